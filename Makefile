@@ -32,7 +32,7 @@ define install
 endef
 
 # Debian's packages.
-TOOLS := berkeley-abc chromium chromium-driver g++ gcc golly graphviz iverilog libvulkan1 \
+TOOLS := berkeley-abc chromium chromium-driver g++ gcc golly iverilog libvulkan1 \
 	mesa-vulkan-drivers nodejs yosys
 
 # An interpreter fits if it runs (a version manager's shim may not), is new enough, and can make

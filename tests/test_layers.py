@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 
 BUDGETS = {
     "difflogic.engine.oracle": 1_700,
-    "difflogic.formats": 4_150,
+    "difflogic.formats": 3_950,
     "difflogic.inspection": 2_300,
     "difflogic.library.exporting": 11_350,
     "difflogic.proof": 5_450,

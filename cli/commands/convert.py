@@ -71,11 +71,6 @@ def export(
             progress=progress,
         )
     circuit, written = found.automaton.circuit, found.format
-    if not written.numbered and circuit.labels != tuple(range(circuit.channels)):
-        note(
-            f"the format cannot store the channel numbers {format_ranges(circuit.labels)}: give "
-            "them to dct import as --channels"
-        )
     where = f": {file}"
     if file is None:
         _print(found.data)

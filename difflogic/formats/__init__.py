@@ -33,8 +33,6 @@ class Format:
     """Whether the function accepts an `interface`: the circuit's inputs and outputs."""
     named: bool = False
     """Whether the file contains its own name, given as `rule`."""
-    numbered: bool = True
-    """Whether the file contains each channel's number in training."""
 
     def require_comparable(self) -> None:
         """Raise ConfigError unless the function accepts an `interface`."""
@@ -70,26 +68,27 @@ FORMATS = {
         Format("c", ".h", "a C99 header without dependencies: 64 cells to a word"),
         Format("python", ".py", "a module that needs only NumPy"),
         Format(
-            "logicars",
-            ".logicars.json",
-            "the JSON of the Rust port logicars, which dct import reads",
-            "logicars:write_logicars",
-            numbered=False,
-        ),
-        Format(
             "golly",
             ".rule",
             "the rule of an automaton of up to eight channels, for Golly",
             named=True,
         ),
         Format("svg", ".svg", "a picture of the circuit"),
-        Format("dot", ".dot", "the circuit as a graph, for Graphviz"),
     )
 }
 
 
+REMOVED = {
+    "dot": "svg draws a circuit",
+    "logicars": "json keeps the channels' numbers, and dct import still reads files of logicars",
+}
+"""Formats of older versions, and what to use instead."""
+
+
 def by_name(name: str) -> Format:
     """Return a format. Raises ConfigError, which suggests a name, for an unknown one."""
+    if name in REMOVED:
+        raise ConfigError(f"no format {name} any more: {REMOVED[name]}")
     if name not in FORMATS:
         raise ConfigError(f'no format "{name}": {did_you_mean(name, FORMATS)}')
     return FORMATS[name]

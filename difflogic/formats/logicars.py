@@ -16,39 +16,24 @@ Wires count the outputs of the layer before. Each kernel sees the 9 cells of one
 row, and is applied to every channel. The update circuit reads [the centre's C channels] ++
 [perception, ordered by channel, then output bit, then kernel], as ours does. The file says nothing
 about grids; logicars puts zeros beyond the edge (`HardCircuit::step`).
-
-Writing works for any circuit, simplified or not, so it does not restore a model's kernels. One
-kernel of 9 gates passes on the 9 cells of a channel. The update circuit has the circuit's gates,
-each in the first possible layer, and gates that pass values on to later layers. logicars does not
-count those as active, so its count of active gates is right. A trained model's circuit keeps its
-layers.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
-from difflogic.circuit.gates import OPS, PASS_THROUGH
+from difflogic.circuit.gates import OPS
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD
 from difflogic.formats.strict_json import MAX_CHANNELS, MAX_GATES, ROWS
 from difflogic.system.errors import CircuitError, shown
 
 Layer = npt.NDArray[np.int64]
 """Shape (3, gates): op, wire_a and wire_b of each gate."""
-
-PASS = int(PASS_THROUGH)
-MOST_CHANNELS = 128
-"""logicars' own limit."""
-
-Gates = list[tuple[int, int, int]]
-"""Op, wire_a and wire_b of each gate of a layer, to write."""
 
 _GATE_KEYS = ("op", "wire_a", "wire_b")
 
@@ -201,93 +186,3 @@ def _number(data: dict[str, Any], key: str, place: str, largest: int, smallest: 
 def _require(data: dict[str, Any], key: str, place: str, expected: int, reason: str) -> None:
     if _number(data, key, place, ROWS - 1) != expected:
         raise CircuitError(f'{place}: "{key}" must be {expected}, {reason}, not {data[key]}')
-
-
-def write_logicars(automaton: Automaton) -> str:
-    """Return an automaton's circuit as JSON, laid out as serde does.
-
-    Raises CircuitError if it has too many channels for logicars, or would need too many gates.
-    """
-    circuit = automaton.circuit
-    channels = circuit.channels
-    if channels > MOST_CHANNELS:
-        raise CircuitError(
-            f"{channels} channels are more than the {MOST_CHANNELS} that logicars has: simplify "
-            "the circuit, which drops channels, or export another format"
-        )
-    kernel = [[(PASS, cell, cell) for cell in range(NEIGHBORHOOD)]]
-    update = {
-        "layers": _plain(_update_layers(circuit)),
-        "input_size": (1 + NEIGHBORHOOD) * channels,
-        "output_size": channels,
-    }
-    perception = {
-        "kernels": [{"layers": _plain(kernel), "input_size": NEIGHBORHOOD}],
-        "channels": channels,
-    }
-    data = {"perception": perception, "update": update, "channels": channels}
-    return json.dumps(data, indent=2) + "\n"
-
-
-def _plain(layers: list[Gates]) -> list[dict[str, Any]]:
-    return [
-        {"gates": [{"op": op, "wire_a": a, "wire_b": b} for op, a, b in gates]} for gates in layers
-    ]
-
-
-def _update_layers(circuit: Circuit) -> list[Gates]:
-    """Return the layers of the update circuit, which reads what the kernel passes on."""
-    levels = [0] * circuit.inputs
-    for a, b in zip(circuit.a.tolist(), circuit.b.tolist(), strict=True):
-        levels.append(1 + max(levels[a], levels[b]))
-    depth = max(levels)
-    members: list[list[int]] = [[] for _ in range(depth + 1)]
-    for row, number in enumerate(levels):
-        members[number].append(row)
-    level = np.array(levels, np.int64)
-    last_read = level.copy()  # the last layer that reads a row, or its own
-    for wires in (circuit.a, circuit.b):
-        np.maximum.at(last_read, wires, level[circuit.inputs :])
-    # If the deepest gates are the outputs, each once, they are the last layer. Otherwise one more
-    # layer passes the outputs on.
-    outputs = circuit.outputs.tolist()
-    if sorted(outputs) == members[depth]:
-        members[depth] = outputs
-        extra: list[int] = []
-    else:
-        last_read[outputs] = depth + 1
-        extra = outputs
-    passes = int(np.maximum(last_read - level - 1, 0).sum()) + len(extra)
-    if circuit.gates + passes > MAX_GATES:
-        raise CircuitError(
-            f"in logicars' layers, the circuit would need {circuit.gates + passes} gates, mostly "
-            f"to pass values on, but {MAX_GATES} are allowed: export another format"
-        )
-    return list(_fill(circuit, members[1:], last_read, extra))
-
-
-def _fill(
-    circuit: Circuit, members: list[list[int]], last_read: npt.NDArray[np.int64], extra: list[int]
-) -> Iterator[Gates]:
-    """Yield each layer's gates: those that pass values on, then those of its rows `members`.
-
-    If there are rows `extra`, a last layer passes them on.
-    """
-    op, a, b = (wires.tolist() for wires in (circuit.op, circuit.a, circuit.b))
-    inputs, channels = circuit.inputs, circuit.channels
-    # The update circuit reads the centre's channels, then the bits of each channel.
-    place = {
-        n * channels + c: channels + c * NEIGHBORHOOD + n
-        for n in range(NEIGHBORHOOD)
-        for c in range(channels)
-    }
-    for number, rows in enumerate(members, start=1):
-        passed = [row for row in place if last_read[row] > number]
-        gates = [(PASS, place[row], place[row]) for row in passed]
-        for row in rows:
-            gate = row - inputs
-            gates.append((op[gate], place[a[gate]], place[b[gate]]))
-        yield gates
-        place = {row: index for index, row in enumerate([*passed, *rows])}
-    if extra:
-        yield [(PASS, place[row], place[row]) for row in extra]

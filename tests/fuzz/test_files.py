@@ -20,7 +20,6 @@ from PIL import Image
 from difflogic.config import load_config
 from difflogic.formats import circuit_file, importing
 from difflogic.formats.circuit_file import write_circuit
-from difflogic.formats.logicars import write_logicars
 from difflogic.library import loading
 from difflogic.model.model import Model
 from difflogic.scale.sweeps import directory
@@ -36,6 +35,7 @@ from difflogic.training.run_directory import RunDirectory
 from difflogic.training.searching import Trainer
 from difflogic.training.session import execute
 from tests.difflogic.circuit.circuits import automaton
+from tests.difflogic.formats import naive_logicars
 from tests.difflogic.formats.made import assert_same, life, random_circuit
 from tests.difflogic.scale.sweeps.small import small_plan
 from tests.difflogic.training.tiny import tiny
@@ -88,10 +88,11 @@ def valid(kind, folder):
     path = folder / KINDS[kind][0]
     rng = np.random.default_rng(1)
     match kind:
-        case "circuit" | "logicars":
-            write = write_circuit if kind == "circuit" else write_logicars
+        case "circuit":
             circuits = [life(), random_circuit(2, 8, rng), random_circuit(3, 40, rng)]
-            return [write(automaton(circuit)).encode() for circuit in circuits]
+            return [write_circuit(automaton(circuit)).encode() for circuit in circuits]
+        case "logicars":
+            return [naive_logicars.text_of(channels).encode() for channels in (1, 2, 3)]
         case "state":
             made = []
             for grid in grids():

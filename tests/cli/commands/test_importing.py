@@ -6,17 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from difflogic.circuit.circuit import Circuit
-from difflogic.circuit.gates import Op
 from difflogic.formats import circuit_file, importing
 from difflogic.formats.circuit_file import write_circuit
-from difflogic.formats.logicars import write_logicars
 from tests.difflogic.circuit.circuits import automaton
-from tests.difflogic.formats.made import assert_same, life, random_circuit
+from tests.difflogic.formats import naive_logicars
+from tests.difflogic.formats.made import assert_same, random_circuit
 
 MADE = automaton(random_circuit(2, 12, np.random.default_rng(1), (5, 2)))
 OWN = write_circuit(MADE)
-FOREIGN = write_logicars(automaton(life(channels=2)))
+FOREIGN = naive_logicars.text_of(2)
 
 
 @pytest.fixture(autouse=True)
@@ -54,18 +52,6 @@ class TestSuccess:
         for name in ("out.json", "own.json"):  # a file can replace itself
             assert dct("import", "own.json", "-o", name, "--force").exit_code == 0
             assert Path(name).read_text() == OWN
-
-
-def test_channel_numbers_are_restored_by_an_option(dct):
-    circuit = Circuit([Op.XOR], [9], [10], [27, 1, 2], (0, 4, 5))
-    Path("own.json").write_text(write_circuit(automaton(circuit, visible=(0,), boundary="zero")))
-    exported = dct("export", "own.json", "-o", "x.logicars.json")
-    assert "numbers 0,4-5: give them to dct import as --channels" in exported.stderr
-    dct("import", "x.logicars.json", "-o", "back.json", "--channels", "0,4-5")
-    back = ("verify", "circuit", "own.json", "--against", "back.json")
-    assert "differs in: grid 5×7 and 16×16, steps 4 and 20\n" in dct(*back).stdout
-    result = dct(*back, "--rule-only")
-    assert (result.exit_code, "NOT EQUAL" in result.stdout) == (0, False)
 
 
 @pytest.mark.parametrize(

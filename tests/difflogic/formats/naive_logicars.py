@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 from difflogic.circuit.gates import TRUTH_TABLES
+from difflogic.config import load_config
+from difflogic.model.model import Model
 
 
 def execute_layers(layers, bits):
@@ -62,3 +66,11 @@ def from_model(model):
         "update": update,
         "channels": channels,
     }
+
+
+def text_of(channels=2):
+    """The text of a small file of logicars, of a circuit with some channels."""
+    gates = [4 * channels, 2 * channels, channels]
+    overrides = [f"automaton.channels={channels}", "perception.kernels=2", "task.loss_channels=[0]"]
+    config = load_config("checkerboard-small", [*overrides, f"update.gates={gates}"])
+    return json.dumps(from_model(Model.create(config)))

@@ -13,13 +13,7 @@ from tests.difflogic.formats import examples
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [
-        ("a.v", "verilog"),
-        ("A.V", "verilog"),
-        ("x.json", "json"),
-        ("x.logicars.json", "logicars"),
-        ("life.tar.blif", "blif"),
-    ],
+    [("a.v", "verilog"), ("A.V", "verilog"), ("x.json", "json"), ("life.tar.blif", "blif")],
 )
 def test_the_format_follows_from_the_files_name(name, expected):
     assert by_file(name) is FORMATS[expected]
@@ -31,9 +25,17 @@ def test_other_names_have_no_format(name):
         by_file(name)
 
 
-def test_an_unknown_format_gets_the_nearest_name():
-    with pytest.raises(ConfigError, match='no format "verlog": did you mean "verilog"'):
-        by_name("verlog")
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("verlog", 'no format "verlog": did you mean "verilog"'),
+        ("dot", "no format dot any more: svg draws"),
+        ("logicars", "no format logicars any more: json keeps"),
+    ],
+)
+def test_other_names_are_refused_with_a_hint(name, words):
+    with pytest.raises(ConfigError, match=words):
+        by_name(name)
 
 
 def test_an_option_of_another_format_is_refused():

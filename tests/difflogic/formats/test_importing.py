@@ -4,9 +4,9 @@ import pytest
 
 from difflogic.formats import importing
 from difflogic.formats.circuit_file import write_circuit
-from difflogic.formats.logicars import write_logicars
 from difflogic.system.errors import CircuitError
 from tests.difflogic.circuit.circuits import automaton
+from tests.difflogic.formats import naive_logicars
 from tests.difflogic.formats.made import life
 
 MADE = automaton(life(channels=2), visible=(1,))
@@ -15,7 +15,7 @@ MADE = automaton(life(channels=2), visible=(1,))
 @pytest.fixture
 def logicars(tmp_path):
     path = tmp_path / "my best.circuit.json"
-    path.write_text(write_logicars(MADE))
+    path.write_text(naive_logicars.text_of(2))
     return path
 
 

@@ -15,8 +15,10 @@ from hypothesis import given, settings
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
+from difflogic.formats.diagram import graph
 from difflogic.formats.diagram.graph import Family, diagram
 from difflogic.formats.write_svg import write_svg
+from difflogic.system.errors import CircuitError
 from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.circuit.rules import circuits, random_circuit
 
@@ -182,3 +184,10 @@ def test_names_are_escaped() -> None:
     example = automaton(random_circuit(np.random.default_rng(0)), name='<a> & "b"')
     root = ElementTree.fromstring(write_svg(example).encode())
     assert root.findtext(f"{SVG}title") == 'Circuit of <a> & "b"'
+
+
+def test_too_large_pictures_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    circuit = random_circuit(np.random.default_rng(1), channels=3, gates=60)
+    monkeypatch.setattr(graph, "MOST_NODES", 20)
+    with pytest.raises(CircuitError, match=r"example: a picture of \d+ inputs.* simplify the"):
+        write_svg(automaton(circuit))
