@@ -32,11 +32,7 @@ def plan(
     overrides: Set = (),
     machine: Annotated[
         str | None,
-        Opt(
-            "Machine to plan for, such as cores=64,l2=1MB; other keys: vector, memory",
-            "KEY=VALUE,…",
-            shown="this one",
-        ),
+        Opt("Machine to plan for, such as cores=64,memory=256GB", "KEY=VALUE,…", shown="this one"),
     ] = None,
     small: Small = False,
     *,

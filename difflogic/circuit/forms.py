@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.gates import OPS, TRUTH_TABLES, Op
+from difflogic.system.streams import normals
 
 Array = npt.NDArray[Any]
 
@@ -85,5 +86,5 @@ def first_logits(
     else:
         numbers = four.sure[:, ops]
     if spread:
-        numbers += spread * rng.normal(size=numbers.shape)
+        numbers += spread * normals(rng, numbers.shape)
     return (numbers if four is None else four.logits(numbers)).T

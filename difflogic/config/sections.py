@@ -7,13 +7,14 @@ means, and its unit. Ranges follow from the constraints.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
-from pydantic import Field, field_validator
+from pydantic import Field, model_validator
 
 from difflogic.circuit.forms import FORMS
 from difflogic.circuit.grid import Start
 from difflogic.circuit.wiring import FIRST_TOPOLOGIES
+from difflogic.system.elementary import power
 from difflogic.system.quantities import BYTES
 from difflogic.tasks.sections import Section, Size
 
@@ -175,8 +176,8 @@ class TrainingConfig(Section):
             1 - self.beta1,
             self.beta2,
             1 - self.beta2,
-            1 / (1 - self.beta1**steps),
-            1 / (1 - self.beta2**steps),
+            1 / (1 - power(self.beta1, steps)),
+            1 / (1 - power(self.beta2, steps)),
             EPSILON,
             self.learning_rate,
             1 - self.learning_rate * self.weight_decay,
@@ -246,7 +247,7 @@ class FinishingConfig(Section):
 
 
 class ParallelConfig(Section):
-    """How the work is shared. Only lanes, chunk and device change results: their last bits."""
+    """How the work is shared. Only device changes results: their last bits."""
 
     workers: Auto | Annotated[int, Field(ge=1, le=1024)] = Field(
         default="auto",
@@ -267,8 +268,9 @@ class ParallelConfig(Section):
     )
     tasks_per_worker: Auto | Size = Field(
         default="auto",
-        description="tasks of each worker in an automaton step: neighbouring chunks are taken "
-        "together as long as at least this many are left; auto: each chunk is a task",
+        description="tasks of each worker in an automaton step: neighbouring tiles are taken "
+        "together as long as at least this many are left; auto: each tile is a task, or as many "
+        "as make 32 tasks of a sample",
     )
     memory_budget: Annotated[str, Field(pattern=rf"^auto$|{BYTES}")] = Field(
         default="auto",
@@ -277,27 +279,19 @@ class ParallelConfig(Section):
         "available memory",
         json_schema_extra={"accepted": '"auto" or a number of bytes, such as "512MB" or "2GiB"'},
     )
-    lanes: Literal["auto", 16, 32, 64] = Field(
-        default="auto",
-        description="cells that one tile updates together; auto: chosen by grid and circuit",
-    )
-    chunk: Auto | Size = Field(
-        default="auto",
-        description="tiles with one slot for their gate sums: the least that a worker takes at a "
-        "time; auto: one, or more if there were over 32 slots",
-    )
     device: Literal["cpu", "gpu"] = Field(
         default="cpu",
         description="what trains. cpu: these workers; gpu: a graphics processor (needs the gpu "
         "extra and float32), while searches and proofs stay on the workers",
     )
 
-    @field_validator("lanes", mode="before")
+    @model_validator(mode="before")
     @classmethod
-    def _refuse_float(cls, lanes: object) -> object:
-        if isinstance(lanes, float):  # 16.0 equals 16
-            raise ValueError
-        return lanes
+    def _leave_out_tiles(cls, given: Any) -> Any:
+        """Read files of before tiles had one size: their `lanes` and `chunk` mean nothing now."""
+        if not isinstance(given, dict):
+            return given
+        return {key: value for key, value in given.items() if key not in ("lanes", "chunk")}
 
 
 class CheckpointConfig(Section):

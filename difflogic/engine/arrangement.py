@@ -1,8 +1,8 @@
 """How a batch of rollouts is cut into pieces and shared by workers, and the memory it takes.
 
-How the cells are *cut* (lanes, chunks) sets the order in which gradients are added. It follows
-from the problem and the processor alone. How the pieces are *shared* (workers, strategies, samples
-in flight) changes no bit.
+How the cells are *cut* (tiles, slots) sets the order in which gradients are added. It follows from
+the problem alone. How the pieces are *shared* (workers, strategies, chunks, samples in flight)
+changes no bit.
 """
 
 from __future__ import annotations
@@ -23,12 +23,11 @@ from difflogic.engine.kernels.pipeline import control_places
 from difflogic.engine.kernels.teams import CURSOR_FIELDS, MEETING
 from difflogic.engine.layout import (
     Grid,
-    automatic_chunk,
-    automatic_lanes,
     make_layout,
     samples_per_group,
     stride,
     tile_lanes,
+    tiles_per_slot,
 )
 from difflogic.engine.program import Program, compile_program
 from difflogic.engine.sharing import SEQUENTIAL, Sharing, ceiling, parts_of, plan_team
@@ -139,7 +138,7 @@ class Arrangement:
     wave: int
     """Samples in flight: rolled out together before the backward pass begins."""
     sharing: Sharing
-    """The requested sharing, with workers, lanes and chunk settled."""
+    """The requested sharing, with workers settled."""
 
     @classmethod
     def for_rollouts(
@@ -162,9 +161,7 @@ class Arrangement:
         rollouts = Rollouts(
             compile_program(netlist), netlist.channels, grid, steps, np.dtype(dtype)
         )
-        plan = cls(
-            machine, rollouts, netlist.gates, batch, batch, choose_tiles(sharing, rollouts, machine)
-        )
+        plan = cls(machine, rollouts, netlist.gates, batch, batch, sharing)
         if machine.memory is not None and plan.bytes > machine.memory:
             raise ConfigError(
                 f"the rollouts of {batch} samples of {grid.height}×{grid.width} cells over {steps} "
@@ -183,27 +180,20 @@ class Arrangement:
         """Workers that share a tile's gates."""
         return parts_of(self.sharing, self.groups * self.slots)
 
-    @property
-    def lanes(self) -> int:
-        """Lanes of the widest tile."""
-        assert self.sharing.lanes is not None
-        return self.sharing.lanes
-
     @cached_property
     def tiles(self) -> list[int]:
         """Lanes of each tile of a group of samples."""
-        return tile_lanes(self.rollouts.grid, self.lanes)
+        return tile_lanes(self.rollouts.grid)
 
     @property
-    def chunk(self) -> int:
+    def tiles_per_slot(self) -> int:
         """Tiles of a slot: of the smallest chunk."""
-        assert self.sharing.chunk is not None
-        return self.sharing.chunk
+        return tiles_per_slot(len(self.tiles))
 
     @property
     def slots(self) -> int:
         """Slots of gate sums of a group of samples: its largest number of chunks."""
-        return -(-len(self.tiles) // self.chunk)
+        return -(-len(self.tiles) // self.tiles_per_slot)
 
     @property
     def joined(self) -> int:
@@ -219,7 +209,7 @@ class Arrangement:
 
     @property
     def tiles_per_chunk(self) -> int:
-        return self.joined * self.chunk
+        return self.joined * self.tiles_per_slot
 
     @cached_property
     def chunks(self) -> list[int]:
@@ -231,7 +221,7 @@ class Arrangement:
     def layout(self) -> k.Layout:
         """Where the cells lie, and which chunks see each other."""
         waits_for_all = self.sharing.strategy == "cells"
-        return make_layout(self.rollouts.grid, self.lanes, self.chunk, waits_for_all, self.joined)
+        return make_layout(self.rollouts.grid, waits_for_all, self.joined)
 
     @property
     def samples_per_group(self) -> int:
@@ -329,11 +319,3 @@ class Arrangement:
     def bytes(self) -> int:
         """Bytes of all buffers of rollouts."""
         return self.bytes_shared + self.workers * self.bytes_per_worker
-
-
-def choose_tiles(sharing: Sharing, rollouts: Rollouts, machine: Machine) -> Sharing:
-    """Return `sharing` with lanes and chunk decided, by problem and processor, never by workers."""
-    rows = rollouts.program.backward_rows + rollouts.program.gradient_rows
-    lanes = sharing.lanes or automatic_lanes(rollouts.grid, rows, rollouts.dtype.itemsize, machine)
-    chunk = sharing.chunk or automatic_chunk(len(tile_lanes(rollouts.grid, lanes)))
-    return replace(sharing, lanes=lanes, chunk=chunk)

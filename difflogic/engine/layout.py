@@ -1,10 +1,10 @@
 """How the cells of a batch are laid out in memory and cut into pieces of work.
 
 A *group* is as many samples as fit a tile (one, unless the grid is small). Its cells are numbered
-consecutively. A *tile* is 16, 32 or 64 of them, side by side in the lanes of vectors. The gate sums
-of a run of tiles share a *slot*. All of this follows from the problem, never from the number of
-workers, so that results are bit-identical. A *chunk* is what one worker processes together: the
-tiles of one slot, or of several.
+consecutively. A *tile* is 64 of them, or 16 or 32 at a group's end, side by side in the lanes of
+vectors. The gate sums of a run of tiles share a *slot*. All of this follows from the problem, never
+from workers or the processor, so that results are bit-identical. A *chunk* is what one worker
+processes together: the tiles of one slot, or of several.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.grid import OFFSETS, OUTSIDE, Boundary, neighbors
-from difflogic.engine.hardware import Machine
 from difflogic.engine.kernels import structures as k
 
 SLOTS = 32
-"""Most slots per group, unless the configuration sets them. Each has four numbers per gate."""
+"""Most slots per group. Each has four numbers per gate."""
 
 
 @dataclass(frozen=True)
@@ -40,44 +39,21 @@ def samples_per_group(grid: Grid) -> int:
     return max(1, k.MAX_LANES // grid.cells)
 
 
-def automatic_lanes(grid: Grid, rows: int, itemsize: int, machine: Machine) -> int:
-    """Choose the lanes of a tile with `rows` rows of values and gradients.
+def tiles_per_slot(tiles: int) -> int:
+    """Return the tiles of a slot: one, unless the group has more tiles than `SLOTS`.
 
-    More lanes spread the fixed work per gate, as long as four vectors of each row fit the
-    registers: 64 lanes for AVX-512, 32 for others (measured: docs/performance.md). A tile should
-    fit the second-level cache, and a grid needs enough tiles to share.
-    """
-    cells = grid.cells * samples_per_group(grid)
-    cache = machine.l2
-    most = min(k.MAX_LANES, max(32, 4 * machine.vector // np.dtype(np.float32).itemsize))
-    for lanes in (lanes for lanes in (64, 32) if lanes <= most):
-        # Leave room for other data: 64 lanes of the letter G fill 92 % of 2 MB, and 32 are 4 %
-        # faster.
-        fits = rows * lanes * itemsize <= 7 * cache // 8
-        shares_evenly = cells % (2 * lanes) == 0 or cells >= 8 * lanes or cells <= lanes
-        if fits and shares_evenly:
-            return lanes
-    return 32 if rows * 32 * itemsize <= 2 * cache else 16
-
-
-def automatic_chunk(tiles: int) -> int:
-    """Choose the tiles of a slot: one, unless the group has more tiles than `SLOTS`.
-
-    Small pieces balance better. The choice must follow from the problem alone, since the cut
-    decides the order in which gate sums are added.
+    Small pieces balance better.
     """
     return -(-tiles // SLOTS)
 
 
-def tile_lanes(grid: Grid, lanes: int) -> list[int]:
-    """Return the lanes of each tile of a group of samples, of at most `lanes`."""
-    return _cut(samples_per_group(grid) * grid.cells, lanes)[1]
+def tile_lanes(grid: Grid) -> list[int]:
+    """Return the lanes of each tile of a group of samples."""
+    return _cut(samples_per_group(grid) * grid.cells)[1]
 
 
-def make_layout(
-    grid: Grid, lanes: int, chunk: int | None, waits_for_all: bool = False, joined: int = 1
-) -> k.Layout:
-    """Lay out one group of samples in tiles of at most `lanes`, `chunk` tiles to a slot.
+def make_layout(grid: Grid, waits_for_all: bool = False, joined: int = 1) -> k.Layout:
+    """Lay out one group of samples in tiles.
 
     A chunk has `joined` slots. With `waits_for_all`, it waits for all others of its group after
     each step.
@@ -92,7 +68,7 @@ def make_layout(
     )
     shifts = np.array([dy * grid.width + dx for dy, dx in OFFSETS], dtype=np.int32)
     lead = _lead(grid)
-    tile_start, tile_lanes = _cut(cells, lanes)
+    tile_start, tile_lanes = _cut(cells)
     correction_start = np.zeros((len(tile_start), len(OFFSETS) + 1), dtype=np.int32)
     correction_lane: list[int] = []
     correction_source: list[int] = []
@@ -108,7 +84,7 @@ def make_layout(
             correction_source.extend(source.tolist())
             correction_start[tile, n + 1] = len(correction_lane)
     tiles = len(tile_start)
-    per_slot = chunk or automatic_chunk(tiles)
+    per_slot = tiles_per_slot(tiles)
     chunk_start = np.array([*range(0, tiles, joined * per_slot), tiles], dtype=np.int32)
     first_cells = np.array(tile_start)[chunk_start[:-1]]
     seen_start, seen = _chunks_seen(stacked, first_cells, waits_for_all)
@@ -162,18 +138,14 @@ def _lead(grid: Grid) -> int:
     return _round_up(_reach(grid) + 1, k.MAX_LANES)
 
 
-def _cut(cells: int, lanes: int) -> tuple[list[int], list[int]]:
-    """Cut cells into tiles of `lanes`, and the remainder into as few lanes as possible."""
+def _cut(cells: int) -> tuple[list[int], list[int]]:
+    """Cut cells into tiles of 64 lanes, and the remainder into as few lanes as possible."""
     starts, widths = [], []
     start = 0
-    while cells - start >= lanes:
-        starts.append(start)
-        widths.append(lanes)
-        start += lanes
     while start < cells:
         left = cells - start
-        width = next(w for w in k.LANES if w >= left or w == lanes)
-        if left <= 48 < width:
+        width = next((w for w in k.LANES if w >= left), k.MAX_LANES)
+        if 32 < left <= 48:
             width = 32
         starts.append(start)
         widths.append(width)

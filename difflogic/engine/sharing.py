@@ -24,11 +24,7 @@ STRATEGIES: tuple[Strategy, ...] = ("samples", "cells", "steps", "gates")
 
 @dataclass(frozen=True)
 class Sharing:
-    """How work is shared. None lets the plan choose.
-
-    Only the tiling changes a result: `lanes` and `chunk` set the order in which gradients are
-    summed, and so their last bits.
-    """
+    """How work is shared, which changes no bit of a result. None lets the plan choose."""
 
     workers: int = 1
     strategy: Strategy = "steps"
@@ -36,9 +32,6 @@ class Sharing:
     """Whether as many samples as divide evenly get one worker each, and only the rest is shared."""
     parts: int | None = None
     """Workers that share a tile's gates, for the strategy "gates"."""
-    lanes: int | None = None
-    chunk: int | None = None
-    """Tiles whose gate sums share a slot."""
     tasks_per_worker: int | None = None
     """Least number of tasks of each worker that chunks are joined to; None: do not join any."""
 

@@ -16,6 +16,7 @@ from difflogic.identification.recording import Question, Recording
 from difflogic.identification.rules import UNKNOWN, Space
 from difflogic.proof.satisfiability import Formula
 from difflogic.system.deadline import Deadline
+from difflogic.system.elementary import log_sum, logarithm
 
 MOST_TRIED = 2**13
 """Tables to try one by one."""
@@ -40,7 +41,7 @@ class Deep(Voting):
         prior = Density(space.states).evidence(numbers)
         if not every:
             constraints = min(len(seen.after), space.entries)
-            prior -= np.logaddexp.reduce(prior) + np.log(space.states) * constraints
+            prior -= log_sum(prior) + logarithm(space.states) * constraints
         self.settle(prior, seen.edges)
 
     def _every(self, seen: Seen) -> States:
@@ -66,7 +67,7 @@ class Deep(Voting):
     def entries(self, space: Space) -> Odds:
         """Return the odds of one step by entry of a space, shape (states, entries)."""
         tables = self._tables[:, self._space.entry_of[space.examples]]
-        return np.stack([self.weights @ (tables == state) for state in range(self.states)])
+        return self.votes(tables)
 
     def _found(self, seen: Seen, deadline: Deadline) -> States:
         """Let a solver find tables, each the first that it meets from a random one."""

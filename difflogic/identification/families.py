@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.identification.rules import Space
+from difflogic.system.elementary import exponential, log_sum, logarithm
 
 States = npt.NDArray[np.int64]
 Odds = npt.NDArray[np.float64]
@@ -81,18 +82,23 @@ class Density:
         )
         self._odds = odds.reshape(-1, states)
         """By background and density, of each state."""
-        self._weights = np.repeat(np.log(background / len(DENSITIES)), len(DENSITIES))
+        self._weights = np.repeat(logarithm(background / len(DENSITIES)), len(DENSITIES))
+        self._logs = logarithm(odds).reshape(-1, states)
 
     def evidence(self, counts: npt.NDArray[Any]) -> Odds:
         """Return the log probability of entries with these numbers of states, shape (…, states)."""
-        terms: Odds = counts @ np.log(self._odds).T + self._weights
-        return np.asarray(np.logaddexp.reduce(terms, axis=-1))
+        return log_sum(self._terms(counts))
 
     def next(self, counts: npt.NDArray[Any]) -> Odds:
         """Return the probability of each state in another entry, shape (states,)."""
-        terms: Odds = counts @ np.log(self._odds).T + self._weights
-        found: Odds = np.exp(terms - np.logaddexp.reduce(terms)) @ self._odds
+        terms = self._terms(counts)
+        shares = exponential(terms - log_sum(terms))
+        found: Odds = (shares[:, None] * self._odds).sum(axis=0)
         return found
+
+    def _terms(self, counts: npt.NDArray[Any]) -> Odds:
+        terms: Odds = (counts[..., None, :] * self._logs).sum(axis=-1) + self._weights
+        return terms
 
 
 Renaming = Callable[[States, int], tuple[States, States]]
@@ -164,7 +170,7 @@ class Table:
                 self.evidence = -np.inf
                 return
             odds[here] *= (total - each + gain) / total
-            self.evidence += float(np.log(total))
+            self.evidence += float(logarithm(total))
         # Entries count as far as they are known.
         known = np.maximum(odds - self._others, 0) / (1 - self._others)
         self._odds, self._others = odds, self._density.next(known.sum(axis=0))
@@ -206,7 +212,7 @@ class Threshold:
             found = found * right[:, seen.around[centre] == own].all(axis=1)
             found = found * shares[:, at_edges == own].prod(axis=1)
             total = found.sum()
-            self.evidence += float(np.log(total)) if total else -np.inf
+            self.evidence += float(logarithm(total)) if total else -np.inf
             weights.append(found / (total or 1))
         self._weights = np.stack(weights)
         """Of each rule, by the centre's state."""
@@ -231,14 +237,18 @@ class Voting:
 
     def settle(self, prior: Odds, edges: Edges) -> None:
         """Weigh the rules, whose log probabilities were `prior`."""
-        with np.errstate(divide="ignore"):
-            terms: Odds = prior + np.log(edges.shares(self.values(edges.ways))).sum(axis=1)
-        self.evidence = float(np.logaddexp.reduce(terms))
-        self.weights = np.exp(terms - max(self.evidence, -1e300))
+        terms = prior + logarithm(edges.shares(self.values(edges.ways))).sum(axis=1)
+        self.evidence = float(log_sum(terms))
+        self.weights = exponential(terms - max(self.evidence, -1e300))
 
     def odds(self, asked: States) -> Odds:
         values = self.values(asked)
-        return np.stack([self.weights @ (values == state) for state in range(self.states)])
+        return self.votes(values)
+
+    def votes(self, values: States) -> Odds:
+        """Return the weight of the rules for each state, given their values, shape (rules, n)."""
+        each = [np.where(values == state, self.weights[:, None], 0) for state in range(self.states)]
+        return np.stack([weights.sum(axis=0) for weights in each])
 
 
 class Linear(Voting):
@@ -248,13 +258,13 @@ class Linear(Voting):
         self.states = states = space.states
         every = _coefficients(states, space.cells)
         used = (every != 0).sum(axis=1)
-        prior = -np.log(np.bincount(used)[used] * len(set(used.tolist())))
+        prior = -logarithm(np.bincount(used)[used] * len(set(used.tolist())))
         for some in (slice(0, 8), slice(None)):  # few are left after the first
             rest = (seen.after[some] - every @ seen.around[:, some]) % states
             fits = (rest == rest[:, :1]).all(axis=1)
             every, prior, rest = every[fits], prior[fits], rest[fits]
         self._coefficients, self._constants = every, rest[:, :1]
-        prior = prior + np.log(np.where(rest[:, 0] == 0, 0.7, 0.3 / (states - 1)))
+        prior = prior + logarithm(np.where(rest[:, 0] == 0, 0.7, 0.3 / (states - 1)))
         self.settle(prior, seen.edges)
 
     def values(self, asked: States) -> States:

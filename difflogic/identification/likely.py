@@ -18,6 +18,7 @@ from difflogic.identification.deep import Deep
 from difflogic.identification.families import Density, Edges, Fitted, Odds, Seen, States, families
 from difflogic.identification.rules import COARSER, UNKNOWN, Offsets, Space, shifted
 from difflogic.system.deadline import Deadline
+from difflogic.system.elementary import exponential, log_sum, logarithm
 from difflogic.system.errors import ConfigError
 
 Before = tuple[States, States]
@@ -165,7 +166,7 @@ def weigh(
             continue
         seen, rest = data
         side = WRAPS if edge == "periodic" else 1 - WRAPS
-        prior = rest + np.log(side * GAPS.get(gap, 0.01) * RADII.get(hood, 1))
+        prior = rest + float(logarithm(side * GAPS.get(gap, 0.01) * RADII.get(hood, 1)))
         for family in families(hood, states):
             if gap > 1 and family.name not in DEEP:
                 continue
@@ -173,7 +174,7 @@ def weigh(
                 continue
             deep = partial(Deep, family.space, gap, deadline=deadline)
             fitted = family.fit(seen) if gap == 1 else deep(seen)
-            evidence = prior + np.log(family.prior) + fitted.evidence
+            evidence = prior + float(logarithm(family.prior)) + fitted.evidence
             if evidence > -np.inf:
                 found.append(
                     Hypothesis(family.name, family.space, gap, edge == "periodic", fitted, evidence)
@@ -184,9 +185,10 @@ def weigh(
             "--symmetry, or --noise if cells may be wrong"
         )
     most = max(each.evidence for each in found)
-    found = [each for each in found if each.evidence > most + np.log(LEAST)]
-    total = np.logaddexp.reduce([each.evidence for each in found])
-    likely = [replace(each, probability=float(np.exp(each.evidence - total))) for each in found]
+    found = [each for each in found if each.evidence > most + float(logarithm(LEAST))]
+    total = log_sum(np.array([each.evidence for each in found]))
+    shares = exponential(np.array([each.evidence for each in found]) - total).tolist()
+    likely = [replace(each, probability=p) for each, p in zip(found, shares, strict=True)]
     return Likely(states, tuple(sorted(likely, key=lambda each: -each.probability)))
 
 

@@ -292,8 +292,8 @@ def _states(
     blocks = film.reshape(len(film), height // cell, cell, width // cell, cell, 3)
     light = np.array([299, 587, 114])  # weights of red, green and blue in ITU-R BT.601
     if threshold is not None:
-        lit: Frames = (blocks.mean(axis=(2, 4)) @ light >= threshold * 255_000).astype(np.int64)
-        return lit
+        lit = blocks.sum(axis=(2, 4)) @ light >= threshold * 255_000 * cell**2
+        return np.asarray(lit, np.int64)
     numbers = blocks @ np.array([2**16, 2**8, 1])
     first = numbers[:, :, :1, :, :1]
     mixed = np.argwhere((numbers != first).any(axis=(2, 4)))

@@ -163,7 +163,7 @@ def plan(
 ) -> Planned:
     """Decide how a configuration is trained, on this machine or a described one, and say why.
 
-    `machine` may be written as ``cores=64,l2=1MB,memory=256GB``. `workers` are numbers to compare,
+    `machine` may be written as ``cores=64,memory=256GB``. `workers` are numbers to compare,
     by default powers of two up to 16 and the plan's own. Raises ConfigError for what cannot be
     planned.
     """

@@ -231,8 +231,8 @@ def certify(
 
             if finding.verdict is not Verdict.proved:
                 target = finding.question.target
-                share = until.left / (len(grids) - place)
-                findings[place] = decide(Question.of(simple, target), share, report)
+                seconds = until.left / (len(grids) - place)
+                findings[place] = decide(Question.of(simple, target), seconds, report)
     if not all_sizes and damage is None:
         return Certified(loaded, tuple(findings))
     repeats = 1 if goal is None else _repeats(goal)

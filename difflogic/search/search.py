@@ -323,7 +323,9 @@ class GradientSensitivity:
             self._hard.add(self._onward(ops, starts, chosen), slopes, scene.channels, None)
         # Over many steps a derivative may overflow: such a change is as good as unknown.
         with np.errstate(invalid="ignore"):
-            change = self._hard.gradients @ COEFFICIENTS.T
+            # Not by BLAS, which adds and fuses differently on each processor.
+            terms = self._hard.gradients.T[:, :, None] * COEFFICIENTS.T[:, None]
+            change = terms[0] + terms[1] + terms[2] + terms[3]
         return change - change[np.arange(len(ops)), ops][:, None]
 
     def _onward(

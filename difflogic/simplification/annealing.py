@@ -19,6 +19,7 @@ from difflogic.simplification.kernels.windows import extract, put_back
 from difflogic.simplification.nets import cleaned, from_xag, gates, new_net, new_work
 from difflogic.simplification.resynthesis import starts
 from difflogic.system.deadline import NEVER, Deadline
+from difflogic.system.elementary import exponential, logarithm, power
 
 CHUNK = 4000
 """Moves per call of the kernel, which Ctrl-C cannot interrupt: about a tenth of a second for nets
@@ -52,7 +53,7 @@ def anneal(net: Net, moves: int, seed: int, deadline: Deadline = NEVER) -> Net:
     while target > net.inputs and not deadline.passed:
         target = kernels.sweep(net, spare, tried, work, target, int(CHUNK_NODES * share) or 1)
     copy(net, best)
-    temperature, cooling = HOT, (COLD / HOT) ** (1 / max(moves, 1))
+    temperature, cooling = HOT, float(exponential(logarithm(COLD / HOT) / max(moves, 1)))
     chunk = int(CHUNK * share) or 1
     for first in range(0, moves, chunk):
         if deadline.passed:
@@ -61,7 +62,7 @@ def anneal(net: Net, moves: int, seed: int, deadline: Deadline = NEVER) -> Net:
         kernels.anneal(
             net, best, spare, tried, work, moves=count, temperature=temperature, cooling=cooling
         )
-        temperature *= cooling**count
+        temperature *= power(cooling, count)
     return best
 
 

@@ -8,7 +8,6 @@ import re
 import shutil
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -17,9 +16,6 @@ from difflogic.system.errors import ConfigError
 from difflogic.system.memory import control_groups
 from difflogic.system.quantities import format_ranges, parse_ranges
 from difflogic.version import __version__
-
-_CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
-"""Where Linux describes the caches of the first processor."""
 
 _NODES = Path("/sys/devices/system/node")
 """Where Linux describes the nodes: processors, each with memory that is near to them (NUMA)."""
@@ -43,20 +39,6 @@ def cpu_name() -> str:
 def cpu() -> dict[str, str | int]:
     """Return the processor's name, and how many workers this process may run."""
     return {"name": cpu_name(), "count": cpu_count()}
-
-
-@cache
-def cache_bytes(level: int) -> int | None:
-    """Return the size of a core's data cache of this level; None if unknown."""
-    for folder in sorted(_CACHES.glob("index*")):
-        try:
-            found = [(folder / name).read_text().strip() for name in ("level", "type", "size")]
-        except OSError:
-            continue
-        kilobytes = re.fullmatch(r"([0-9]{1,9})K", found[2])
-        if found[0] == str(level) and found[1] in ("Data", "Unified") and kilobytes:
-            return 1024 * int(kilobytes[1])
-    return None
 
 
 @dataclass(frozen=True)

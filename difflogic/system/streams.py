@@ -6,12 +6,15 @@ masks are therefore the same with any number of workers and in any order of work
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from enum import IntEnum
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from difflogic.system.elementary import exponential, logarithm
 
 
 class Purpose(IntEnum):
@@ -46,6 +49,45 @@ def stream(seed: int, purpose: Purpose, epoch: int = 0, sample: int = 0) -> np.r
     key = np.array([seed, purpose], dtype=np.uint64)
     counter = np.array([0, 0, sample, epoch], dtype=np.uint64)
     return np.random.Generator(np.random.Philox(key=key, counter=counter))
+
+
+def normals(rng: np.random.Generator, shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
+    """Draw numbers from the standard normal distribution; NumPy's have other bits on some machines.
+
+    Source: Marsaglia and Bray 1964, the polar method.
+    """
+    found: npt.NDArray[np.float64] = np.empty(0)
+    while len(found) < math.prod(shape):
+        x, y = 2 * rng.random((2, math.prod(shape))) - 1
+        s = x * x + y * y
+        inside = (s > 0) & (s < 1)
+        scale = np.sqrt(-2 * logarithm(s[inside]) / s[inside])
+        found = np.concatenate([found, x[inside] * scale])
+    return found[: math.prod(shape)].reshape(shape)
+
+
+def dirichlet(
+    rng: np.random.Generator, concentrations: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Draw shares from a Dirichlet distribution, as `normals` are drawn.
+
+    They are independent gamma variables, divided by their sum. One of a whole concentration is a
+    sum of exponential ones; the rest of another is drawn as in Jöhnk 1964.
+    """
+    whole, rest = np.divmod(concentrations, 1)
+    found: npt.NDArray[np.float64] = np.zeros(len(rest))
+    left = rest > 0
+    for number in range(int(whole.max())):
+        found -= np.where(number < whole, logarithm(1 - rng.random(len(rest))), 0)
+    rest[~left] = 0.5
+    while left.any():
+        one, other, scale = logarithm(1 - rng.random((3, len(rest))))
+        x, y = exponential(one / rest), exponential(other / (1 - rest))
+        drawn = left & (x + y <= 1)
+        found[drawn] -= (scale * x / (x + y))[drawn]
+        left &= ~drawn
+    found /= found.sum()
+    return found
 
 
 def first_bytes(

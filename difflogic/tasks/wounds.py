@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from difflogic.circuit.grid import NEIGHBORS, OFFSETS
 from difflogic.circuit.specification import Bits
+from difflogic.system.streams import dirichlet
 from difflogic.tasks.base import Task
 from difflogic.tasks.parts import Sample
 
@@ -93,7 +94,7 @@ class Wounds(Task):
         rows, columns = (_places(rng.random(side) < gaps) for side in shape)
         code = self._codes(rows, columns)
         if rng.random() < SPRINKLED:
-            kinds = rng.choice(len(FEWER), shape, p=rng.dirichlet(FEWER))
+            kinds = rng.choice(len(FEWER), shape, p=dirichlet(rng, FEWER))
         else:
             kinds = np.zeros(shape, np.int64)
             for _ in range(rng.integers(1, MOST_SQUARES + 1)):

@@ -22,6 +22,7 @@ from difflogic.system import machine
 from difflogic.system.archive import NpzReader, write_npz
 from difflogic.system.errors import ModelFileError, RunDirectoryError
 from difflogic.system.files import write_whole
+from difflogic.training.rounding import rounding
 
 FORMAT = "dct-checkpoint"
 VERSION = 1
@@ -65,7 +66,7 @@ class Checkpoint:
     history: str = ""
     """The digest of the metrics up to the epoch; "" in early checkpoints."""
     made_with: Mapping[str, str] = field(default_factory=lambda: made_with())
-    """Versions of the libraries, and the processor's name."""
+    """Versions of the libraries, and how the device rounds."""
 
 
 def checkpoint_path(directory: Path, epoch: int) -> Path:
@@ -134,11 +135,11 @@ def read_checkpoint(path: Path, template: State) -> Checkpoint:
     return Checkpoint(epoch, resumed, config, state, seconds, history, origin)
 
 
-def made_with() -> dict[str, str]:
+def made_with(device: str = "cpu") -> dict[str, str]:
     """Return what a result's last bits may depend on besides the configuration."""
     versions = machine.versions()
     kept = {name: versions[name] for name in ("dct", "numpy", "numba")}
-    return {**kept, "cpu": machine.cpu_name()}
+    return {**kept, "rounding": rounding(device)}
 
 
 def _read_header(reader: NpzReader) -> dict[str, Any]:

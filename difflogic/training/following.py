@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
 
 from difflogic.circuit.netlist import WiredLayers
 from difflogic.circuit.wiring import Wiring
@@ -23,10 +22,7 @@ def gather(trainer: Trainer, ranks: Ranks) -> None:
     if ranks.size == 1:
         return
     config = trainer.config
-    # Another processor would choose other sizes, and add in another order.
-    sizes = {"lanes": trainer.plan.lanes, "chunk": trainer.plan.chunk}
-    config = config.model_copy(update={"parallel": config.parallel.model_copy(update=sizes)})
-    ranks.send({"config": config.to_dict(), "versions": _versions()})
+    ranks.send({"config": config.to_dict(), "versions": made_with()})
     if config.run.start_sha256 is not None:
         _share_model(trainer.first_model, ranks)
     for array in trainer.state().values():
@@ -43,10 +39,10 @@ def joined(ranks: Ranks, load_code: Callable[[], object] = ignore) -> Iterator[T
     if message is None:
         yield None
         return
-    if message["versions"] != _versions():
+    if message["versions"] != made_with():
         raise ConfigError(
-            f"rank {ranks.rank} has {_versions()}, and rank 0 {message['versions']}: only the same "
-            "versions compute the same bits"
+            f"rank {ranks.rank} has {made_with()}, and rank 0 {message['versions']}: only "
+            "equal ones compute the same bits"
         )
     if is_custom(message["config"]["task"]["kind"]):
         load_code()
@@ -98,7 +94,3 @@ def _share_model(model: Model, ranks: Ranks) -> Model:
     perception = tuple(map(share, layers.perception))
     shared = WiredLayers(layers.architecture, perception, share(layers.update))
     return Model(shared, logits, model.config)
-
-
-def _versions() -> dict[str, Any]:
-    return {name: version for name, version in made_with().items() if name != "cpu"}

@@ -17,7 +17,6 @@ from difflogic.training.resuming import (
     extended,
     find_resume_point,
     refuse_changes,
-    with_first_sizes,
     with_free_settings,
 )
 from difflogic.training.run_directory import RunDirectory
@@ -55,7 +54,7 @@ class Opened:
     @property
     def for_trainer(self) -> Config:
         """The configuration that the trainer takes."""
-        return with_first_sizes(with_free_settings(self.config, self.given), self.summary)
+        return with_free_settings(self.config, self.given)
 
     def take(self, start: StartModel) -> None:
         """Start from this saved model."""
@@ -79,7 +78,7 @@ class Opened:
         Returns the epochs so far, the checkpoint's epoch, if there is one, and how often the run
         had been resumed.
         """
-        found = find_resume_point(self.run, self.config, trainer.state(), self.on_message)
+        found = find_resume_point(self.run, trainer.config, trainer.state(), self.on_message)
         if found is None:
             self.on_message(
                 f"{self.run.path}: stopped before its first checkpoint: starts at epoch 0"

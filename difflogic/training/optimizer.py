@@ -74,9 +74,7 @@ class Learned:
 
         Also sets `probabilities` (16, parameters), `ops` (parameters,) and `decided`.
         """
-        k.shift_and_harden(self.logits, self.probabilities, self.ops, self._space)
-        # NumPy's exponential is vectorised; the compiler's is not.
-        np.exp(self.probabilities, out=self.probabilities)
+        k.weigh_and_harden(self.logits, self.probabilities, self.ops, self._space)
         k.normalize_and_mix(self.probabilities, self._basis, self._coefficients, self._space)
         # At most one op per gate is that probable.
         self.decided = np.count_nonzero(self.probabilities > DECIDED) / len(self.ops)

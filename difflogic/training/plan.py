@@ -1,7 +1,7 @@
 """The plan of a training run on a machine, and the reasons for its decisions.
 
-It settles what `auto` leaves open: workers, strategies, lanes, chunks, samples in flight, memory.
-The number of workers and the memory never change a bit of the result.
+It settles what `auto` leaves open: workers, strategies, chunks, samples in flight, memory. None of
+them changes a bit of the result.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from difflogic.circuit.netlist import Netlist
 from difflogic.config.models import Config
-from difflogic.engine.arrangement import Arrangement, Rollouts, choose_tiles, total
+from difflogic.engine.arrangement import Arrangement, Rollouts, total
 from difflogic.engine.hardware import Machine
 from difflogic.engine.layout import SLOTS, Grid, samples_per_group
 from difflogic.engine.program import compile_program
@@ -64,8 +64,6 @@ class ParallelPlan(Arrangement):
             sharing = Sharing(strategy=parallel.strategy, samples_first=False)
         requested = replace(
             sharing,
-            lanes=None if parallel.lanes == "auto" else parallel.lanes,
-            chunk=None if parallel.chunk == "auto" else parallel.chunk,
             tasks_per_worker=(
                 None if parallel.tasks_per_worker == "auto" else parallel.tasks_per_worker
             ),
@@ -77,7 +75,7 @@ class ParallelPlan(Arrangement):
             gates=netlist.gates,
             batch=batch,
             wave=_most_at_once(config, rollouts.grid),
-            sharing=choose_tiles(requested, rollouts, machine),
+            sharing=requested,
             search_bytes=search_bytes(config, netlist),
             search_workers=search_workers,
             budget=budget,
@@ -109,14 +107,14 @@ class ParallelPlan(Arrangement):
         """The decisions in a line."""
         how = ", then ".join(self.strategies) or "sequential"
         return (
-            f"{counted(self.workers, 'worker')}, {how}; {self.lanes} lanes, "
+            f"{counted(self.workers, 'worker')}, {how}; "
             f"{counted(len(self.chunks), 'chunk')} of {counted(self.tiles_per_chunk, 'tile')}; "
             f"{counted(self.wave, 'sample')} in flight, {show_bytes(self.bytes)}"
         )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the decisions as plain numbers and texts, as in summary.json."""
-        cut = ("workers", "search_workers", "lanes", "chunk", "samples_per_group", "groups")
+        cut = ("workers", "search_workers", "samples_per_group", "groups")
         taken = ("bytes_per_worker", "bytes_shared", "bytes", "search_bytes")
         return {
             "strategies": list(self.strategies),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from difflogic.config import Config, config_from_dict
 from difflogic.config.loading import flat
 from difflogic.config.sections import FREE
-from difflogic.engine.kernels.structures import LANES
 from difflogic.system.errors import ConfigError, RunDirectoryError
 from difflogic.system.files import CONFIG, METRICS, START, for_shell
 from difflogic.training.checkpoint import (
@@ -87,23 +86,6 @@ def extended(stored: Config, given: Config) -> Config:
     return stored.model_copy(update={"training": stored.training.model_copy(update=epochs)})
 
 
-def with_first_sizes(config: Config, summary: Mapping[str, Any] | None) -> Config:
-    """Return `config` with a run's first tile and chunk sizes in place of "auto".
-
-    Another machine might choose other sizes, and the last bits of the results would differ.
-    """
-    plan = (summary or {}).get("plan")
-    if not isinstance(plan, dict):
-        return config
-    lanes, chunk = plan.get("lanes"), plan.get("chunk")
-    found: dict[str, Any] = {}
-    if config.parallel.lanes == "auto" and lanes in LANES:
-        found["lanes"] = lanes
-    if config.parallel.chunk == "auto" and type(chunk) is int and 1 <= chunk <= 65536:
-        found["chunk"] = chunk
-    return config.model_copy(update={"parallel": config.parallel.model_copy(update=found)})
-
-
 def without_foreign_results(config: Config, source: Config) -> Config:
     """Return `config`, derived from `source`, without [published] if it is another experiment."""
     parts = ("task", "automaton", "perception", "update")
@@ -131,7 +113,7 @@ def find_resume_point(
             continue
         for problem in problems:
             on_message(f"warning: {problem}: went back to {path.name}")
-        _note_other_origin(checkpoint, on_message)
+        _note_other_origin(checkpoint, config.parallel.device, on_message)
         return checkpoint, history
     if not problems and not run.has_results:
         return None
@@ -166,11 +148,13 @@ def _read(
     return checkpoint, history
 
 
-def _note_other_origin(checkpoint: Checkpoint, on_message: Callable[[str], None]) -> None:
-    """Report if other libraries or another processor may round the last bits differently."""
+def _note_other_origin(
+    checkpoint: Checkpoint, device: str, on_message: Callable[[str], None]
+) -> None:
+    """Report if other libraries or another device may round the last bits differently."""
     others = [
-        f"{name} {checkpoint.made_with.get(name)} (now {value})"
-        for name, value in made_with().items()
+        f"{name} {checkpoint.made_with.get(name, 'unknown')} (now {value})"
+        for name, value in made_with(device).items()
         if checkpoint.made_with.get(name) != value
     ]
     if others:

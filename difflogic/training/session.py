@@ -20,7 +20,7 @@ from difflogic.system.errors import LockLostError, RunDirectoryError, TrainingEr
 from difflogic.system.files import for_shell, remove_leftovers
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.training import searching
-from difflogic.training.checkpoint import Checkpoint, checkpoint_path, write_checkpoint
+from difflogic.training.checkpoint import Checkpoint, checkpoint_path, made_with, write_checkpoint
 from difflogic.training.following import gather
 from difflogic.training.lock import RunLock
 from difflogic.training.metrics import History, MetricsRow, StepResult, clocks
@@ -232,6 +232,7 @@ class Session:
                 trainer.state(),
                 trainer.phases.account,
                 self.history.digest,
+                made_with(trainer.config.parallel.device),
             )
             write_checkpoint(self.run.path, point)
         self._checkpoint_epoch = trainer.epoch

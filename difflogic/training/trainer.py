@@ -27,6 +27,7 @@ from difflogic.training.optimizer import make_learned, require_finite
 from difflogic.training.plan import ParallelPlan
 from difflogic.training.pool import AT_ONCE, draw_pool_sample, pool_samples
 from difflogic.training.rank_plan import OrderedSum, RankPlan, exchanged_bytes, split_exchanged
+from difflogic.training.rounding import warnings
 from difflogic.training.sampling import Samples, attempt_of, draw_samples, own_batch, staged
 from difflogic.training.warming import compile_rollouts, compile_steps, rollouts_are_cached
 
@@ -339,5 +340,6 @@ class Descent:
 
     @property
     def warnings(self) -> list[str]:
-        """The plan's warnings for these workers and ranks."""
-        return [*self.plan.warnings, *self._rank_plan.warnings(self.config, self.ranks)]
+        """The plan's warnings for these workers and ranks, and that of a device."""
+        of_ranks = self._rank_plan.warnings(self.config, self.ranks)
+        return [*self.plan.warnings, *of_ranks, *warnings(self.config.parallel.device)]

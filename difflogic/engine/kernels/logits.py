@@ -10,6 +10,7 @@ import numpy as np
 
 from difflogic.engine.kernels.primitives import flush_denormals, restore_denormals
 from difflogic.system.jit import borrowing_kernel, part
+from difflogic.system.jit.arithmetic import exponential
 
 COLUMNS = 256
 """Parameters handled at a time: their 16 rows stay in the first-level cache. `space` (5, COLUMNS)
@@ -20,10 +21,10 @@ ROOM = 13
 
 
 @borrowing_kernel
-def shift_and_harden(logits, shifted, ops, space):
-    """Write logits minus their column's maximum to `shifted`, and the maximum's row to `ops`.
+def weigh_and_harden(logits, weights, ops, space):
+    """Write e^(logit - its column's maximum) to `weights`, and the maximum's row to `ops`.
 
-    `logits` and `shifted` are (16, parameters), `ops` (parameters,). The lowest row wins a tie.
+    `logits` and `weights` are (16, parameters), `ops` (parameters,). The lowest row wins a tie.
     """
     parameters = logits.shape[1]
     best = space[0]
@@ -40,9 +41,9 @@ def shift_and_harden(logits, shifted, ops, space):
                 best[p] = row[p] if larger else best[p]
                 place[p] = np.uint8(i) if larger else place[p]
         for i in range(16):
-            row, out = logits[i, first : first + count], shifted[i, first : first + count]
+            row, out = logits[i, first : first + count], weights[i, first : first + count]
             for p in range(count):
-                out[p] = row[p] - best[p]
+                out[p] = exponential(row[p] - best[p])
 
 
 @borrowing_kernel

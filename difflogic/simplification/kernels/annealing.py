@@ -21,6 +21,7 @@ from difflogic.simplification.kernels.nets import (
     simulate,
 )
 from difflogic.system.jit import kernel
+from difflogic.system.jit.arithmetic import exponential
 
 TRIES = 8
 """Tries of a sweep at each gate, each with other virtual gates."""
@@ -72,8 +73,10 @@ def anneal(net, best, spare, tried, work, moves, temperature, cooling):
         if tried.size[0] > room:
             continue
         larger = tried.size[0] - net.size[0]
-        if larger > 0 and draw(work.random, 1 << 30) > (1 << 30) * np.exp(-larger / temperature):
-            continue
+        if larger > 0:
+            kept = exponential(-larger / temperature)
+            if draw(work.random, 1 << 30) > (1 << 30) * kept:
+                continue
         copy(tried, net)
         simulate(net, work.table)
         if net.size[0] > best.size[0]:

@@ -57,7 +57,7 @@ def alone(made: Any, name: str) -> Callable[..., Any]:
 @cache
 def _stamp() -> str:
     kernels = ROOT / "engine/kernels"
-    return stamp_of([kernels / "llvm", kernels / "structures.py"])
+    return stamp_of([kernels / "llvm", kernels / "structures.py", ROOT / "system/jit"])
 
 
 def _usual(argument: Any) -> Any:

@@ -36,6 +36,13 @@ def registers() -> Registers:
     return registers_of(triple, features)
 
 
+@cache
+def fuses() -> bool:
+    """Return whether the processor that kernels are compiled for has fused multiply-adds."""
+    triple, _, features = target()
+    return triple.startswith(("aarch64", "arm64")) or "+fma" in features.split(",")
+
+
 def registers_of(triple: str, features: str) -> Registers:
     """Return the registers for LLVM's triple and features such as "+sse2,+avx2,-avx512f"."""
     if triple.startswith(("aarch64", "arm64")):

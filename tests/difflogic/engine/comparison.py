@@ -13,7 +13,6 @@ from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.circuit.netlist import Architecture, Netlist, WiredLayers, flatten, wire
 from difflogic.circuit.wiring import Wiring
 from difflogic.engine import oracle
-from difflogic.engine.kernels.structures import LANES
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
 from difflogic.engine.sharing import SEQUENTIAL, Sharing, Strategy
@@ -187,10 +186,9 @@ sharings = st.builds(
     workers=st.integers(1, 4),
     strategy=st.sampled_from(get_args(Strategy)),
     samples_first=st.booleans(),
-    lanes=st.sampled_from([None, *LANES]),
-    chunk=st.sampled_from([None, 1, 2, 3]),
+    tasks_per_worker=st.sampled_from([None, 1, 2]),
 )
-"""Ways to cut and to share the work."""
+"""Ways to share the work."""
 double_sharings = sharings.filter(lambda sharing: sharing.strategy != "gates")
 """Sharings for float64: the kernel of "gates" takes too long to compile."""
 

@@ -4,26 +4,16 @@ import numpy as np
 import pytest
 
 from difflogic.circuit.grid import OUTSIDE, neighbors
-from difflogic.engine.hardware import USUAL_L2, Machine
-from difflogic.engine.layout import SLOTS, Grid, automatic_lanes, make_layout, samples_per_group
-from difflogic.system.jit.processor import AVX, AVX512, NEON, SSE
+from difflogic.engine.layout import SLOTS, Grid, make_layout, samples_per_group
 
 
 @pytest.mark.parametrize(
-    ("cells", "lanes", "widths"),
-    [
-        (16, 64, [16]),
-        (17, 64, [32]),
-        (48, 64, [32, 16]),
-        (65, 64, [64, 16]),
-        (40, 32, [32, 16]),
-        (20, 16, [16, 16]),
-    ],
+    ("cells", "widths"), [(16, [16]), (17, [32]), (48, [32, 16]), (49, [64]), (65, [64, 16])]
 )
-def test_the_remainder_goes_into_few_lanes(cells, lanes, widths):
+def test_the_remainder_goes_into_few_lanes(cells, widths):
     # Add a whole tile, since small grids would share one with other samples.
-    layout = make_layout(Grid(1, 64 + cells, "zero"), lanes, None)
-    assert layout.tile_lanes.tolist() == [lanes] * (64 // lanes) + widths
+    layout = make_layout(Grid(1, 64 + cells, "zero"))
+    assert layout.tile_lanes.tolist() == [64, *widths]
 
 
 def test_small_grids_share_a_tile():
@@ -33,34 +23,17 @@ def test_small_grids_share_a_tile():
 
 
 def test_chunks_are_bounded():
-    assert len(make_layout(Grid(16, 16, "zero"), 16, None).chunk_start) - 1 == 16
-    assert len(make_layout(Grid(64, 64, "zero"), 16, None).chunk_start) - 1 == SLOTS
-
-
-@pytest.mark.parametrize(
-    ("size", "rows", "itemsize", "processor", "cache", "lanes"),
-    [
-        ((16, 16), 3731, 4, AVX512, 2048, 64),  # the checkerboard
-        ((16, 16), 3731, 4, AVX512, 1024, 32),
-        ((16, 16), 3731, 4, NEON, None, 32),
-        ((16, 16), 3731, 4, SSE, 256, 32),
-        ((20, 20), 9987, 4, AVX, 512, 16),
-        ((16, 16), 3731, 8, AVX512, 2048, 32),  # in float64 a tile would leave the cache
-        ((8, 10), 100, 4, AVX512, 2048, 32),  # 80 cells: two and a half tiles of 32
-    ],
-)
-def test_automatic_lanes(size, rows, itemsize, processor, cache, lanes):
-    machine = Machine(cores=1, l2=(cache and 1024 * cache) or USUAL_L2, vector=processor.width)
-    assert automatic_lanes(Grid(*size, "zero"), rows, itemsize, machine) == lanes
+    assert len(make_layout(Grid(32, 32, "zero")).chunk_start) - 1 == 16
+    assert len(make_layout(Grid(64, 64, "zero")).chunk_start) - 1 == SLOTS
 
 
 @pytest.mark.parametrize("boundary", ["zero", "periodic"])
 @pytest.mark.parametrize(
-    ("size", "chunk"), [((16, 16), 1), ((5, 13), 1), ((20, 20), 2), ((3, 3), 1)]
+    ("size", "joined"), [((16, 16), 1), ((5, 13), 1), ((20, 20), 2), ((3, 3), 1)]
 )
-def test_chunks_list_the_chunks_that_they_see(size, chunk, boundary):
+def test_chunks_list_the_chunks_that_they_see(size, joined, boundary):
     grid = Grid(*size, boundary)
-    layout = make_layout(grid, 16, chunk)
+    layout = make_layout(grid, joined=joined)
     samples = samples_per_group(grid)
     ends = [*layout.tile_start[layout.chunk_start[1:-1]].tolist(), layout.cells]
     owner = [next(c for c, end in enumerate(ends) if cell < end) for cell in range(layout.cells)]

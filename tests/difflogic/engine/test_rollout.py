@@ -10,11 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from difflogic.engine import arrangement, oracle
-from difflogic.engine.kernels.structures import LANES
 from difflogic.engine.kernels.teams import ABORTED, ARRIVED
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
-from difflogic.engine.sharing import SEQUENTIAL, Sharing, Strategy
+from difflogic.engine.sharing import Sharing, Strategy
 from difflogic.engine.workers import Workers
 from difflogic.system import memory
 from difflogic.system.callbacks import listening
@@ -99,14 +98,13 @@ def test_sharing_does_not_change_a_bit(name, dtype):
 
 COPYING = {
     # The next tile overwrites the row that a held channel's next state is.
-    "held": (netlist_of(replace(SMALL, held=(0,))), Grid(2, 11, "zero"), 2, 50),
+    "held": (netlist_of(replace(SMALL, held=(0,))), Grid(2, 11, "zero"), 50),
     # One part owns the channel that is a copy, another one gathers the row that it copies.
-    "moving": (MOVING, Grid(2, 1, "zero"), 1, 200),
-    "two of one row": (netlist_of(COPIES), Grid(3, 5, "zero"), 1, 20),
+    "moving": (MOVING, Grid(2, 1, "zero"), 200),
+    "two of one row": (netlist_of(COPIES), Grid(3, 5, "zero"), 20),
     "all of one row, and no live gate": (
         netlist_of(replace(SMALL, held=(0,), moving=((1, 4, 0), (2, 4, 0)))),
         Grid(3, 5, "zero"),
-        1,
         20,
     ),
 }
@@ -115,12 +113,11 @@ COPYING = {
 @pytest.mark.parametrize("fire_rate", [1.0, 0.5])
 @pytest.mark.parametrize("name", COPYING)
 def test_channels_that_copy_inputs_have_the_oracles_gradients_in_any_run(name, fire_rate):
-    netlist, grid, chunk, repeats = COPYING[name]
+    netlist, grid, repeats = COPYING[name]
     problem = make_problem(netlist, grid, 2, 1, fire_rate)
-    alone = replace(SEQUENTIAL, chunk=chunk)
-    compare_with_oracle(problem, "float32", alone)
-    expected = run_engine(problem, "float32", alone)
-    assert repeated(problem, Sharing(2, "gates", False, chunk=chunk), repeats, expected) == 0
+    compare_with_oracle(problem, "float32")
+    expected = run_engine(problem, "float32")
+    assert repeated(problem, Sharing(2, "gates", False, tasks_per_worker=1), repeats, expected) == 0
 
 
 def repeated(problem, sharing, repeats, expected):
@@ -138,19 +135,8 @@ def repeated(problem, sharing, repeats, expected):
 @pytest.mark.thorough
 @settings(max_examples=EXAMPLES)
 @given(problems(), sharings)
-def test_only_the_tiling_changes_last_bits(problem, sharing):
-    alone = replace(SEQUENTIAL, lanes=sharing.lanes, chunk=sharing.chunk)
-    assert equal(run_engine(problem, "float32", sharing), run_engine(problem, "float32", alone))
-
-
-def test_the_tiling_does_not_change_the_states():
-    problem = case("several tiles", "zero")
-    states, gradients = run_engine(problem, "float32")
-    for lanes in LANES:
-        for chunk in (1, 2, 100):
-            found = run_engine(problem, "float32", Sharing(1, lanes=lanes, chunk=chunk))
-            assert np.array_equal(found[0], states)
-            assert_close(found[1], gradients, TOLERANCES["float32"])
+def test_sharing_changes_no_bit(problem, sharing):
+    assert equal(run_engine(problem, "float32", sharing), run_engine(problem, "float32"))
 
 
 @pytest.fixture
@@ -172,9 +158,8 @@ def sleepy(monkeypatch):
 @pytest.mark.parametrize("batch_first", [True, False])
 @pytest.mark.usefixtures("sleepy")
 def test_stolen_work_is_counted_and_changes_nothing(batch_first):
-    problem = make_problem(netlist_of(ONE_LAYER), Grid(8, 16, "zero"), 2, 4)
-    expected = run_engine(problem, "float64")
-    sharing = Sharing(2, "samples" if batch_first else "cells", batch_first, lanes=16)
+    problem = make_problem(netlist_of(ONE_LAYER), Grid(16, 32, "zero"), 2, 4)
+    sharing = Sharing(2, "samples" if batch_first else "cells", batch_first)
     coefficients, starts, masks, upstream = problem.arrays()
     with Engine(problem.netlist, problem.grid, 2, 4, "float64", sharing) as engine:
         assert engine.work.steals == 0
@@ -185,9 +170,7 @@ def test_stolen_work_is_counted_and_changes_nothing(batch_first):
         gradients = engine.backward(upstream)
         assert engine.work.steals > before
         assert engine.work.tasks == engine.work.created == (8 if batch_first else 128)
-    alone = run_engine(problem, "float64", Sharing(1, lanes=16))
-    assert equal((states, gradients), alone)
-    assert_close(gradients, expected[1], TOLERANCES["float64"])
+    assert equal((states, gradients), run_engine(problem, "float64"))
 
 
 def test_an_engine_forgets_the_batch_before():

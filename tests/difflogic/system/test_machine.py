@@ -61,20 +61,6 @@ def test_physical_memory(monkeypatch):
     assert own_memory.physical_memory() is None
 
 
-def test_caches_by_level(tmp_path, monkeypatch):
-    monkeypatch.setattr(machine, "_CACHES", tmp_path)
-    look = machine.cache_bytes.__wrapped__
-    assert look(2) is None
-    for index, (level, kind, size) in enumerate(
-        [(1, "Data", "32K"), (1, "Instruction", "64K"), (2, "Unified", "512K"), (3, "Unified", "x")]
-    ):
-        (tmp_path / f"index{index}").mkdir()
-        for name, value in (("level", level), ("type", kind), ("size", size)):
-            (tmp_path / f"index{index}" / name).write_text(f"{value}\n")
-    (tmp_path / "index9").mkdir()
-    assert [look(level) for level in (1, 2, 3, 4)] == [32768, 524288, None, None]
-
-
 @pytest.fixture
 def memory(groups, monkeypatch):
     """Control groups that limit memory, on a system with 1 GB left."""

@@ -62,7 +62,7 @@ def test_arrays_round_trip(tmp_path, state):
     found = read_checkpoint(write(tmp_path, 7, 2, state), state)
     assert same(found.state, state)
     assert (found.epoch, found.resumed, found.config, found.seconds) == (7, 2, CONFIG, SECONDS)
-    assert set(found.made_with) == {"dct", "numpy", "numba", "cpu"}
+    assert set(found.made_with) == {"dct", "numpy", "numba", "rounding"}
 
 
 def test_the_last_two_are_kept(tmp_path):

@@ -30,7 +30,6 @@ def plan_of(*overrides, machine=MACHINE):
 @st.composite
 def configurations(draw):
     """Overrides of a tiny configuration by key, all with the same circuit."""
-    lanes = draw(st.sampled_from(["auto", 16, 32, 64]))
     return {
         "task.height": draw(st.integers(2, 20)),
         "task.width": draw(st.integers(2, 20)),
@@ -43,17 +42,11 @@ def configurations(draw):
         "parallel.strategy": draw(st.sampled_from(["auto", *get_args(Strategy)])),
         "parallel.samples_at_once": draw(st.sampled_from(["auto", 1, 9])),
         "parallel.tasks_per_worker": draw(st.sampled_from(["auto", 1, 3])),
-        "parallel.lanes": lanes,
-        "parallel.chunk": draw(st.sampled_from(["auto", 1, 3])),
     }
 
 
 machines = st.builds(
-    Machine,
-    cores=st.integers(1, 128),
-    l2=st.sampled_from([2**18, 2**20, 2**21]),
-    memory=st.none() | st.integers(10**8, 10**12),
-    vector=st.sampled_from([16, 32, 64]),
+    Machine, cores=st.integers(1, 128), memory=st.none() | st.integers(10**8, 10**12)
 )
 
 
@@ -79,8 +72,8 @@ def test_every_cell_is_in_one_chunk(overrides, machine):
     assert len(plan.chunks) == len(layout.chunk_start) - 1
     assert sum(plan.chunks) == sum(plan.tiles)
     # No slot is cut, and no more slots are joined than leave each worker its tasks.
-    assert not (layout.chunk_start[:-1] % plan.chunk).any()
-    assert layout.slot_tiles == plan.chunk
+    assert not (layout.chunk_start[:-1] % plan.tiles_per_slot).any()
+    assert layout.slot_tiles == plan.tiles_per_slot
     team, wanted = plan.team, overrides["parallel.tasks_per_worker"]
     shared = plan.groups - team.groups_alone
     if wanted == "auto" or not shared:
@@ -99,7 +92,7 @@ def test_more_workers_keep_the_cut_and_are_no_slower(overrides, machine, few, ma
     one, other = (
         plan_of(*texts(overrides | {"parallel.workers": n}), machine=machine) for n in (few, many)
     )
-    assert (one.lanes, one.chunk, one.slots) == (other.lanes, other.chunk, other.slots)
+    assert (one.tiles, one.slots) == (other.tiles, other.slots)
     if one.wave == other.wave:
         assert (
             one.ceiling() <= other.ceiling() + 1e-9
@@ -151,7 +144,7 @@ def test_the_planned_bytes_are_allocated(overrides):
         shared = [*batch[:4], batch.loss_gradients, batch.input_gradients, batch.sums]
         shared = sum(buffer.nbytes for buffer in (*shared, crew._control))
         assert 0 <= plan.bytes_shared - shared < slack + later
-        assert (plan.team, plan.lanes) == (engine.plan.team, engine.plan.lanes)
+        assert plan.team == engine.plan.team
 
 
 @pytest.mark.thorough
@@ -177,7 +170,7 @@ def test_no_bit_depends_on_budget_or_workers(side):
         for name in get_args(Strategy)
     ]
     for each in limits:
-        overrides = (*common, "parallel.lanes=16", *(f"parallel.{limit}" for limit in each))
+        overrides = (*common, *(f"parallel.{limit}" for limit in each))
         with Trainer(tiny(*overrides)) as trainer:
             losses = [trainer.step().soft_loss for _ in range(4)]
             found.append((losses, trainer.model.logits.tobytes()))
@@ -185,7 +178,7 @@ def test_no_bit_depends_on_budget_or_workers(side):
     group = whole.samples_per_group
     assert {plan.wave for plan in plans[len(budgets) :]} == {group if group > 2 else 2}
     assert len({plan.wave for plan in plans[: len(budgets)]}) > 1
-    assert any(plan.joined > 1 for plan in plans)
+    assert side == 3 or any(plan.joined > 1 for plan in plans)
     assert all(each == found[0] for each in found)
 
 
@@ -239,13 +232,13 @@ def test_available_memory_is_not_exceeded():
         ("checkerboard", None, 2, 2, ["steps"], 4, {2: 2, 4: 4, 8: 4}),
         # Waking a worker takes longer than the step.
         ("game-of-life", None, 64, 1, [], 3, {2: 1.5, 3: 3, 64: 3}),
-        ("letter-g", None, 2, 2, ["steps"], 8, {2: 2, 64: 8}),
-        # Twelve tiles of 32 cells and one of 16.
-        ("lizard", None, 2, 2, ["steps"], 13, {2: 2, 13: 12.5}),
+        ("letter-g", None, 2, 2, ["steps"], 4, {2: 2, 64: 4}),
+        # Six tiles of 64 cells and one of 16.
+        ("lizard", None, 2, 2, ["steps"], 7, {2: 2, 7: 6.25}),
     ],
 )
 def test_plans_of_the_experiments(name, recipe, cores, workers, strategies, tasks, ceilings):
-    machine = Machine(cores=cores, l2=2 * 2**20, memory=10**11)
+    machine = Machine(cores=cores, memory=10**11)
     plan = ParallelPlan.for_model(load_config(name, recipe=recipe), machine)
     assert plan.workers == workers
     assert list(plan.strategies) == strategies
@@ -276,14 +269,13 @@ def reasons(*overrides, machine=None):
     return {each.what: (each.value, each.why) for each in explain(config, plan)}
 
 
-SET = "lanes=16 chunk=2 workers=2"
+SET = "workers=2"
 
 
 @pytest.mark.parametrize(
     ("given", "what", "value", "why"),
     [
-        (SET, "lanes", "16", "[parallel] lanes"),
-        (SET, "chunks", "2 of 2 tiles", "[parallel] chunk; "),
+        (SET, "chunks", "2 of 1 tile", "the smallest: one tile, "),
         (SET, "workers", "2", "[parallel] workers"),
         (SET, "strategy", "samples", ""),
         ("workers=1", "strategy", "sequential", "one worker does it all"),
@@ -300,8 +292,8 @@ def test_reasons_name_the_keys_that_were_set_or_the_bound(given, what, value, wh
 
 
 def test_reasons_for_joined_chunks_and_for_one_core():
-    one = "parallel.tasks_per_worker=1", "task.width=16", "training.batch=1"
-    joined = reasons("parallel.lanes=16", "parallel.workers=2", "parallel.strategy=cells", *one)
+    one = "parallel.tasks_per_worker=1", "task.width=64", "training.batch=1"
+    joined = reasons("parallel.workers=2", "parallel.strategy=cells", *one)
     assert joined["chunks"][0] == "2 of 3 tiles"
     assert "from 6 of 1 tile to one of all 6; " in joined["chunks"][1]
     few = reasons("parallel.workers=auto", machine=Machine(cores=1))

@@ -14,7 +14,6 @@ from difflogic.training.resuming import (
     differing,
     find_resume_point,
     refuse_changes,
-    with_first_sizes,
     with_free_settings,
 )
 from difflogic.training.run_directory import RunDirectory
@@ -31,7 +30,6 @@ STORED = load_config("checkerboard-small")
     ("override", "difference"),
     [
         ("training.seed=24", "training.seed: 23 → 24"),
-        ("parallel.lanes=16", "parallel.lanes: 'auto' → 16"),
         ("pool.later=3", "pool.later: 48 → 3"),
         ("name=other", "name: 'checkerboard-small' → 'other'"),
         ("published.learned_by=5", "published.learned_by: not set → 5"),
@@ -80,16 +78,6 @@ def test_epochs_may_only_increase():
     fewer = load_config("checkerboard-small", [f"training.epochs={most - 1}"])
     with pytest.raises(RunDirectoryError, match=f"of {most} epochs, which is more than {most - 1}"):
         refuse_changes("runs/x", STORED, fewer)
-
-
-def test_a_run_keeps_its_first_lanes_and_chunk():
-    plan = {"lanes": 16, "chunk": 3, "workers": 7}
-    found = with_first_sizes(STORED, {"plan": plan}).parallel
-    assert (found.lanes, found.chunk, found.workers) == (16, 3, "auto")
-    given = load_config("checkerboard-small", ["parallel.lanes=32", "parallel.chunk=1"])
-    assert with_first_sizes(given, {"plan": plan}) == given
-    for summary in (None, {}, {"plan": 3}, {"plan": {"lanes": 17, "chunk": True}}):
-        assert with_first_sizes(STORED, summary) == STORED
 
 
 CONFIG = tiny("training.epochs=10", "checkpoint.every_epochs=3")
@@ -198,6 +186,6 @@ def test_a_checkpoint_of_a_newer_program_stops_the_run(run, monkeypatch):
 def test_other_libraries_are_reported(run, monkeypatch):
     messages = Messages()
     now = checkpoint.made_with()
-    monkeypatch.setattr(resuming, "made_with", lambda: now | {"numpy": "9.9"})
+    monkeypatch.setattr(resuming, "made_with", lambda device: now | {"numpy": "9.9"})
     execute(CONFIG, run, on_message=messages)
     assert f"computed with numpy {now['numpy']} (now 9.9)" in str(messages)

@@ -103,16 +103,6 @@ def test_seconds_add_up_over_all_stretches(tmp_path, source):
     assert later["tests"] // 1000 == (0 if source == "checkpoint" else 4)
 
 
-def test_another_machine_keeps_a_runs_lanes(tmp_path, half, whole, monkeypatch):
-    path = tmp_path / "moved"
-    shutil.copytree(half, path)
-    lanes = json.loads((half / "summary.json").read_text())["plan"]["lanes"]
-    monkeypatch.setattr(arrangement, "automatic_lanes", lambda *_: 16 if lanes != 16 else 32)
-    summary = execute(config(), path)
-    assert summary["plan"]["lanes"] == lanes
-    assert results(path) == results(whole)
-
-
 def test_a_run_can_be_extended(tmp_path, whole):
     short, long = tmp_path / "short", tmp_path / "long"
     shutil.copytree(whole, short)

@@ -10,10 +10,13 @@ from numba import types
 from numba.core import cgutils
 
 from difflogic.engine.kernels.structures import LANES
+from difflogic.system.jit.arithmetic import fma
 from difflogic.system.jit.intrinsics import emitting
 from difflogic.system.jit.processor import registers
 
 I32, I64 = ir.IntType(32), ir.IntType(64)
+PARTS_BITS = 512
+"""Bits of a sum's parts, those of the widest registers: 16 parts in float32, 8 in float64."""
 
 
 class Arrays:
@@ -47,11 +50,10 @@ class Emitter:
         self._alignment = self.width * bits // 8
         self.element = bits // 8
         self.vectors = lanes // self.width
+        # Sums have as many parts as numbers fill a line, whatever the registers hold.
+        self._parts = PARTS_BITS // bits // self.width
         self.lanes = lanes
         self.type = ir.VectorType(context.get_value_type(dtype), self.width)
-        name = f"llvm.fmuladd.v{self.width}f{bits}"
-        signature = ir.FunctionType(self.type, [self.type] * 3)
-        self._fma = cgutils.get_or_insert_function(builder.module, signature, name)
 
     def zero(self):
         return ir.Constant(self.type, [0.0] * self.width)
@@ -61,7 +63,7 @@ class Emitter:
         return ir.Constant(self.type, [-0.0] * self.width)
 
     def fma(self, x, y, z):
-        return self.builder.call(self._fma, [x, y, z])
+        return fma(self.builder, x, y, z)
 
     def pointer(self, base, offset):
         element = self.builder.gep(base, [offset])
@@ -96,13 +98,16 @@ class Emitter:
         return self.builder.gep(base, [self.builder.mul(number, I64(self.lanes))])
 
     def blocks(self, row, column, body, step):
-        """Call body(offsets of `step` vectors) over all lanes of the rows that `column` counts."""
+        """Call body(offsets of `step` vectors) over all lanes of the rows that `column` counts.
+
+        As a second argument it gets the number of the first of these vectors in its row.
+        """
         builder = self.builder
 
         def one_row(start):
             for first in range(0, self.vectors, step):
                 vectors = range(first, min(first + step, self.vectors))
-                body([builder.add(start, I64(k * self.width)) for k in vectors])
+                body([builder.add(start, I64(k * self.width)) for k in vectors], first)
 
         if column is None:
             one_row(I64(0))
@@ -119,32 +124,68 @@ class Emitter:
         """Return the factors of g in dL/da and dL/db: c1 + c3·b and c2 + c3·a."""
         return self.fma(c[3], b, c[1]), self.fma(c[3], a, c[2])
 
-    def add_sums(self, sums, g, a, b):
-        """Add g, g·a, g·b and g·a·b of some vectors to the four sums that `sums` points to."""
-        totals = [self.load(pointer) for pointer in sums]
-        for each_g, each_a, each_b in zip(g, a, b, strict=True):
-            ga = self.builder.fmul(each_g, each_a)
-            totals[0] = self.builder.fadd(totals[0], each_g)
-            totals[1] = self.builder.fadd(totals[1], ga)
-            totals[2] = self.fma(each_g, each_b, totals[2])
-            totals[3] = self.fma(ga, each_b, totals[3])
-        for total, pointer in zip(totals, sums, strict=True):
-            self.store(total, pointer)
+    def sums(self):
+        """Return places for four sums: for each part that fills a vector, four pointers."""
+        each = range(4)
+        return [
+            [cgutils.alloca_once(self.builder, self.type) for _ in each] for _ in range(self._parts)
+        ]
+
+    def sums_in(self, scratch, number):
+        """Return the places of the four sums `number` in a scratch."""
+        start, each = 4 * self._parts * number, range(4)
+        return [
+            [self.pointer(scratch, I64((start + 4 * part + k) * self.width)) for k in each]
+            for part in range(self._parts)
+        ]
+
+    def clear_sums(self, sums, value):
+        for pointers in sums:
+            for pointer in pointers:
+                self.store(value, pointer)
+
+    def add_sums(self, sums, first, g, a, b):
+        """Add g, g·a, g·b and g·a·b of some vectors, from the row's vector `first` on, to `sums`.
+
+        A cell's number alone says which part it adds to, and cells add in their order.
+        """
+        for part, pointers in enumerate(sums):
+            own = slice((part - first) % self._parts, None, self._parts)
+            if not g[own]:
+                continue
+            totals = [self.load(pointer) for pointer in pointers]
+            for each_g, each_a, each_b in zip(g[own], a[own], b[own], strict=True):
+                ga = self.builder.fmul(each_g, each_a)
+                totals[0] = self.builder.fadd(totals[0], each_g)
+                totals[1] = self.builder.fadd(totals[1], ga)
+                totals[2] = self.fma(each_g, each_b, totals[2])
+                totals[3] = self.fma(ga, each_b, totals[3])
+            for total, pointer in zip(totals, pointers, strict=True):
+                self.store(total, pointer)
 
     def fold_sums(self, sums, slot):
-        """Add up the lanes of four vectors, and add (Σg, Σga, Σgb, Σgab) to a slot of four."""
+        """Add up the parts of `sums`, and add (Σg, Σga, Σgb, Σgab) to a slot of four.
+
+        The tree is the same for all widths: four neighbouring parts to one, then halves to one.
+        """
         builder = self.builder
-        x, y, z, w = (self.load(pointer) for pointer in sums)
         groups = range(0, self.width, 4)
         n = self.width
-        low = [i for k in groups for i in (k, n + k, k + 1, n + k + 1)]
-        high = [i for k in groups for i in (k + 2, n + k + 2, k + 3, n + k + 3)]
-        xy = builder.fadd(self.shuffle(x, y, low), self.shuffle(x, y, high))
-        zw = builder.fadd(self.shuffle(z, w, low), self.shuffle(z, w, high))
-        low = [i for k in groups for i in (k, k + 1, n + k, n + k + 1)]
-        high = [i for k in groups for i in (k + 2, k + 3, n + k + 2, n + k + 3)]
-        folded = builder.fadd(self.shuffle(xy, zw, low), self.shuffle(xy, zw, high))
-        # Now (x, y, z, w) repeats along the vector: halve the vector until one copy is left.
+        folds = []
+        for pointers in sums:
+            x, y, z, w = (self.load(pointer) for pointer in pointers)
+            low = [i for k in groups for i in (k, n + k, k + 1, n + k + 1)]
+            high = [i for k in groups for i in (k + 2, n + k + 2, k + 3, n + k + 3)]
+            xy = builder.fadd(self.shuffle(x, y, low), self.shuffle(x, y, high))
+            zw = builder.fadd(self.shuffle(z, w, low), self.shuffle(z, w, high))
+            low = [i for k in groups for i in (k, k + 1, n + k, n + k + 1)]
+            high = [i for k in groups for i in (k + 2, k + 3, n + k + 2, n + k + 3)]
+            folds.append(builder.fadd(self.shuffle(xy, zw, low), self.shuffle(xy, zw, high)))
+        # Now (x, y, z, w) repeats along the vectors: halve them until one copy is left.
+        while len(folds) > 1:
+            half = len(folds) // 2
+            folds = [builder.fadd(folds[i], folds[i + half]) for i in range(half)]
+        folded = folds[0]
         while n > 4:
             n //= 2
             low, high = list(range(n)), list(range(n, 2 * n))

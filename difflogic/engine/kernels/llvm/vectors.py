@@ -23,7 +23,7 @@ def runs_forward(v, tile, code, coefficients):
         a, b, out = (v.row(tile, v.field(row, k)) for k in (st.A, st.B, st.OUT))
         c = coefficients_of(v, coefficients, v.field(row, st.PARAM))
 
-        def block(offsets):
+        def block(offsets, _):
             for o in offsets:
                 value = v.gate(c, v.load(v.pointer(a, o)), v.load(v.pointer(b, o)))
                 v.store(value, v.pointer(out, o))
@@ -60,7 +60,7 @@ def stars_forward(v, tile, code, coefficients):
         out = v.row(tile, v.field(row, st.STAR_OUT))
         params = [v.field(row, st.STAR_PARAMS + k) for k in range(7)]
 
-        def block(offsets):
+        def block(offsets, _):
             middle = [v.load(v.pointer(center, o)) for o in offsets]
 
             def leaf(k):
@@ -110,24 +110,23 @@ def _way_back(v, code, index, tile, coefficients, grad):
 @primitive
 def runs_backward(v, tile, code, coefficients, grad, sums):
     builder = v.builder
-    acc = [cgutils.alloca_once(builder, v.type) for _ in range(4)]
+    acc = v.sums()
     with cgutils.for_range(builder, v.count, intp=I64) as loop:
         index = reversed_index(v, loop.index)
         row, a, b, grad_a, grad_b, grad_out, param, flags, c = _way_back(
             v, code, index, tile, coefficients, grad
         )
         adds_a, adds_b = flag(v, flags, st.ADD_A), flag(v, flags, st.ADD_B)
-        for slot in acc:
-            builder.store(v.zero(), slot)
+        v.clear_sums(acc, v.zero())
 
-        def block(offsets):
-            for o in offsets:
+        def block(offsets, first):
+            for k, o in enumerate(offsets, first):
                 g = v.load(v.pointer(grad_out, o))
                 value_a, value_b = v.load(v.pointer(a, o)), v.load(v.pointer(b, o))
                 to_a, to_b = v.pull(c, g, value_a, value_b)
                 _add_or_store(v, adds_b, [builder.fmul(g, to_b)], grad_b, [o])
                 _add_or_store(v, adds_a, [builder.fmul(g, to_a)], grad_a, [o])
-                v.add_sums(acc, [g], [value_a], [value_b])
+                v.add_sums(acc, k, [g], [value_a], [value_b])
 
         v.blocks(row, st.WIDTH, block, step=v.vectors)
         v.fold_sums(acc, slot_of(v, sums, param))
@@ -136,7 +135,7 @@ def runs_backward(v, tile, code, coefficients, grad, sums):
 @primitive
 def gates_backward(v, tile, code, coefficients, grad, sums):
     builder = v.builder
-    acc = [cgutils.alloca_once(builder, v.type) for _ in range(4)]
+    acc = v.sums()
     # Left by the next gate of the chain: its part of the gradient of this gate's input b, and the
     # value of that input. With few registers the value is loaded again, from the cache.
     held_grad = [cgutils.alloca_once(builder, v.type) for _ in range(v.vectors)]
@@ -148,8 +147,7 @@ def gates_backward(v, tile, code, coefficients, grad, sums):
         _, a, b, grad_a, grad_b, grad_out, param, flags, c = _way_back(
             v, code, index, tile, coefficients, grad
         )
-        for slot in acc:
-            builder.store(v.nothing(), slot)
+        v.clear_sums(acc, v.nothing())
         with builder.if_then(builder.not_(flag(v, flags, st.LINKED))):
             for value, held, o in zip(held_value, held_grad, offsets, strict=True):
                 if holds:
@@ -159,13 +157,13 @@ def gates_backward(v, tile, code, coefficients, grad, sums):
             for held, o in zip(held_grad, offsets, strict=True):
                 total = builder.fadd(builder.load(held), v.load(v.pointer(grad_b, o)))
                 builder.store(total, held)
-        for value, held, o in zip(held_value, held_grad, offsets, strict=True):
+        for k, (value, held, o) in enumerate(zip(held_value, held_grad, offsets, strict=True)):
             g = v.load(v.pointer(grad_out, o))
             value_a = v.load(v.pointer(a, o))
             value_b = builder.load(value) if holds else v.load(v.pointer(b, o))
             to_a, to_b = v.pull(c, g, value_a, value_b)
             v.store(v.fma(g, to_b, builder.load(held)), v.pointer(grad_b, o))
-            v.add_sums(acc, [g], [value_a], [value_b])
+            v.add_sums(acc, k, [g], [value_a], [value_b])
             builder.store(builder.fmul(g, to_a), held)
             if holds:
                 builder.store(value_a, value)
@@ -179,9 +177,7 @@ def gates_backward(v, tile, code, coefficients, grad, sums):
 def stars_backward(v, tile, code, coefficients, grad, sums, scratch):
     builder = v.builder
     # The sums of seven gates do not fit the registers: they are kept in a scratch of 28 lines.
-    acc = [
-        [v.pointer(scratch, I64((4 * gate + k) * v.width)) for k in range(4)] for gate in range(7)
-    ]
+    acc = [v.sums_in(scratch, gate) for gate in range(7)]
     zeros = builder.gep(scratch, [I64(st.SCRATCH_SUMS)])
     with cgutils.for_range(builder, v.count, intp=I64) as loop:
         row = instruction(v, code, reversed_index(v, loop.index), st.STAR_FIELDS)
@@ -192,11 +188,10 @@ def stars_backward(v, tile, code, coefficients, grad, sums, scratch):
         grad_out = v.row(grad, v.field(row, st.STAR_GRAD_OUT))
         adds = [flag(v, v.field(row, st.STAR_ADDS), 1 << k) for k in range(5)]
         params = [v.field(row, st.STAR_PARAMS + k) for k in range(7)]
-        for gate in range(7):
-            for pointer in acc[gate]:
-                v.store(v.zero(), pointer)
+        for sums_of_gate in acc:
+            v.clear_sums(sums_of_gate, v.zero())
 
-        def block(offsets):
+        def block(offsets, first):
             n = range(len(offsets))
             middle = [v.load(v.pointer(center, o)) for o in offsets]
             x = [[v.load(v.pointer(leaf, o)) for o in offsets] for leaf in leaves]
@@ -210,7 +205,7 @@ def stars_backward(v, tile, code, coefficients, grad, sums, scratch):
 
             def pulls(k, g, left, right):
                 c = coefficients_of(v, coefficients, params[k], many=True)
-                v.add_sums(acc[k], g, left, right)
+                v.add_sums(acc[k], first, g, left, right)
                 return [v.pull(c, g[i], left[i], right[i]) for i in n]
 
             def back(k, g, left, right):
@@ -293,18 +288,17 @@ def pulls_backward(v, tile, targets, pulls, coefficients, grad):
 def sums_backward(v, tile, code, grad, sums):
     """Add the four sums of each run of gates to its slot; the gradients of all rows are known."""
     builder = v.builder
-    acc = [cgutils.alloca_once(builder, v.type) for _ in range(4)]
+    acc = v.sums()
     with cgutils.for_range(builder, v.count, intp=I64) as loop:
         row = instruction(v, code, loop.index, st.FIELDS)
         a, b = (v.row(tile, v.field(row, k)) for k in (st.A, st.B))
         out = v.row(grad, v.field(row, st.OUT))
-        for slot in acc:
-            builder.store(v.zero(), slot)
+        v.clear_sums(acc, v.zero())
 
-        def block(offsets, a=a, b=b, out=out):
-            for o in offsets:
+        def block(offsets, first, a=a, b=b, out=out):
+            for k, o in enumerate(offsets, first):
                 g, x, y = (v.load(v.pointer(base, o)) for base in (out, a, b))
-                v.add_sums(acc, [g], [x], [y])
+                v.add_sums(acc, k, [g], [x], [y])
 
         v.blocks(row, st.WIDTH, block, step=v.vectors)
         v.fold_sums(acc, slot_of(v, sums, v.field(row, st.PARAM)))

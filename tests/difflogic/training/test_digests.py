@@ -1,0 +1,100 @@
+"""A seed means the same circuit on every processor, with any number of workers in any strategy."""
+
+import json
+import os
+import platform
+import shlex
+import subprocess
+import sys
+from typing import get_args
+
+import pytest
+
+from difflogic.engine.sharing import Strategy
+from difflogic.system.jit.processor import fuses, registers
+from tests.digests import FEW, KEPT, MANY, NAMES, digest
+
+DIGESTS = json.loads(KEPT.read_text(encoding="utf-8"))
+FEATURES = "+sse4.2,+popcnt,+fma,+bmi,+bmi2,+f16c,+lzcnt"
+PLAIN = {
+    "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL",
+    "OPENBLAS_CORETYPE": "Haswell",
+    "NUMBA_CPU_NAME": "haswell",
+}
+"""Libraries without AVX-512. They only warn of features that they do not know."""
+ARM = shlex.split(os.environ.get("DCT_ARM64", ""))
+"""A command that runs Python on an emulated ARM: docs/notebook/bits.md."""
+
+WIDTHS = {
+    "own": (0, {}),
+    "AVX2": (64, PLAIN | {"NUMBA_CPU_FEATURES": f"{FEATURES},+avx,+avx2"}),
+    "16 bytes": (32, PLAIN | {"NUMBA_CPU_FEATURES": FEATURES}),
+}
+"""For each width of code, bytes of the own registers from which the code is another, and what makes
+the compiler and the libraries take it."""
+
+pytestmark = pytest.mark.skipif(not fuses(), reason="needs fused multiply-adds")
+
+
+def printed(command, *asked, **environment):
+    done = subprocess.run(
+        [*command, "-m", "tests.digests", *asked],
+        env=os.environ | environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
+def kept(asked):
+    epochs, precision = asked.split(":")
+    return {key: text for key, text in DIGESTS.items() if key.endswith(f" {precision} {epochs}")}
+
+
+def test_every_experiment_has_digests():
+    every = [(n, p, e) for n in NAMES for p in ("float32", "float64") for e in (FEW, MANY)]
+    assert {f"{n} {p} {e}" for n, p, e in every} == set(DIGESTS)
+    assert len(set(DIGESTS.values())) == len(every)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "asked",
+    [
+        f"{FEW}:float32",
+        *(
+            pytest.param(f"{epochs}:{precision}", marks=pytest.mark.exhaustive)
+            for epochs, precision in ((FEW, "float64"), (MANY, "float32"), (MANY, "float64"))
+        ),
+    ],
+)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_all_widths_of_vectors_have_the_same_bits(width, asked):
+    least, environment = WIDTHS[width]
+    if registers().width < least or (least and platform.machine() not in ("x86_64", "AMD64")):
+        pytest.skip("the own code is as narrow")
+    assert printed([sys.executable], asked, **environment) == kept(asked)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.skipif(not ARM, reason="DCT_ARM64 names no emulator")
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_arm_has_the_same_bits(precision):
+    asked = f"{FEW}:{precision}", f"{MANY}:{precision}"
+    assert printed(ARM, *asked) == kept(asked[0]) | kept(asked[1])
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.parametrize("strategy", get_args(Strategy))
+def test_all_ways_to_share_have_the_same_bits(strategy, workers):
+    # Sizes: tiles of 16, 32 and 64 lanes; several in a chunk, or one.
+    for size, tasks in ((4, "auto"), (9, 1), (16, "auto"), (16, 1)):
+        sizes = f"task.height={size}", f"task.width={size}", "automaton.steps=5"
+        setting = (*sizes, "training.batch=3")
+        alone = digest("checkerboard-small", 2, *setting)
+        ways = [f"parallel.{key}" for key in (f"strategy={strategy}", f"tasks_per_worker={tasks}")]
+        assert digest("checkerboard-small", 2, *setting, *ways, f"parallel.workers={workers}") == (
+            alone
+        )
