@@ -88,6 +88,8 @@ class LazyGroup(TyperGroup):
     """A group that imports the module of a command only when it is needed."""
 
     entries: ClassVar[dict[str, Entry]] = {}
+    headings: ClassVar[dict[str, str]] = {}
+    """Of the commands from the named one on, in the list of commands."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(self.entries)
@@ -111,8 +113,16 @@ class LazyGroup(TyperGroup):
         self.format_commands(ctx, formatter)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, entry.summary) for name, entry in self.entries.items()])
+        sections: list[tuple[str, list[tuple[str, str]]]] = [("Commands", [])]
+        for name, entry in self.entries.items():
+            if name in self.headings:
+                sections.append((self.headings[name], []))
+            sections[-1][1].append((name, entry.summary))
+        widest = max(map(len, self.entries))
+        for heading, rows in sections:
+            if rows:
+                with formatter.section(heading):
+                    formatter.write_dl([(f"{name:<{widest}}", words) for name, words in rows])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name = args[0]
@@ -126,6 +136,12 @@ class LazyGroup(TyperGroup):
 class Root(LazyGroup):
     """`dct` itself. Errors of all commands end here."""
 
+    headings: ClassVar[dict[str, str]] = {
+        "train": "Train",
+        "runs": "Look at a run or a circuit",
+        "simplify": "Simplify, prove, simulate and export",
+        "plan": "Measure",
+    }
     entries: ClassVar[dict[str, Entry]] = {
         "train": Entry("train:train", "Train an experiment by name, or from a TOML file"),
         "train-checkerboard": Entry(
@@ -136,27 +152,27 @@ class Root(LazyGroup):
         "train-examples": Entry(
             "examples:train_examples", "Learn a rule from a file of grids, before and after"
         ),
-        "apply": Entry("examples:apply", "Apply a rule learned from examples to other grids"),
         "sweep": Entry("sweep:sweep", "Train with many seeds and settings in parallel"),
+        "config": Entry(":config", "List, print and document configurations"),
         "runs": Entry(":runs", "List, show, compare, note and remove saved runs"),
         "eval": Entry(
             "evaluate:evaluate", "Test a trained circuit on fresh starts, larger grids and damage"
         ),
-        "simplify": Entry("simplify:simplify", "Shrink a circuit, and prove the result equal"),
-        "identify": Entry("identify:identify", "Find the rule of a recorded automaton"),
-        "export": Entry("convert:export", "Write a circuit as Verilog, C, BLIF and more"),
-        "import": Entry("convert:import_", "Convert a circuit file to dct's JSON"),
         "inspect": Entry("inspect:inspect", "Print a circuit's equations and properties"),
-        "simulate": Entry("simulate:simulate", "Run a circuit on a grid of any size"),
-        "synth": Entry("synth:synth", "Place a grid on an FPGA, and report its size and clock"),
+        "report": Entry("views:report", "Write a web page about a run, with the live automaton"),
         "render": Entry("views:render", "Draw a rollout as an animation or a strip of frames"),
         "plot": Entry("views:plot", "Plot the learning curves of a run or a sweep"),
         "watch": Entry("views:watch", "Watch a run live in a browser"),
-        "report": Entry("views:report", "Write a web page about a run, with the live automaton"),
+        "simplify": Entry("simplify:simplify", "Shrink a circuit, and prove the result equal"),
+        "verify": Entry(":verify", "Check training, and prove properties of circuits"),
+        "simulate": Entry("simulate:simulate", "Run a circuit on a grid of any size"),
+        "apply": Entry("examples:apply", "Apply a rule learned from examples to other grids"),
+        "identify": Entry("identify:identify", "Find the rule of a recorded automaton"),
+        "export": Entry("convert:export", "Write a circuit as Verilog, C, BLIF and more"),
+        "import": Entry("convert:import_", "Convert a circuit file to dct's JSON"),
+        "synth": Entry("synth:synth", "Place a grid on an FPGA, and report its size and clock"),
         "plan": Entry("plan:plan", "Show how training is parallelised, and why"),
         "bench": Entry("bench:app", "Measure the speed of training or simulation"),
-        "verify": Entry(":verify", "Check training, and prove properties of circuits"),
-        "config": Entry(":config", "List, print and document configurations"),
     }
 
     def make_context(self, *given: Any, **more: Any) -> Any:

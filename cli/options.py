@@ -17,6 +17,7 @@ from difflogic.library.options import (
     Opt,
     Range,
     Recipe,
+    Seed,
     Set,
     named,
     parse_workers,
@@ -77,12 +78,22 @@ Device = Annotated[
 
 
 @dataclass(frozen=True)
+class Shared:
+    """Options of all commands that make a run; None means not given."""
+
+    directory: NewDirectory = None
+    seed: Seed | None = None
+    workers: Annotated[Key, Opt("Worker threads", shown=AUTO)] = None
+    quiet: Quiet = False
+    as_json: AsJson = False
+
+
+@dataclass(frozen=True)
 class RunOptions:
-    """Options of all training commands; None means not given."""
+    """Options of all commands that train a configuration; None means not given."""
 
     overrides: Set = ()
     recipe: Recipe = None
-    directory: NewDirectory = None
     resume: Annotated[
         str | None, Opt('Resume a run ("last" for the newest); --epochs extends it', "RUN")
     ] = None
@@ -96,19 +107,14 @@ class RunOptions:
         ),
     ] = None
     epochs: Epochs = None
-    seed: Annotated[Key, Opt("Random seed")] = None
-    workers: Annotated[Key, Opt("Worker threads", shown=AUTO)] = None
     device: Device = None
     watch: Annotated[bool, Opt("Show the run in a local browser; prints a link")] = False
-    quiet: Quiet = False
-    as_json: AsJson = False
     allow_code: AllowCode = False
 
-    @property
-    def all_overrides(self) -> list[str | Override]:
-        """The overrides by --set and by other options: the last of a key wins."""
-        flags = {name: getattr(self, name) for name in FLAG_KEYS}
-        return [*(self.overrides or ()), *with_flags(**flags)]
+    def all_overrides(self, shared: Shared) -> list[str | Override]:
+        """Return the overrides by --set and by other options: the last of a key wins."""
+        given = vars(self) | vars(shared)
+        return [*self.overrides, *with_flags(**{name: given[name] for name in FLAG_KEYS})]
 
 
 FLAG_KEYS = {

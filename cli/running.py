@@ -13,7 +13,7 @@ import cli
 from cli import ranks
 from cli.errors import note
 from cli.interrupt import Interruption
-from cli.options import RunOptions
+from cli.options import RunOptions, Shared
 from cli.progress import warm_up
 from cli.terminal import display, report
 from difflogic.system.callbacks import undoing
@@ -35,37 +35,37 @@ GRACE = 0.3
 """Seconds for the final tests of a run that is stopped."""
 
 
-def run_experiment(experiment: Experiment, options: RunOptions) -> None:
+def run_experiment(experiment: Experiment, options: RunOptions, shared: Shared) -> None:
     """Train, show progress, and print results, on the first of several ranks.
 
     Exits 130 or 143 if interrupted, after saving.
     """
     with ranks.joined() as group:
         if group.leads:
-            _train(experiment, options, group)
+            _train(experiment, options, shared, group)
         else:
             from difflogic.training.following import follow
 
             # Each rank's own command line, not rank 0, decides whether code may run.
-            follow(group, lambda: resolved(experiment, options))
+            follow(group, lambda: resolved(experiment, options, shared))
 
 
-def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> None:
+def _train(experiment: Experiment, options: RunOptions, shared: Shared, group: Ranks) -> None:
     """Train as the first of the ranks, or the only one."""
     from difflogic.library.training import train
     from difflogic.tasks import CustomSection
 
-    settings = resolved(experiment, options)
+    settings = resolved(experiment, options, shared)
 
     def begin(session: Session) -> None:
         session.began = cli.began or session.began
         shown.begin(session)
 
-    with Shown(options.quiet, options.watch) as shown:
+    with Shown(shared.quiet, options.watch) as shown:
         try:
             found = train(
                 settings,
-                directory=options.directory,
+                directory=shared.directory,
                 new=True,
                 resume=options.resume,
                 source=options.source,
@@ -86,27 +86,27 @@ def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> None:
             f"interrupted after epoch {summary['epochs']} of {summary['epochs_requested']}; "
             f"saved in {path}"
         )
-    if options.as_json:
+    if shared.as_json:
         typer.echo(json.dumps({**summary, "run_directory": path}, indent=2))
     else:
         custom_task = isinstance(settings.task, CustomSection)
-        typer.echo(report.render(summary, path, custom_task, options.quiet))
+        typer.echo(report.render(summary, path, custom_task, shared.quiet))
     if shown.interruption.exit_code:
         raise typer.Exit(shown.interruption.exit_code)
 
 
-def resolved(experiment: Experiment, options: RunOptions) -> Config:
+def resolved(experiment: Experiment, options: RunOptions, shared: Shared) -> Config:
     """Return the configuration to train, checked before anything is written."""
     from difflogic.config import Override
     from difflogic.library.training import resolve
     from difflogic.tasks import require_task
 
-    source, overrides = experiment.config, [*experiment.overrides, *options.all_overrides]
+    source, overrides = experiment.config, [*experiment.overrides, *options.all_overrides(shared)]
     if options.resume is None:
         source = source or experiment.default
         if experiment.name is not None:
             overrides = [Override("name", experiment.name), *overrides]
-    elif options.directory is not None:
+    elif shared.directory is not None:
         raise ConfigError("--resume already names the run's directory: leave --dir out")
     elif options.source is not None:
         raise ConfigError("a resumed run keeps its own start: leave --from out")

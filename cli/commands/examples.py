@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -10,10 +11,11 @@ import typer
 
 from cli.errors import FAILURE, in_one_line, note
 from cli.interrupt import Interrupted, Interruption
-from cli.options import AsJson, Source
+from cli.options import AsJson, Shared, Source
 from cli.terminal import output
 from difflogic.library.groups import ExampleOptions
 from difflogic.library.options import Force, Operand, Opt
+from difflogic.system.callbacks import ignore
 
 Grids = Annotated[
     Path | None, Opt("Save the grids: .json, .csv or .npz", "FILE", names="--output -o")
@@ -25,7 +27,7 @@ def train_examples(
         Sequence[Path], Operand("Pairs of grids: JSON as in ARC, JSON lines, CSV or NPZ", "FILE")
     ],
     options: ExampleOptions,
-    as_json: AsJson = False,
+    shared: Shared,
 ) -> None:
     """Learn a rule from examples: pairs of grids, before and after.
 
@@ -36,11 +38,16 @@ def train_examples(
     from difflogic.examples.pairs import right_in_words
     from difflogic.library import exemplifying
 
+    workers = "auto" if shared.workers is None else shared.workers
+    options = replace(options, directory=shared.directory, seed=shared.seed or 0, workers=workers)
     with Interruption("this step", patience=None) as interruption:
         found = exemplifying.train_examples(
-            source, options, on_message=note, should_stop=lambda: interruption.requested
+            source,
+            options,
+            on_message=ignore if shared.quiet else note,
+            should_stop=lambda: interruption.requested,
         )
-    if as_json:
+    if shared.as_json:
         output.show_json(found.as_dict())
     else:
         right = right_in_words(found.summary["scores"]["right_pairs"])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from cli.options import ConfigArgument, RunOptions, Small
+from cli.options import ConfigArgument, RunOptions, Shared, Small
 from cli.running import run_experiment
 from difflogic.library.groups import PictureOptions
 from difflogic.library.options import Opt
 
 
-def train(config: ConfigArgument = None, *, options: RunOptions) -> None:
+def train(config: ConfigArgument = None, *, options: RunOptions, shared: Shared) -> None:
     """Train an experiment: a shipped one by its name, or one of your own from a TOML file.
 
     Flags such as --epochs override --set; both override the file. Ctrl-C or SIGTERM finishes the
@@ -18,7 +18,7 @@ def train(config: ConfigArgument = None, *, options: RunOptions) -> None:
     """
     from difflogic.library.experiments import Experiment
 
-    run_experiment(Experiment(config), options)
+    run_experiment(Experiment(config), options, shared)
 
 
 def train_checkerboard(
@@ -29,6 +29,7 @@ def train_checkerboard(
     ] = False,
     *,
     options: RunOptions,
+    shared: Shared,
 ) -> None:
     """Train an automaton that grows a checkerboard on every grid, and closes its wounds.
 
@@ -38,7 +39,7 @@ def train_checkerboard(
     from difflogic.library import experiments
 
     experiment = experiments.checkerboard(config, small, asynchronous, options.recipe)
-    run_experiment(experiment, options)
+    run_experiment(experiment, options, shared)
 
 
 def train_gol(
@@ -54,6 +55,7 @@ def train_gol(
     ] = None,
     *,
     options: RunOptions,
+    shared: Shared,
 ) -> None:
     """Train the Game of Life, or another life-like rule, on all 512 boards of 3×3 cells.
 
@@ -61,11 +63,11 @@ def train_gol(
     """
     from difflogic.library import experiments
 
-    run_experiment(experiments.life(config, small, rule), options)
+    run_experiment(experiments.life(config, small, rule), options, shared)
 
 
 def train_pattern(
-    config: ConfigArgument = None, *, picture: PictureOptions, options: RunOptions
+    config: ConfigArgument = None, *, picture: PictureOptions, options: RunOptions, shared: Shared
 ) -> None:
     """Train an automaton that grows a picture.
 
@@ -76,4 +78,4 @@ def train_pattern(
     from difflogic.library import experiments
 
     experiment = experiments.picture(config, picture, options.resume is not None)
-    run_experiment(experiment, options)
+    run_experiment(experiment, options, shared)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from difflogic.library.options import (
+    MOST_SEED,
     Advanced,
     AllowCode,
     Count,
@@ -16,7 +18,6 @@ from difflogic.library.options import (
     Range,
     Recipe,
     Seconds,
-    Seed,
     Seeds,
     Set,
     Share,
@@ -116,9 +117,10 @@ class ExampleOptions(Checked):
         Literal["zero", "periodic"], Opt("Zeros beyond the grid's edge, or the opposite edge")
     ] = "zero"
     name: Annotated[str, Opt("Name of the rule, and of its run")] = "examples"
-    seed: Seed = 0
     time_limit: Annotated[Seconds, Opt("Time limit for learning")] = 120.0
-    directory: NewDirectory = None
+    seed: Annotated[int, Range(0, MOST_SEED)] = 0
+    workers: int | str = "auto"
+    directory: str | Path | None = None
 
 
 AS_FITS = ExampleOptions()

@@ -171,10 +171,14 @@ def _configure(
                 "initial_logit": 5.0,
                 "later_steps": max(1, size.steps // 2),
             },
+            "parallel": {"workers": options.workers},
             "finishing": {"every": 10, "from_epoch": 10, "candidates": 6000, "polish": 6000},
         },
         examples.source,
-        {("name",): f"--name {options.name}"},
+        {
+            ("name",): f"--name {options.name}",
+            ("parallel", "workers"): f"--workers {options.workers}",
+        },
         [],
     )
 

@@ -12,7 +12,7 @@ import typer
 from typer.testing import CliRunner
 
 from cli import calling
-from cli.options import RunOptions
+from cli.options import RunOptions, Shared
 from difflogic.config import Override, load_config
 from difflogic.library.experiments import picture_name, picture_override
 from difflogic.library.groups import Checked
@@ -113,8 +113,8 @@ def test_without_docstrings_commands_keep_their_options():
 
 
 def test_options_of_a_run_become_overrides():
-    options = RunOptions(overrides=["training.epochs=9"], epochs=7, workers=2)
-    assert options.all_overrides == [
+    options = RunOptions(overrides=["training.epochs=9"], epochs=7)
+    assert options.all_overrides(Shared(workers=2)) == [
         "training.epochs=9",
         Override("training.epochs", 7, "--epochs 7"),
         Override("parallel.workers", 2, "--workers 2"),
