@@ -87,8 +87,9 @@ class UpdateConfig(Section):
     )
     corrected: bool = Field(
         default=False,
-        description="whether `gates` counts gates that were added after training to correct a "
-        "picture with places. Runs set it in their models; such a circuit cannot be trained again",
+        description="whether gates and wires are others than in training: a picture with places "
+        "was corrected, or a tough circuit rewired. Runs set it in their models; such a circuit "
+        "cannot be trained again",
     )
 
 
@@ -242,7 +243,7 @@ class FinishingConfig(Section):
     polish: Annotated[int, Field(ge=0, le=10**9)] = Field(
         default=0,
         description="circuits to try after one is verified, to find a proved circuit that has "
-        "fewer gates and is right no later; 0 disables",
+        "fewer gates and is right no later; for tough circuits also with other wires; 0 disables",
     )
 
 

@@ -75,8 +75,8 @@ class Model:
         """
         if config.update.corrected:
             raise ConfigError(
-                "a corrected circuit cannot be trained again: train its picture with the "
-                "configuration of its run"
+                "a circuit that was rebuilt after training cannot be trained again: train with "
+                "the configuration of its run"
             )
         architecture = config.architecture
         layers = wire(architecture, stream(config.training.seed, Purpose.WIRING, attempt))

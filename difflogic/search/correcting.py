@@ -20,8 +20,9 @@ from difflogic.circuit.places import SURE
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.layout import Grid
 from difflogic.evaluation.assurance import assure
+from difflogic.evaluation.trial import Ops
 from difflogic.model.model import Model
-from difflogic.search.finishing import Finished, Finisher
+from difflogic.search.finishing import Finished
 from difflogic.search.search import OnProgress, SearchProgress
 from difflogic.system.callbacks import ignore
 from difflogic.tasks import Task
@@ -49,7 +50,7 @@ class Corrector:
     def __init__(self, start: Model, task: Task) -> None:
         """`start` is any model of the wiring; `task` starts from settled places."""
         self._start, self._task = start, task
-        self._last: Correction | None = None
+        self.correction: Correction | None = None
 
     def finish(
         self, logits: npt.NDArray[Any], rng: np.random.Generator, on_progress: OnProgress = ignore
@@ -69,14 +70,22 @@ class Corrector:
         """Return what was found: nothing makes a diagram smaller."""
         return found
 
-    def correct(self, model: Model) -> Correction:
+    def verify(self, ops: Ops) -> tuple[bool, list[int]]:
+        """Return that a circuit is right: it will be."""
+        return True, []
+
+    def complete(self, model: Model) -> Model:
         """Return `model` with gates that invert what it gets wrong."""
-        last = self._last
+        return self.correct(model).model
+
+    def correct(self, model: Model) -> Correction:
+        """Return the correction of a model."""
+        last = self.correction
         if last is None or not np.array_equal(last.before.logits, model.logits):
             table, groups = self._wrong(model)
             diagram, bits = smallest_diagram(table, groups), int((table > 0).sum())
             after = _with_correction(model, diagram) if bits else model
-            self._last = last = Correction(model, after, bits, diagram.gates)
+            self.correction = last = Correction(model, after, bits, diagram.gates)
         return last
 
     def run(self, model: Model, starts: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
@@ -119,7 +128,3 @@ def _with_correction(model: Model, diagram: Diagram) -> Model:
     gates = found.layers.architecture.update
     config = model.config.with_sections(update={"gates": gates, "corrected": True})
     return Model(found.layers, logits, config)
-
-
-AnyFinisher = Finisher | Corrector
-"""What makes a trained circuit exact."""

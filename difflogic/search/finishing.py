@@ -12,7 +12,7 @@ only if the certificate is late or inconclusive.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ from difflogic.config.sections import FinishingConfig
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Scene
 from difflogic.evaluation.trial import Ops, Trial
+from difflogic.model.model import Model
 from difflogic.search.polishing import Polished, polish
 from difflogic.search.rectifying import RectifyingSearch, can_rectify
 from difflogic.search.search import FEW_WRONG, OnProgress, Search, Sensitivity
@@ -29,6 +30,9 @@ from difflogic.search.sizes import MOST_SAMPLES
 from difflogic.search.toughness import Toughness
 from difflogic.search.verifying import Verifier
 from difflogic.system.callbacks import ignore
+
+if TYPE_CHECKING:
+    from difflogic.search.correcting import Correction
 
 LATER = 16
 """Multiple of a search's steps after which a circuit that must stay is checked once more."""
@@ -57,8 +61,31 @@ class Finished:
     does not count as exact."""
 
 
+class AnyFinisher(Protocol):
+    """What makes the circuits of one wiring exact."""
+
+    correction: Correction | None
+    """The correction of the last model that was completed, if its picture has places."""
+
+    def finish(
+        self, logits: npt.NDArray[Any], rng: np.random.Generator, on_progress: OnProgress = ignore
+    ) -> Finished:
+        """Return an exact circuit near `logits` (16, parameters), or the best one found."""
+
+    def polish(self, found: Finished, rng: np.random.Generator, hasten: bool = True) -> Finished:
+        """Return a smaller circuit in place of an exact one, or one that is right sooner."""
+
+    def complete(self, model: Model) -> Model:
+        """Return what a run saves of an exact `model`, which may have other gates and wires."""
+
+    def verify(self, ops: Ops) -> tuple[bool, list[int]]:
+        """Return whether a circuit has no wrong cell, and the numbers of counterexamples."""
+
+
 class Finisher(Verifier):
     """Searches near trained circuits of one netlist for exact ones."""
+
+    correction: Correction | None = None
 
     def __init__(
         self,
@@ -142,6 +169,10 @@ class Finisher(Verifier):
         )
         wrong = Trial(self._netlist, later, (0,))(ops)[:, 0]
         return later.at[int(wrong.astype(np.bool_).argmax())] if wrong.any() else None
+
+    def complete(self, model: Model) -> Model:
+        """Return what a run saves of a verified `model`: here the same."""
+        return model
 
     def polish(self, found: Finished, rng: np.random.Generator, hasten: bool = True) -> Finished:
         """Make an exact circuit smaller, or right sooner, while it stays proved.

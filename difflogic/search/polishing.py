@@ -13,7 +13,7 @@ step. A further search then reduces what is unknown there, and may use some more
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -38,10 +38,6 @@ HASTENING = 8
 MORE_GATES = 1.5
 """Size, in gates of the best circuit, that is allowed in every second one of these walks, plus two
 gates."""
-
-STRIDE = 0.9
-"""Share of its gates that a tough circuit must have left before it is verified again: lessons that
-are not forgotten make a failure unlikely."""
 
 CERTIFICATE_COST = 20
 """A certificate counts as this many candidates, since it takes about as long."""
@@ -127,13 +123,11 @@ class _Walk:
         self._netlist, self._verifier = netlist, verifier
         self._rng, self.candidates = rng, 0
         self.samples = samples
-        self._trial = verifier.kept_trial(samples, verified)
+        self._trial = verifier.trial(samples)
         self._restart_from(verified)
         self._at = self.best = CircuitCost(self._trial.active_gates, from_step)
         self.kept = verified.copy()
         """The best circuit."""
-        self._earlier: list[tuple[Ops, CircuitCost]] = []
-        """The ones before."""
         self._most_gates = self.best.gates
 
     def spend(self, budget: int) -> int:
@@ -142,15 +136,10 @@ class _Walk:
             self._go_on(budget)
         if self._at < self.best:
             self._verify(self._ops, self._at)
-        # What a quick look has missed; the first one is verified.
-        while self._verifier.toughness is not None and self._earlier:
-            if self._verifier.verify(self.kept)[0]:
-                break
-            self.kept, self.best = self._earlier.pop()
         return self.candidates
 
     def _restart_from(self, ops: Ops) -> None:
-        if self._trial.samples != self.samples and self._verifier.toughness is None:
+        if self._trial.samples != self.samples:
             self._trial = self._verifier.trial(self.samples)
         self._trial(ops)
         self._changes = Changes(self._trial, ops)
@@ -196,16 +185,15 @@ class _Walk:
 
     def _cost(self, ops: Ops, gates: int) -> CircuitCost | None:
         """Return a circuit's size and step; None if it is not proved."""
-        if self.best.from_step is None or self._verifier.toughness is not None:
-            return CircuitCost(gates, self.best.from_step)
+        if self.best.from_step is None:
+            return CircuitCost(gates, None)
         self.candidates += CERTIFICATE_COST
         step = self._verifier.judge.certified_step(ops)
         return None if step is None else CircuitCost(gates, step)
 
     def _keep(self, ops: Ops, cost: CircuitCost) -> None:
         """Move to a circuit. If it is better than the best, verify it first."""
-        due = STRIDE * self.best.gates if self._verifier.toughness is not None else self.best.gates
-        if cost < self.best and cost.gates <= due:
+        if cost < self.best:
             self._verify(ops, cost)
         else:
             self._at = cost
@@ -213,13 +201,8 @@ class _Walk:
 
     def _verify(self, ops: Ops, cost: CircuitCost) -> None:
         """Move to a circuit if it is verified, else back to the best one."""
-        exact, failing = self._verifier.verify(ops, quickly=True)
-        if exact and self._verifier.toughness is not None:
-            self.candidates += CERTIFICATE_COST
-            cost = replace(cost, from_step=self._verifier.judge.certified_step(ops))
-            exact = cost < self.best
+        exact, failing = self._verifier.verify(ops)
         if exact:
-            self._earlier.append((self.kept, self.best))
             self._at = self.best = cost
             self.kept = ops.copy()
             self._take(ops)

@@ -7,20 +7,19 @@ from functools import cached_property
 
 import numpy as np
 
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.netlist import Netlist
-from difflogic.circuit.specification import Bits
-from difflogic.engine.hard import HardSimulator
-from difflogic.engine.layout import Grid
 from difflogic.evaluation.assurance import ANY_ORDER, WOUND
-from difflogic.evaluation.scene import FIRST_FOUND, Damage, Streams, scene_of
+from difflogic.evaluation.scene import Damage, Streams, scene_of
 from difflogic.evaluation.trial import Ops, Trial
 from difflogic.model.hardening import automaton_of, hard_circuit
-from difflogic.proof.convergence import decide_quickly
-from difflogic.proof.convergence.confinement import Ground, follow, windows_of
+from difflogic.proof.convergence import Question, decide_quickly, sets
+from difflogic.proof.convergence.confinement import Ground, Window, Wound, follow, windows_of
 from difflogic.proof.convergence.folding import live_part
-from difflogic.proof.convergence.sizes import every_size
-from difflogic.system.streams import Purpose, stream
-from difflogic.tasks import Sample, Task
+from difflogic.proof.convergence.sizes import Table, every_size
+from difflogic.search.limits import Limits
+from difflogic.system.streams import Purpose
+from difflogic.tasks import Task
 
 SIDE, SQUARE, FIRE_RATE = 64, 10, 0.6
 """As in `dct eval --test robustness`: of 64×64 cells, 10×10 are erased after each step."""
@@ -31,14 +30,11 @@ COUNTED = range(400, 701, 10)
 DRAWS = 4
 """Grids that are damaged; with a single one, chance decides by 20 cells and more."""
 
-STRIDE = 7
-"""A quick look whether damage stays local takes each seventh window."""
+STRIDE = 11
+"""Limits are taken from each eleventh window."""
 
-LESSONS = 64
-"""Lessons, and states met under damage, that a circuit must not forget."""
-
-HURT, SETTLING = 6, 80
-"""Side of the squares that are erased on a lesson's grid, and steps until a state is taken."""
+LESSONS = 192
+"""Lessons that a smaller circuit must not forget."""
 
 EPOCH = 1
 """Names the random streams, beside those of a search's starts."""
@@ -48,12 +44,16 @@ class Toughness:
     """Measures circuits of one netlist, on the same random numbers."""
 
     def __init__(self, netlist: Netlist, task: Task, seed: int) -> None:
-        self._netlist, self._task = netlist, task
+        self._netlist, self._task, self._seed = netlist, task, seed
         self._streams = Streams(seed, Purpose.CHECK_START, Purpose.CHECK_MASK, EPOCH)
 
     def __call__(self, ops: Ops) -> float:
         """Return the mean number of wrong cells under continuing damage."""
         return float(self._trial(ops).mean())
+
+    def of_netlist(self, netlist: Netlist) -> Toughness:
+        """Return the same for circuits of another netlist."""
+        return Toughness(netlist, self._task, self._seed)
 
     @cached_property
     def _trial(self) -> Trial:
@@ -62,55 +62,45 @@ class Toughness:
         hurt = replace(scene, fire_rate=FIRE_RATE, damage=damage)
         return Trial(self._netlist, hurt, tuple(range(DRAWS)))
 
-    def confines(self, ops: Ops, quickly: bool) -> bool:
-        """Return whether each start is right on every grid, and damage stays local, by proof.
+    def confines(self, ops: Ops) -> bool:
+        """Return whether each start is right on every grid, and damage stays local, by proof."""
+        table = self._table(ops)
+        if table is None:
+            return False
+        spread, _, _ = follow(*_windows_of(table), until_closed=False)
+        return bool(spread.max() <= WOUND.reach)  # it closes, too, since every start does
 
-        With `quickly`, only a part of the places that damage may have is looked at.
+    def limits(self, ops: Ops, rng: np.random.Generator) -> tuple[Circuit, Limits] | None:
+        """Return the part of a circuit that matters, and what one in its place must do.
+
+        That is what the proofs rest on, for some of the wounds, and lessons. None if every start is
+        not proved, or some wound does not stay local.
         """
+        table = self._table(ops)
+        if table is None:
+            return None
+        question = table.question
+        circuit, board = question.circuit, question.board
+        limits, states = Limits(circuit.channels), list(sets.descend(question.network, board))
+        for before, after in zip(states, [*states[1:], states[-1]], strict=True):
+            limits.add_step(board, board.full, before, after)
+        asked, wound, windows = _windows_of(table)
+        spread, _, _ = follow(asked, wound, windows[::STRIDE], on_step=limits.add_step)
+        if spread.max() > WOUND.reach:
+            return None
+        drawn = [self._task.lessons.sample(rng) for _ in range(LESSONS)]
+        some = list(circuit.labels)
+        limits.add_lessons(*(np.stack(each)[:, some] for each in zip(*drawn, strict=True)))
+        return circuit, limits
+
+    def _table(self, ops: Ops) -> Table | None:
+        """Return the proof for every grid, if there is one."""
         task = self._task
         small = live_part(automaton_of(hard_circuit(self._netlist, ops), task))
         targets, period = task.lasting_target_on, task.lasting_period
-        table = every_size(small, targets, period, decide_quickly).table
-        if table is None:
-            return False
-        found = windows_of(Ground.of(table), WOUND)
-        asked = replace(table.question, fire_rate=ANY_ORDER)
-        for stride in (STRIDE,) if quickly else (STRIDE, 1):
-            spread, _, _ = follow(asked, WOUND, found[::stride], until_closed=False)
-            if spread.max() > WOUND.reach:
-                return False
-        return True  # the wound closes, too, since every start does
+        return every_size(small, targets, period, decide_quickly).table
 
-    def habits(self, ops: Ops) -> Trial:
-        """Return a trial in which the circuit with `ops` has no wrong cell: what it does well.
 
-        Its samples are lessons, without the cells that it gets wrong, and single steps from states
-        that it meets under continuing damage, where it is to do what it does now.
-        """
-        lessons = scene_of(self._task.lessons, self._streams, (1,))
-        starts, targets = lessons.draw(0, LESSONS)
-        met = self._met(ops, starts)
-        simulator = HardSimulator(self._netlist, lessons.grid, LESSONS)
-        simulator.load(ops)
-        shown = list(lessons.channels)
-        done, then = (simulator.rollout(each, 1)[:, shown] for each in (starts, met))
-        wrong = (done != targets).any(axis=1, keepdims=True)
-        starts = np.concatenate([starts, met])
-        targets = np.concatenate([np.where(wrong, np.nan, targets), then])
-
-        def draw(first: int, batch: int) -> Sample:
-            return starts[first : first + batch], targets[first : first + batch]
-
-        return Trial(self._netlist, replace(lessons, draw=draw), tuple(range(2 * LESSONS)))
-
-    def _met(self, ops: Ops, states: Bits) -> Bits:
-        """Return states (samples, channels, height, width) some steps later, under damage."""
-        samples, _, height, width = states.shape
-        grid = Grid(height, width, "zero")
-        simulator = HardSimulator(self._netlist, grid, samples)
-        simulator.load(ops)
-        rng = stream(self._streams.seed, Purpose.CHECK_MASK, EPOCH, FIRST_FOUND)
-        fired = rng.random((samples, SETTLING, height, width)) <= FIRE_RATE
-        square = Damage(min(HURT, height, width), SETTLING - 1, anywhere=True)
-        hurt = square.draw(grid, self._streams, range(samples), range(SETTLING))
-        return simulator.rollout(states, SETTLING, fired.astype(np.uint8), hurt)
+def _windows_of(table: Table) -> tuple[Question, Wound, list[Window]]:
+    asked = replace(table.question, fire_rate=ANY_ORDER)
+    return asked, WOUND, windows_of(Ground.of(table), WOUND)

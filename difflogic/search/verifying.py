@@ -54,15 +54,15 @@ class Verifier:
         """The starts that verify a circuit, drawn and packed on first use."""
         return [self.trial(samples) for samples in self._rounds()]
 
-    def verify(self, ops: Ops, quickly: bool = False) -> tuple[bool, list[int]]:
+    def verify(self, ops: Ops) -> tuple[bool, list[int]]:
         """Return whether a circuit has no wrong cell, and the numbers of counterexamples.
 
         Requires a certificate where possible. If this does not show that the circuit is right in
         time, tries fresh starts. Returns no counterexamples if the search has all starts already,
-        or if the circuit must be tough; only that can be asked `quickly`.
+        or if the circuit must be tough.
         """
         if self.toughness is not None and self.judge.can_prove:
-            return self._is_tough(self.toughness, ops, quickly), []
+            return self._is_tough(self.toughness, ops), []
         judgement = self.judge(ops) if self.judge.can_prove else None
         if (judgement is not None and judgement.in_time) or self._heals(ops):
             return True, []
@@ -79,14 +79,12 @@ class Verifier:
         trial = self.trial(tuple(self._plan.numbered_starts.add(judgement.doubtful_starts())))
         return False, _worst(trial, trial(ops).sum(axis=0))
 
-    def _is_tough(self, toughness: Toughness, ops: Ops, quickly: bool) -> bool:
+    def _is_tough(self, toughness: Toughness, ops: Ops) -> bool:
         """Return whether few cells are wrong under damage, and the rest is proved, in time."""
-        if toughness(ops) > self._most_wrong:
-            return False
         step, latest = self.judge.certified_step(ops), self.judge.latest_step
         if step is None or (latest is not None and step > latest):
             return False
-        return toughness.confines(ops, quickly)
+        return toughness(ops) <= self._most_wrong and toughness.confines(ops)
 
     def _heals(self, ops: Ops) -> bool:
         """Whether all damages are proved to grow back, even after the compared steps."""
@@ -115,13 +113,6 @@ class Verifier:
     def trial(self, samples: Sequence[int]) -> Trial:
         """Return the trial of the starts with these numbers."""
         return Trial(self._netlist, self._scene, samples)
-
-    def kept_trial(self, samples: Sequence[int], ops: Ops) -> Trial:
-        """Return the trial in which polishing from `ops` must leave no cell wrong.
-
-        Its starts are `samples`, or what a tough circuit does well.
-        """
-        return self.trial(samples) if self.toughness is None else self.toughness.habits(ops)
 
 
 def _worst(trial: Trial, wrong: npt.NDArray[np.int64]) -> list[int]:

@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.config import Config
-from difflogic.search.correcting import AnyFinisher
-from difflogic.search.finishing import Finished
+from difflogic.search.finishing import AnyFinisher, Finished
 from difflogic.search.polishing import Polished
 from difflogic.search.search import OnProgress
 from difflogic.system.callbacks import ignore

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config
+from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan, is_deterministic
 from difflogic.evaluation.scene import Streams
 from difflogic.model.model import Model
-from difflogic.search.correcting import AnyFinisher, Correction, Corrector
-from difflogic.search.finishing import Finished, Finisher
+from difflogic.search.correcting import Correction, Corrector
+from difflogic.search.finishing import AnyFinisher, Finished, Finisher
+from difflogic.search.rewiring import Rewirer
 from difflogic.search.search import GradientSensitivity, OnProgress
 from difflogic.search.sizes import ROUND
 from difflogic.search.toughness import Toughness
@@ -68,11 +69,10 @@ class Trainer(Descent):
             result = replace(result, finished=self._finish())
         # Show the exact circuit, unless it belongs to a later stage, which has other starts.
         if self.exact_epoch == self.epoch and self.stage == stage and self.ranks.leads:
-            finisher, found = self._finisher, self.result
-            if isinstance(finisher, Corrector):
-                shown = finisher.run(found, samples.starts)[0]
+            if self.correction is not None:
+                shown = Corrector(self.result, self.task).run(self.result, samples.starts)[0]
             else:
-                shown = self._last_states(found.ops, samples)[0].copy()
+                shown = self._last_states(self._trained.ops, samples)[0].copy()
             result = replace(result, hard_state=shown)
         return result
 
@@ -107,7 +107,7 @@ class Trainer(Descent):
             self._go_to(self._attempt.number, self.stage + 1)
             ops = self._logits.argmax(axis=0).astype(np.uint8)
             following = self._finisher if self._stages[self.stage].damages else None
-            if isinstance(following, Finisher) and not following.verify(ops)[0]:
+            if following is not None and not following.verify(ops)[0]:
                 # A circuit that only stays is far from healing: a search would cost much in vain.
                 return found
 
@@ -119,12 +119,11 @@ class Trainer(Descent):
     def _make_attempt(self, attempt: int) -> Attempt:
         made = super()._make_attempt(attempt)
         self._finisher: AnyFinisher | None = None
-        if self.config.finishing.every and self.config.automaton.places:
-            self._finisher = Corrector(made.start, self.task)
-        elif self.config.finishing.every:
-            task = self._stages[self.stage]
-            config = staged(self.config, task)
-            self._finisher = make_finisher(config, made.start.netlist, task)
+        if self.config.finishing.every:
+            task, workers = self._stages[self.stage], Workers(self.plan.search_workers)
+            start = replace(made.start, config=staged(self.config, task))
+            self._finisher = make_finisher(start, task, workers)
+            made.threads.append(workers)
         return made
 
     def _go_to(self, attempt: int, stage: int = 0) -> None:
@@ -192,14 +191,17 @@ class Trainer(Descent):
     @property
     def result(self) -> Model:
         """The model that the run saves: the best one found by a search, or else the current one."""
-        return self._trained if self.correction is None else self.correction.model
+        finisher = None if self.exact_epoch is None else self._finisher
+        return self._trained if finisher is None else finisher.complete(self._trained)
 
     @property
     def correction(self) -> Correction | None:
         """The correction of the circuit that was found, if its picture has places."""
-        if self.exact_epoch is None or not isinstance(self._finisher, Corrector):
+        finisher = None if self.exact_epoch is None else self._finisher
+        if finisher is None:
             return None
-        return self._finisher.correct(self._trained)
+        finisher.complete(self._trained)
+        return finisher.correction
 
     @property
     def _trained(self) -> Model:
@@ -232,13 +234,18 @@ class Trainer(Descent):
         return self.exact_epoch is not None or self.epoch >= self.config.training.epochs
 
 
-def make_finisher(config: Config, netlist: Netlist, task: Task) -> Finisher:
-    """Return what searches near circuits of a netlist for exact ones; `config` is for `task`."""
+def make_finisher(start: Model, task: Task, workers: Workers) -> AnyFinisher:
+    """Return what makes circuits exact that are wired like `start`, whose config is for `task`."""
+    config, netlist = start.config, start.netlist
+    if config.automaton.places:
+        return Corrector(start, task)
     checks = _plan_of_checks(config, task)
     sensitivity = GradientSensitivity(netlist, checks, config.automaton.steps)
     toughness = None
     if config.finishing.tough and task.lessons is not task:
         toughness = Toughness(netlist, task, config.training.seed)
+        if config.finishing.polish:
+            return Rewirer(start, checks, sensitivity, toughness, workers)
     return Finisher(netlist, checks, config.finishing, sensitivity, toughness)
 
 

@@ -245,9 +245,10 @@ class Session:
         with trainer.phases("checkpoint"):
             self._lock.require()
             # With the run's own configuration: the file does not depend on how it was computed.
-            # Only a correction adds gates.
+            # Only a circuit that was completed has other sizes.
             result = trainer.result
-            config = self.config.model_copy(update={"update": result.config.update})
+            sizes = {"perception": result.config.perception, "update": result.config.update}
+            config = self.config.model_copy(update=sizes)
             self.run.write_model(replace(result, config=config))
         self._saved_epoch = trainer.epoch
 

@@ -18,7 +18,7 @@ all grids together have few windows, and each of them is computed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import islice, product
@@ -34,6 +34,7 @@ from difflogic.proof.convergence.orbits import cycle, plain_step, states
 from difflogic.proof.convergence.planes import Board, Planes, pack, unpack
 from difflogic.proof.convergence.sets import UNKNOWN, Sets
 from difflogic.proof.convergence.sizes import NEVER, Table
+from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import NEVER as NO_DEADLINE
 from difflogic.system.deadline import Deadline
 from difflogic.system.quantities import counted
@@ -208,7 +209,9 @@ class Confinement:
         return f"{failed}; {kept}" if kept else failed
 
 
-class _Window(NamedTuple):
+class Window(NamedTuple):
+    """A part of a grid around a wound."""
+
     state: Bits
     """Shape (channels, size, size)."""
     margin: int
@@ -260,19 +263,19 @@ def confine(
     return answer
 
 
-def windows_of(ground: Ground, wound: Wound, deadline: Deadline = NO_DEADLINE) -> list[_Window]:
+def windows_of(ground: Ground, wound: Wound, deadline: Deadline = NO_DEADLINE) -> list[Window]:
     """Return all different windows with squares far enough from the edges; none if too many.
 
     Raises TimeoutError.
     """
-    found: dict[bytes, _Window] = {}
+    found: dict[bytes, Window] = {}
     sides = [_places(lines, wound).items() for lines in ground.sides(wound.size)]
     if len(sides[0]) * len(sides[1]) * wound.size**2 > MOST_BITS:
         return []
     for (rows, down), (columns, across) in product(*sides):
         deadline.check()
         state, margin = ground.part(rows, columns), min(down[0], across[0])
-        found.setdefault(state.tobytes(), _Window(state, margin, *down[1:], *across[1:]))
+        found.setdefault(state.tobytes(), Window(state, margin, *down[1:], *across[1:]))
     return list(found.values())
 
 
@@ -295,14 +298,16 @@ def _places(sides: Iterable[Lines], wound: Wound) -> dict[Lines, tuple[int, Line
 def follow(
     question: Question,
     wound: Wound,
-    windows: Sequence[_Window],
+    windows: Sequence[Window],
     until_closed: bool = True,
     deadline: Deadline = NO_DEADLINE,
+    on_step: Callable[[Board, int, Sets, Sets], object] = ignore,
 ) -> tuple[Numbers, Numbers, Numbers]:
     """Return how far from each wound a bit ever changes, how far a cell is wrong, and how long.
 
     That is rounds, or steps; -1 if it is not known, or if S changes by itself. Unless followed
-    `until_closed`, ends after the first. Raises TimeoutError.
+    `until_closed`, ends after the first. `on_step` gets each step from what is reached on: board,
+    free cells, and the sets before and after. Raises TimeoutError.
     """
     size, count = wound.size, len(windows)
     board, one = Board(size, size, "zero", count), Board(size, size, "zero")
@@ -351,6 +356,7 @@ def follow(
         spread, reach = spread | off, reach | wrong
         rounds[cells(wrong).any(axis=(1, 2))] = number
         after = step(state)
+        on_step(board, free, state, after)
         if not question.synchronous or after == state:
             off = wrong  # sets only shrink, so what is right stays right
         if not off or after == state:
@@ -362,7 +368,7 @@ def follow(
 
 
 def _witness(
-    question: Question, wound: Wound, ground: Ground, window: _Window, deadline: Deadline
+    question: Question, wound: Wound, ground: Ground, window: Window, deadline: Deadline
 ) -> Witness | None:
     """Look for a run that makes a cell wrong too far away, and repeat it by the plain interpreter.
 

@@ -9,6 +9,7 @@ from difflogic.config import load_config
 from difflogic.engine.bases import MOST_BYTES
 from difflogic.engine.hardware import Machine
 from difflogic.engine.rollout import Engine
+from difflogic.engine.workers import Workers
 from difflogic.model.model import Model
 from difflogic.search.rectifying import Rectifier
 from difflogic.search.search import Changes
@@ -63,7 +64,7 @@ def test_a_search(config, starts):
     rollouts = plan.rollouts
     engine = Engine(model.netlist, rollouts.grid, rollouts.steps, plan.wave, sharing=plan.sharing)
     with engine:
-        finisher = make_finisher(config, model.netlist, make_task(config))
+        finisher = make_finisher(model, make_task(config), Workers(1))
         trial = finisher.trial(range(starts))
         candidates = Changes(trial, model.ops)._candidates
         assert candidates is not None

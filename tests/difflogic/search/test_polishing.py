@@ -2,7 +2,6 @@
 
 import itertools
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -154,43 +153,15 @@ class Refusing:
     def __init__(self, finisher: Finisher, failing: list[int]) -> None:
         self.finisher, self.failing, self.judge = finisher, failing, finisher.judge
         self.trials: list[tuple[int, ...]] = []
-        self.refused, self.toughness = 0, None
+        self.refused = 0
 
-    def verify(self, ops: np.ndarray, quickly: bool) -> tuple[bool, list[int]]:
+    def verify(self, ops: np.ndarray) -> tuple[bool, list[int]]:
         self.refused += 1
         return False, self.failing
 
     def trial(self, samples: tuple[int, ...]) -> Trial:
         self.trials.append(tuple(samples))
         return self.finisher.trial(samples)
-
-    def kept_trial(self, samples: tuple[int, ...], ops: np.ndarray) -> Trial:
-        return self.trial(samples)
-
-
-class Hasty(Refusing):
-    """A finisher that accepts all circuits at a quick look, but only `right` ones in the end."""
-
-    right: tuple[np.ndarray, ...] = ()
-
-    def verify(self, ops: np.ndarray, quickly: bool = False) -> tuple[bool, list[int]]:
-        return quickly or any((ops == each).all() for each in self.right), []
-
-
-@pytest.mark.parametrize("missed", [True, False])
-def test_what_a_quick_look_misses_is_taken_back(missed: bool) -> None:
-    netlist, ops = game_of_life()
-    finisher = finisher_of(life(), netlist, 1)
-    prover = Hasty(finisher, [])
-    prover.toughness, prover.right = finisher, (ops,) if missed else ()
-    prover.judge = SimpleNamespace(certified_step=lambda ops: None)
-    if not missed:
-        prover.verify = lambda ops, quickly=False: (True, [])
-    samples, rng = finisher._first_samples, np.random.default_rng(0)
-    found = polish(netlist, prover, ops, None, samples, rng, 6000)
-    assert (found.after == found.before) == missed
-    assert (found.after < found.before) != missed
-    assert not missed or set(found.ops[found.ops != ops].tolist()) <= {Op.A}
 
 
 def test_unverified_circuits_are_dropped_and_counterexamples_join() -> None:

@@ -1,0 +1,243 @@
+"""Rewiring: changes of one gate, of its op or of what it reads, that keep a circuit within limits.
+
+A *case* is a neighbourhood in which each bit is a set, {0}, {1} or {0, 1}. A row has two planes of
+cases: where it may be 1, and where it may be 0. The limits say in which cases an output may not be
+1, or 0. A change is tried on few cases first, and only where values differ from the circuit's.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from difflogic.engine.kernels.hard import reads
+from difflogic.system.jit import borrowing_kernel, by_reference, part
+
+FIRST = 4
+"""Words of cases to try a change on first: most changes fail there."""
+
+TIDY = 256
+"""Changes tried before dead gates are dropped, and the order is drawn again."""
+
+DRAWS = 5
+"""Random numbers for each change."""
+
+ONES, ZEROS = np.uint64(2**64 - 1), np.uint64(0)
+
+
+@by_reference
+class Net(NamedTuple):
+    """A circuit whose gates may read all rows before their own, the inputs first."""
+
+    gates: np.ndarray  # int64 (1,): number of gates in use
+    op: np.ndarray  # int64 (gates,)
+    a: np.ndarray  # int64 (gates,): rows
+    b: np.ndarray  # int64 (gates,)
+    outputs: np.ndarray  # int64 (channels,): rows
+    planes: np.ndarray  # uint64 (2, rows, 2, words): the circuit's values, and a candidate's
+    refused: np.ndarray  # uint64 (channels, 2, words): where outputs may not be 1, and not 0
+    differs: np.ndarray  # int64 (rows,): 1 if the candidate's values are others
+    live: np.ndarray  # bool (rows,)
+    links: np.ndarray  # int64 (rows,): scratch
+    waits: np.ndarray  # int64 (gates,): scratch
+    ready: np.ndarray  # int64 (gates,): scratch
+    moved: np.ndarray  # int64 (3, gates): scratch
+
+
+@part
+def with_inverted(op, first, second):
+    """Return the op that computes the same from inputs of which some are inverted."""
+    if first:
+        op = (op & 3) << 2 | op >> 2
+    if second:
+        op = (op & 5) << 1 | op >> 1 & 5
+    return op
+
+
+@part
+def evaluate(net, gate, side, first, end):
+    """Write a gate's values in some words to a side of the planes; return whether they differ."""
+    planes, row, op = net.planes, net.planes.shape[1] - len(net.op) + gate, net.op[gate]
+    a, b = net.a[gate], net.b[gate]
+    of_a, of_b = net.differs[a], net.differs[b]
+    for_00, for_01 = ONES if op & 8 else ZEROS, ONES if op & 4 else ZEROS
+    for_10, for_11 = ONES if op & 2 else ZEROS, ONES if op & 1 else ZEROS
+    found = ZEROS
+    for w in range(first, end):
+        high_a, low_a = planes[of_a, a, 0, w], planes[of_a, a, 1, w]
+        high_b, low_b = planes[of_b, b, 0, w], planes[of_b, b, 1, w]
+        both_low, second = low_a & low_b, low_a & high_b
+        other, both_high = high_a & low_b, high_a & high_b
+        high = both_low & for_00 | second & for_01 | other & for_10 | both_high & for_11
+        low = both_low & ~for_00 | second & ~for_01 | other & ~for_10 | both_high & ~for_11
+        found |= (high ^ planes[0, row, 0, w]) | (low ^ planes[0, row, 1, w])
+        planes[side, row, 0, w] = high
+        planes[side, row, 1, w] = low
+    return found != ZEROS
+
+
+@part
+def count_live(net):
+    """Mark the rows that outputs depend on; return how many are gates with two inputs."""
+    live, inputs, found = net.live, len(net.live) - len(net.op), 0
+    live[:] = False
+    for c in range(len(net.outputs)):
+        live[net.outputs[c]] = True
+    for gate in range(net.gates[0] - 1, -1, -1):
+        if live[inputs + gate]:
+            first, second = reads(net.op[gate], False), reads(net.op[gate], True)
+            live[net.a[gate]] |= first
+            live[net.b[gate]] |= second
+            found += first and second
+    return found
+
+
+@part
+def follow(net, gate, end):
+    """Evaluate a changed gate and what depends on it in the first words.
+
+    Returns whether the outputs are within the limits.
+    """
+    inputs = len(net.live) - len(net.op)
+    net.differs[inputs + gate] = evaluate(net, gate, 1, 0, end)
+    for other in range(gate + 1, net.gates[0]):
+        if net.differs[net.a[other]] | net.differs[net.b[other]]:
+            net.differs[inputs + other] = evaluate(net, other, 1, 0, end)
+    for c in range(len(net.outputs)):
+        row, wrong = net.outputs[c], ZEROS
+        if net.differs[row]:
+            for w in range(end):
+                wrong |= net.refused[c, 0, w] & net.planes[1, row, 0, w]
+                wrong |= net.refused[c, 1, w] & net.planes[1, row, 1, w]
+        if wrong != ZEROS:
+            return False
+    return True
+
+
+@part
+def tidy(net, draws, at):
+    """Fold gates that pass an input on into their readers, drop dead ones, and draw an order."""
+    inputs, gates, links = len(net.live) - len(net.op), net.gates[0], net.links
+    for row in range(inputs + gates):
+        links[row] = 2 * row
+    for gate in range(gates):
+        first, second = links[net.a[gate]], links[net.b[gate]]
+        op = with_inverted(net.op[gate], first & 1, second & 1)
+        net.op[gate], net.a[gate], net.b[gate] = op, first >> 1, second >> 1
+        if reads(op, False) != reads(op, True):
+            links[inputs + gate] = (first if reads(op, False) else second) & ~1 | op >> 3
+    for c in range(len(net.outputs)):
+        if not links[net.outputs[c]] & 1:
+            net.outputs[c] = links[net.outputs[c]] >> 1
+    count_live(net)
+    waiting, kept = 0, 0
+    for gate in range(gates):
+        net.waits[gate] = reads(net.op[gate], False) and net.a[gate] >= inputs
+        net.waits[gate] += reads(net.op[gate], True) and net.b[gate] >= inputs
+        if net.live[inputs + gate] and net.waits[gate] == 0:
+            net.ready[waiting] = gate
+            waiting += 1
+    while waiting:
+        place = draws[(at + kept) % len(draws), DRAWS - 1] % waiting
+        gate = net.ready[place]
+        row, waiting = inputs + gate, waiting - 1
+        net.ready[place] = net.ready[waiting]
+        links[row] = inputs + kept
+        op, a, b = net.op[gate], net.a[gate], net.b[gate]
+        net.moved[0, kept] = op
+        net.moved[1, kept] = links[a] if reads(op, False) and a >= inputs else a % inputs
+        net.moved[2, kept] = links[b] if reads(op, True) and b >= inputs else b % inputs
+        for side in range(2):
+            for w in range(net.planes.shape[3]):
+                net.planes[1, inputs + kept, side, w] = net.planes[0, row, side, w]
+        kept += 1
+        for other in range(gate + 1, gates):
+            if net.live[inputs + other]:
+                fewer = reads(net.op[other], False) and net.a[other] == row
+                fewer = fewer + (reads(net.op[other], True) and net.b[other] == row)
+                net.waits[other] -= fewer
+                if fewer and net.waits[other] == 0:
+                    net.ready[waiting] = other
+                    waiting += 1
+    for c in range(len(net.outputs)):
+        if net.outputs[c] >= inputs:
+            net.outputs[c] = links[net.outputs[c]]
+    net.gates[0] = kept
+    for gate in range(kept):
+        net.op[gate], net.a[gate] = net.moved[0, gate], net.moved[1, gate]
+        net.b[gate] = net.moved[2, gate]
+        take(net, inputs + gate)
+
+
+@part
+def take(net, row):
+    """Make a candidate's values of a row the circuit's."""
+    for side in range(2):
+        for w in range(net.planes.shape[3]):
+            net.planes[0, row, side, w] = net.planes[1, row, side, w]
+
+
+@part
+def propose(net, gate, draws):
+    """Change a gate: it passes any earlier row on, or reads another one, or has another op."""
+    row = len(net.live) - len(net.op) + gate
+    kind, other, bits = draws[1] % 20, draws[2] % row, draws[3]
+    if kind < 5:
+        net.op[gate], net.a[gate] = 12 if bits & 1 else 3, other
+    elif kind < 7:
+        net.op[gate] = bits % 16
+    elif kind < 13:
+        net.op[gate], net.a[gate] = with_inverted(net.op[gate], bits & 1, 0), other
+    elif kind < 19:
+        net.op[gate], net.b[gate] = with_inverted(net.op[gate], 0, bits & 1), other
+    else:
+        net.op[gate], net.a[gate], net.b[gate] = bits % 16, other, draws[4] % row
+
+
+@borrowing_kernel
+def load(net):
+    """Evaluate all gates, and lift the limits that the circuit does not keep."""
+    words = net.planes.shape[3]
+    net.differs[:] = 0
+    for gate in range(net.gates[0]):
+        evaluate(net, gate, 0, 0, words)
+    for c in range(len(net.outputs)):
+        for w in range(words):
+            row = net.outputs[c]
+            wrong = net.refused[c, 0, w] & net.planes[0, row, 0, w]
+            wrong |= net.refused[c, 1, w] & net.planes[0, row, 1, w]
+            net.refused[c, 0, w] &= ~wrong
+            net.refused[c, 1, w] &= ~wrong
+
+
+@borrowing_kernel
+def rewire(net, draws):
+    """Try a change for each row of `draws`, (changes, DRAWS); keep those that add no gate.
+
+    Ends tidied.
+    """
+    inputs, words, gate = len(net.live) - len(net.op), net.planes.shape[3], 0
+    most = count_live(net)
+    for at in range(len(draws)):
+        if at % TIDY == 0:
+            tidy(net, draws, at)
+        if net.gates[0] == 0:
+            return
+        gate = draws[at, 0] % net.gates[0]
+        op, a, b = net.op[gate], net.a[gate], net.b[gate]
+        propose(net, gate, draws[at])
+        kept = follow(net, gate, min(FIRST, words))
+        if kept and words > FIRST:
+            kept = follow(net, gate, words)
+        count = count_live(net) if kept else most + 1
+        if count > most:
+            net.op[gate], net.a[gate], net.b[gate] = op, a, b
+        else:
+            most = count
+        for row in range(inputs + gate, inputs + net.gates[0]):
+            if net.differs[row]:
+                net.differs[row] = 0
+                if count <= most:
+                    take(net, row)
+    tidy(net, draws, 0)

@@ -1,0 +1,194 @@
+"""Rewiring: from a proved circuit to a much smaller one, whose gates read other rows.
+
+Gates change one at a time, and may read any earlier row. A change is kept if no more gates are
+active and the circuit stays within its *limits*: on all cases that count, the next values lie in
+the sets that are listed. Most of these changes improve nothing; the drift among equally good
+circuits leads to smaller ones (neutral drift: Miller and Smith 2006). What is not listed is free.
+
+Several drifts run side by side. After each round all go on from the smallest circuit, so that the
+result does not depend on the number of workers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from difflogic.circuit.circuit import Circuit
+from difflogic.circuit.gates import OPS, PASS_THROUGH
+from difflogic.circuit.grid import CENTER, NEIGHBORHOOD
+from difflogic.circuit.netlist import WiredLayers
+from difflogic.circuit.places import SURE
+from difflogic.circuit.staging import Stage, levels_of, staged
+from difflogic.circuit.wiring import Wiring
+from difflogic.engine.hard import active_gates
+from difflogic.engine.kernels import rewiring as k
+from difflogic.engine.workers import Workers
+from difflogic.evaluation.exactness import Plan
+from difflogic.evaluation.trial import Ops
+from difflogic.model.hardening import netlist_of
+from difflogic.model.model import Model
+from difflogic.search.finishing import Finished, Finisher
+from difflogic.search.judge import Judge
+from difflogic.search.limits import Limits
+from difflogic.search.polishing import CircuitCost, Polished
+from difflogic.search.search import Sensitivity
+from difflogic.search.toughness import Toughness
+from difflogic.search.verifying import Verifier
+from difflogic.system.callbacks import may_cancel
+from difflogic.system.streams import Purpose, stream
+
+DRIFTS = 2
+"""Drifts side by side."""
+
+CHANGES = 2**13
+"""Changes that each tries in a round."""
+
+
+class Rewirer(Finisher):
+    """Finishes tough circuits: a smaller one takes the place of one that is proved."""
+
+    def __init__(
+        self,
+        start: Model,
+        plan: Plan,
+        sensitivity: Sensitivity,
+        toughness: Toughness,
+        workers: Workers,
+    ) -> None:
+        """`start` is any model of the wiring. The number of `workers` changes no bit."""
+        settings = start.config.finishing
+        super().__init__(start.netlist, plan, settings, sensitivity, toughness)
+        self._start, self._workers = start, workers
+        self._last: tuple[Ops, Model | None] | None = None
+
+    def verify(self, ops: Ops) -> tuple[bool, list[int]]:
+        """Return whether a circuit is proved and tough once it is rewired, and no counterexample.
+
+        Much less is asked of the circuit itself, which takes several times as long to prove.
+        """
+        return self._smaller(ops) is not None, []
+
+    def polish(self, found: Finished, rng: np.random.Generator, hasten: bool = True) -> Finished:
+        """Return what was found, with the costs of its circuit and of the smaller one."""
+        model = replace(self._start, logits=np.eye(OPS, dtype=np.float32)[found.ops])
+        before, after = (self._cost(each) for each in (model, self.complete(model)))
+        return replace(found, polished=Polished(found.ops, before, after, self._settings.polish))
+
+    def complete(self, model: Model) -> Model:
+        """Return the rewired model in place of `model`."""
+        found = self._smaller(model.ops)
+        assert found is not None, "it was verified"
+        return found
+
+    def _smaller(self, ops: Ops) -> Model | None:
+        if self._last is None or not np.array_equal(self._last[0], ops):
+            self._last = ops.copy(), self._rewired(ops)
+        return self._last[1]
+
+    def _rewired(self, ops: Ops) -> Model | None:
+        assert self.toughness is not None, "as given"
+        step, latest = self.judge.certified_step(ops), self.judge.latest_step
+        if step is None or (latest is not None and step > latest):
+            return None
+        rng = stream(self._start.config.training.seed, Purpose.POLISH)
+        asked = self.toughness.limits(ops, rng)
+        if asked is None:
+            return None
+        made = rebuilt(self._start, rewire(*asked, self._workers, rng, self._settings.polish))
+        toughness = self.toughness.of_netlist(made.netlist)
+        verifier = Verifier(made.netlist, self._plan, toughness, self._settings.tough)
+        return made if verifier.verify(made.ops)[0] else None
+
+    def _cost(self, model: Model) -> CircuitCost:
+        gates = active_gates(model.netlist, model.ops, self._scene.channels)
+        return CircuitCost(len(gates), Judge(model.netlist, self._plan).certified_step(model.ops))
+
+
+def rewire(
+    circuit: Circuit, limits: Limits, workers: Workers, rng: np.random.Generator, budget: int
+) -> Circuit:
+    """Return a smaller circuit that keeps the limits which `circuit` keeps.
+
+    Tries about `budget` changes; enter the `workers` before.
+    """
+    nets = [_net_of(circuit, limits) for _ in range(DRIFTS)]
+    for net in nets:
+        k.load(net)
+    for _ in range(max(1, budget // (DRIFTS * CHANGES))):
+        may_cancel()
+        draws = rng.integers(0, 2**31, (DRIFTS, CHANGES, k.DRAWS))
+        jobs = [partial(k.rewire, *each) for each in zip(nets, draws, strict=True)]
+        shares = [(jobs[worker :: workers.count],) for worker in range(workers.count)]
+        workers.run(_call_all, shares)
+        best = min(nets, key=lambda net: int(net.gates[0]))
+        for net in nets:
+            for mine, theirs in zip(net, best, strict=True):
+                mine[...] = theirs
+    net = nets[0]
+    gates = int(net.gates[0])
+    op, a, b = net.op[:gates].astype(np.uint8), net.a[:gates], net.b[:gates]
+    a, b, outputs = (part.astype(np.int32) for part in (a, b, net.outputs))
+    return Circuit(op, a, b, outputs, circuit.labels)
+
+
+def _call_all(jobs: list[Any]) -> None:
+    for job in jobs:
+        job()
+
+
+def _net_of(circuit: Circuit, limits: Limits) -> k.Net:
+    cases, refused = limits.planes
+    rows, gates, words = circuit.rows, circuit.gates, cases.shape[2]
+    planes = np.zeros((2, rows, 2, words), np.uint64)
+    planes[:, : circuit.inputs] = cases
+    return k.Net(
+        gates=np.array([gates]),
+        op=circuit.op.astype(np.int64),
+        a=circuit.a.astype(np.int64),
+        b=circuit.b.astype(np.int64),
+        outputs=circuit.outputs.astype(np.int64),
+        planes=planes,
+        refused=refused.copy(),
+        differs=np.zeros(rows, np.int64),
+        live=np.zeros(rows, np.bool_),
+        links=np.zeros(rows, np.int64),
+        waits=np.zeros(gates, np.int64),
+        ready=np.zeros(gates, np.int64),
+        moved=np.zeros((3, gates), np.int64),
+    )
+
+
+def rebuilt(model: Model, circuit: Circuit) -> Model:
+    """Return a model with this circuit, in layers. Its kernel passes on all neighbours."""
+    channels = model.config.automaton.channels
+    netlist, ops = netlist_of(circuit, channels)
+    op, a, b = ops[netlist.param], netlist.a, netlist.b
+    depth = max(1, int(levels_of(netlist.inputs, a, b)[netlist.outputs].max()))
+    found, last = staged(netlist.inputs, op, a, b, netlist.outputs, depth)
+    found.append(Stage(np.full(channels, PASS_THROUGH), last, last))
+    around = [place for place in range(NEIGHBORHOOD) if place != CENTER]
+    # The update circuit reads the centre's channels, then each channel's neighbours.
+    number = np.arange(channels)
+    seen = np.empty((NEIGHBORHOOD, channels), np.int64)
+    seen[CENTER], seen[around] = number, channels + len(around) * number + np.c_[range(len(around))]
+    update, read = [], seen.ravel()
+    inputs = len(read)
+    for stage in found:
+        wires = (read[side].astype(np.int32) for side in (stage.a, stage.b))
+        update.append(Wiring(inputs, *wires))
+        inputs = len(stage.op)
+        read = np.arange(inputs)
+    looks = Wiring(NEIGHBORHOOD, *np.array([around, [CENTER] * len(around)], np.int32))
+    config = model.config.with_sections(
+        perception={"kernels": 1, "gates": (len(around),), "wiring": "moore", "directions": "same"},
+        update={"gates": tuple(map(len, (s.op for s in found))), "carry": 0.0, "corrected": True},
+    )
+    layers = WiredLayers(config.architecture, ((looks,),), tuple(update))
+    chosen = np.concatenate([np.full(len(around), PASS_THROUGH), *(stage.op for stage in found)])
+    logits = np.zeros((len(chosen), OPS), model.logits.dtype)
+    logits[np.arange(len(chosen)), chosen] = SURE
+    return Model(layers, logits, config)

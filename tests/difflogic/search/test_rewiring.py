@@ -1,0 +1,134 @@
+"""Smaller circuits stay within the limits, and keep the proofs that these come from."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from difflogic.circuit.circuit import Circuit
+from difflogic.circuit.gates import OPS
+from difflogic.circuit.grid import Walls
+from difflogic.config import load_config
+from difflogic.engine.workers import Workers
+from difflogic.model.hardening import hard_circuit, netlist_of
+from difflogic.model.model import Model
+from difflogic.proof.convergence import sets
+from difflogic.proof.convergence.planes import Board, Network
+from difflogic.search.limits import Limits
+from difflogic.search.rewiring import rebuilt, rewire
+from difflogic.search.toughness import Toughness
+from difflogic.tasks import make_task
+from tests.difflogic.library.test_ruling import tough_checkerboard
+
+CHANNELS = 2
+
+
+def random_circuit(rng: np.random.Generator, gates: int) -> Circuit:
+    place = 9 * CHANNELS + np.arange(gates)
+    wires = (place - rng.integers(1, [6, 18], (gates, 2)).T).astype(np.int32)
+    outputs = place[-CHANNELS:].astype(np.int32)
+    return Circuit(rng.integers(0, OPS, gates).astype(np.uint8), *wires, outputs, (0, 1))
+
+
+def next_sets(circuit: Circuit, values: list[set[int]]) -> list[set[int]]:
+    """The sets of the next state, gate by gate, from all pairs of members."""
+    values = list(values)
+    for op, a, b in zip(circuit.op.tolist(), circuit.a.tolist(), circuit.b.tolist(), strict=True):
+        pairs = itertools.product(values[a], values[b])
+        values.append({op >> 3 - 2 * x - y & 1 for x, y in pairs})
+    return [values[row] for row in circuit.outputs]
+
+
+def cases_of(limits: Limits) -> list[tuple[list[set[int]], list[set[int]]]]:
+    """Each case's neighbourhood, and the sets that the next state must lie in."""
+    inputs, refused = limits.planes
+    bits = [
+        np.unpackbits(planes.view(np.uint8), axis=-1, bitorder="little").astype(bool)
+        for planes in (inputs, ~refused)
+    ]
+
+    def members(planes: np.ndarray, case: int) -> list[set[int]]:
+        return [{bit for bit, side in ((1, 0), (0, 1)) if row[side, case]} for row in planes]
+
+    return [
+        (members(bits[0], case), members(bits[1], case))
+        for case in np.flatnonzero(bits[0].any(axis=(0, 1)))
+    ]
+
+
+def test_limits_are_the_neighbourhoods_of_a_run_on_sets() -> None:
+    """Each, and no other, with the next sets by hand."""
+    rng = np.random.default_rng(3)
+    circuit = random_circuit(rng, 12)
+    board = Board(3, 5, Walls((3,), (2, 3)))
+    limits, expected = Limits(CHANNELS), set()
+    states = list(sets.descend(Network(circuit), board))
+    for before, after in zip(states, [*states[1:], states[-1]], strict=True):
+        limits.add_step(board, board.full, before, after)
+        shown = sets.as_array(board, before)
+        for y, x in np.ndindex(3, 5):
+            seen = []
+            for dy, dx in itertools.product((-1, 0, 1), repeat=2):
+                down, right = y + dy, x + dx
+                inside = 0 <= down < 3 and 0 <= right < 5 and (right < 2) == (x < 2)
+                seen += shown[:, down, right].tolist() if inside else [0] * CHANNELS
+            expected.add(tuple(seen))
+    found = cases_of(limits)
+    numbers = {(0,): 0, (1,): 1, (0, 1): sets.UNKNOWN}
+    assert {tuple(numbers[tuple(sorted(each))] for each in case) for case, _ in found} == expected
+    assert all(next_sets(circuit, case) == following for case, following in found)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_smaller_circuit_keeps_the_limits(seed: int) -> None:
+    """With the same gates at any number of workers."""
+    rng = np.random.default_rng(seed)
+    circuit = random_circuit(rng, 60)
+    limits = Limits(CHANNELS)
+    board = Board(4, 4, "zero")
+    states = list(sets.descend(Network(circuit), board))
+    limits.add_step(board, board.full, states[0], states[min(1, len(states) - 1)])
+    starts = rng.integers(0, 2, (9, CHANNELS, 4, 4)).astype(np.uint8)
+    targets = rng.choice([0.0, 1.0, np.nan], starts.shape)
+    limits.add_lessons(starts, targets)
+    made = []
+    for count in (1, 2, 3):
+        with Workers(count) as workers:
+            drawn = np.random.default_rng(seed)
+            made.append(rewire(circuit, limits, workers, drawn, 2**15))
+    small = made[0]
+    for other in made[1:]:
+        assert other.lists == small.lists
+        assert other.outputs.tolist() == small.outputs.tolist()
+    assert small.active_gates < circuit.active_gates
+    for case, wanted in cases_of(limits):
+        pairs = zip(next_sets(circuit, case), next_sets(small, case), wanted, strict=True)
+        for before, after, most in pairs:
+            # Limits that the circuit does not keep are lifted value by value.
+            assert after <= most | before
+
+
+def test_a_rebuilt_model_is_its_circuit() -> None:
+    config = load_config("checkerboard-tough")
+    circuit = tough_checkerboard().circuit  # of six channels
+    made = rebuilt(Model.create(config), circuit)
+    states = np.random.default_rng(0).integers(0, 2, (9 * 8, 200), dtype=np.uint8)
+    mine = hard_circuit(made.netlist, made.ops).next_state(states)
+    netlist, ops = netlist_of(circuit, 8)
+    np.testing.assert_array_equal(mine, hard_circuit(netlist, ops).next_state(states))
+
+
+@pytest.mark.thorough
+def test_a_rewired_circuit_keeps_the_proofs() -> None:
+    """Those of the rule by hand."""
+    task = make_task(load_config("checkerboard-tough"))
+    netlist, ops = netlist_of(tough_checkerboard().circuit, 8)
+    asked = Toughness(netlist, task, 0).limits(ops, np.random.default_rng(0))
+    assert asked is not None
+    with Workers(2) as workers:
+        small = rewire(*asked, workers, np.random.default_rng(0), 2**16)
+    assert small.gates < asked[0].gates
+    netlist, ops = netlist_of(small, 8)
+    assert Toughness(netlist, task, 0).confines(ops)
