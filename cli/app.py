@@ -171,7 +171,7 @@ class Root(LazyGroup):
         "export": Entry("convert:export", "Write a circuit as Verilog, C, BLIF and more"),
         "import": Entry("convert:import_", "Convert a circuit file to dct's JSON"),
         "synth": Entry("synth:synth", "Place a grid on an FPGA, and report its size and clock"),
-        "plan": Entry("plan:plan", "Show how training is parallelised, and why"),
+        "plan": Entry("plan:plan", "Show how training is parallelised"),
         "bench": Entry("bench:app", "Measure the speed of training or simulation"),
     }
 

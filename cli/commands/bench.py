@@ -15,7 +15,6 @@ from cli.terminal import display, output
 from difflogic.library.options import Count, Opt, Set, Workers
 from difflogic.system import machine
 from difflogic.system.errors import ConfigError
-from difflogic.system.measuring import poor_gain
 from difflogic.system.quantities import counted, show_bytes
 
 if TYPE_CHECKING:
@@ -166,7 +165,6 @@ def _show(report: Report) -> None:
         machine=machine,
         show_bytes=show_bytes,
         noise=noise(report.noise, len(path.steps)),
-        poor=poor_gain(report.peak_all_workers / report.peak_one_core, path.workers),
     )
     output.show_lines(dict(line.split(" | ", 1) for line in text.splitlines()))
 

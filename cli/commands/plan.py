@@ -41,7 +41,7 @@ def plan(
     device: Device = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show how training is divided among workers and laid out in memory, and why.
+    """Show how training is divided among workers and laid out in memory.
 
     Nothing is measured: dct bench --workers 1,2,4 does that. Results never depend on the number of
     workers.
@@ -97,8 +97,7 @@ def _show(found: Planned) -> None:
         f"{found.config.name} · {grid.height}×{grid.width} cells, {steps}, batch {plan.batch} · "
         f"{where}, {counted(plan.machine.cores, 'core')}\n"
     )
-    rows = ((each.what, each.value, each.why) for each in found.decisions)
-    output.show_table(" | decided | because", rows, texts=3)
+    output.show_lines(_decisions(plan))
     typer.echo()
     heads = "workers | tasks at once | samples in flight | most speed-up | memory"
     output.show_table(heads, (_row(*each) for each in found.others.items()), texts=0)
@@ -107,10 +106,22 @@ def _show(found: Planned) -> None:
         output.show_lines(lines)
 
 
-def _row(asked: int, plan: ParallelPlan | None) -> tuple[Any, ...]:
-    """Return the cells of a number of workers; without a plan there is too little memory."""
-    if plan is None:
-        return asked, None, None, None, "too little"
+def _decisions(plan: ParallelPlan) -> dict[str, str]:
+    searches = f" ({show_bytes(plan.search_bytes)} of it for searches)" if plan.search_bytes else ""
+    limit = "" if plan.budget is None else f"; at most {show_bytes(plan.budget)}"
+    return {
+        "workers": f"{plan.workers}",
+        "strategy": ", then ".join(plan.strategies) or "sequential",
+        "tasks": f"{plan.tasks} at the same time",
+        "chunks": f"{len(plan.chunks)} of {counted(plan.tiles_per_chunk, 'tile')}",
+        "groups": f"{plan.groups} of {counted(plan.samples_per_group, 'sample')}",
+        "waves": f"{plan.waves} of {counted(plan.wave, 'sample')}",
+        "memory": f"{show_bytes(plan.bytes)}: {show_bytes(plan.bytes_per_worker)} per worker, "
+        f"{show_bytes(plan.bytes_shared)} shared{searches}{limit}",
+    }
+
+
+def _row(asked: int, plan: ParallelPlan) -> tuple[Any, ...]:
     workers = asked if plan.workers == asked else f"{plan.workers} of {asked}"
     return workers, plan.tasks, plan.wave, f"{plan.ceiling():.2f}", show_bytes(plan.bytes)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
@@ -23,7 +22,7 @@ from difflogic.simulation.life import life_automaton
 from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError, did_you_mean
 from difflogic.system.machine import Node, cpu_count, nodes
-from difflogic.training.plan import Decision, ParallelPlan, explain
+from difflogic.training.plan import ParallelPlan
 
 MOST_ROWS = 64
 """Settings of a comparison. Each has its own buffers, and a turn in every round."""
@@ -96,7 +95,7 @@ def compare(
     """Measure training steps of several settings in turn, and check that their bits are equal.
 
     Give one of these: numbers of `workers`, or `ways` to compute a step, as
-    `dct bench --compare` has them. Amdahl's law is fitted to worker counts. Raises ConfigError.
+    `dct bench --compare` has them. Raises ConfigError.
     """
     if bool(workers) == bool(ways):
         raise ConfigError("compare one thing: workers or ways")
@@ -106,8 +105,7 @@ def compare(
         raise ConfigError(f"{len(settings)} settings are too many: compare at most {MOST_ROWS}")
     repeat = _repeats(repeat, ORACLE in ways)
     count = counter(progress, "rounds measured:", repeat)
-    result = rows.measure(settings, repeat, count)
-    return rows.with_law(result) if workers else result
+    return rows.measure(settings, repeat, count)
 
 
 def _settings(config: Config, workers: Sequence[int], ways: Sequence[str]) -> list[Setting]:
@@ -124,13 +122,12 @@ def _settings(config: Config, workers: Sequence[int], ways: Sequence[str]) -> li
 
 @dataclass(frozen=True)
 class Planned:
-    """A plan, and the reasons for it."""
+    """A plan, and plans for other numbers of workers."""
 
     config: Config
     plan: ParallelPlan
-    decisions: Sequence[Decision]
-    others: Mapping[int, ParallelPlan | None] = field(default_factory=dict)
-    """Plans for several requested numbers of workers; None where the memory does not suffice."""
+    others: Mapping[int, ParallelPlan] = field(default_factory=dict)
+    """Plans for several requested numbers of workers."""
     nodes: Sequence[Node] = ()
     """Nodes of this machine (NUMA); empty if it is not the one planned for."""
 
@@ -143,10 +140,9 @@ class Planned:
             "experiment": self.config.name,
             "machine": self.plan.machine,
             "plan": self.plan,
-            "reasons": {each.what: each.why for each in self.decisions},
             "warnings": self.plan.warnings,
             "by_workers": [
-                {"workers": workers, "used": plan.workers if plan else 0, "plan": plan}
+                {"workers": workers, "used": plan.workers, "plan": plan}
                 for workers, plan in self.others.items()
             ],
             "nodes": self.nodes,
@@ -170,12 +166,9 @@ def plan(
     settings = config if isinstance(config, Config) else load_config(config, overrides)
     where = Machine.parse(machine) if isinstance(machine, str) else machine
     found = ParallelPlan.for_model(settings, where)
-    others: dict[int, ParallelPlan | None] = {}
-    model = Model.create(settings)
+    netlist, others = Model.create(settings).netlist, {}
     for number in workers or sorted({1, 2, 4, 8, 16, found.workers}):
         changed = settings.with_sections(parallel={"workers": number})
-        others[number] = None
-        with suppress(ConfigError):  # too little memory
-            others[number] = ParallelPlan.for_model(changed, found.machine, model.netlist)
+        others[number] = ParallelPlan.for_model(changed, found.machine, netlist)
     where_to = [] if found.machine.described else nodes()
-    return Planned(settings, found, explain(settings, found), others, where_to)
+    return Planned(settings, found, others, where_to)

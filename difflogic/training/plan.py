@@ -1,4 +1,4 @@
-"""The plan of a training run on a machine, and the reasons for its decisions.
+"""The plan of a training run on a machine.
 
 It settles what `auto` leaves open: workers, strategies, chunks, samples in flight, memory. None of
 them changes a bit of the result.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,14 +16,13 @@ from difflogic.circuit.netlist import Netlist
 from difflogic.config.models import Config
 from difflogic.engine.arrangement import Arrangement, Rollouts, total
 from difflogic.engine.hardware import Machine
-from difflogic.engine.layout import SLOTS, Grid, samples_per_group
+from difflogic.engine.layout import Grid, samples_per_group
 from difflogic.engine.program import compile_program
 from difflogic.engine.sharing import Sharing
 from difflogic.model.model import Model
 from difflogic.search.memory import search_bytes
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import at_least, counted, parse_bytes, show_bytes
-from difflogic.system.templates import rendered
 from difflogic.training.pool import pool_steps
 
 SPARE = 0.1
@@ -37,8 +35,6 @@ class ParallelPlan(Arrangement):
 
     search_bytes: int
     """Most bytes of a search's buffers; 0 if there is no search."""
-    search_workers: int
-    """Workers that judge candidates in a search. They never wait for each other."""
     budget: int | None
     """Bytes that all buffers may take; None if no limit is known."""
 
@@ -68,7 +64,6 @@ class ParallelPlan(Arrangement):
                 None if parallel.tasks_per_worker == "auto" else parallel.tasks_per_worker
             ),
         )
-        search_workers = machine.cores if parallel.workers == "auto" else parallel.workers
         plan = cls(
             machine=machine,
             rollouts=rollouts,
@@ -77,7 +72,6 @@ class ParallelPlan(Arrangement):
             wave=_most_at_once(config, rollouts.grid),
             sharing=requested,
             search_bytes=search_bytes(config, netlist),
-            search_workers=search_workers,
             budget=budget,
         )
         return _fit(plan.at(_workers(config, plan)), config)
@@ -114,7 +108,7 @@ class ParallelPlan(Arrangement):
 
     def as_dict(self) -> dict[str, Any]:
         """Return the decisions as plain numbers and texts, as in summary.json."""
-        cut = ("workers", "search_workers", "samples_per_group", "groups")
+        cut = ("workers", "samples_per_group", "groups")
         taken = ("bytes_per_worker", "bytes_shared", "bytes", "search_bytes")
         return {
             "strategies": list(self.strategies),
@@ -212,28 +206,3 @@ def _impossible(
         )
     available = show_bytes(machine.memory or 0)
     return ConfigError(f"[parallel] memory_budget: {what}, and {available} are available: {remedy}")
-
-
-@dataclass(frozen=True)
-class Decision:
-    """One decision of a plan, with its reason."""
-
-    what: str
-    value: str
-    why: str
-
-
-def explain(config: Config, plan: ParallelPlan) -> list[Decision]:
-    """Return the decisions of the plan for `config`, in the order in which they are made."""
-    # A budget lowers the samples in flight after the workers.
-    whole = replace(plan, wave=_most_at_once(config, plan.rollouts.grid))
-    text = rendered(
-        Path(__file__).with_suffix(".jinja"),
-        config=config,
-        plan=plan,
-        whole=whole,
-        most_slots=SLOTS,
-        counted=counted,
-        show_bytes=show_bytes,
-    )
-    return [Decision(*line.split(" | ")) for line in text.splitlines()]

@@ -20,11 +20,10 @@ from difflogic.engine.kernels.probes import fma_peak, fma_per_round
 from difflogic.engine.work import WorkStats
 from difflogic.engine.workers import Workers
 from difflogic.model.model import Model
-from difflogic.scale.speed.laws import Amdahl, fit
 from difflogic.system.callbacks import ignore
 from difflogic.system.json_values import chosen
 from difflogic.system.machine import cpu_count
-from difflogic.system.measuring import Spread, differ, fastest_rate, poor_gain
+from difflogic.system.measuring import Spread, fastest_rate
 from difflogic.training.metrics import PHASES
 from difflogic.training.plan import ParallelPlan
 from difflogic.training.reference import ReferenceTrainer
@@ -168,28 +167,11 @@ class Comparison:
     """Rows that were measured in turn."""
 
     rows: Sequence[Row]
-    amdahl: Amdahl | None = None
-    """Amdahl's law, fitted to rows that differ only in their workers."""
 
     @property
     def equal(self) -> bool:
         """Whether every row computed what it should."""
         return all(row.equal for row in self.rows)
-
-    @property
-    def doubt(self) -> str | None:
-        """Why these rows say nothing about more workers; None if they do."""
-        first = self.rows[0]
-        for row in self.rows[1:]:
-            if row.oversubscribed or first.peak is None or row.peak is None:
-                continue
-            if row.workers <= first.workers:
-                continue
-            if shared := poor_gain(row.peak / first.peak, row.workers, first.workers):
-                return shared
-            if not differ(first.steps, row.steps):
-                return f"no difference found between {first.workers} and {row.workers} workers"
-        return None
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as JSON values."""
@@ -199,7 +181,7 @@ class Comparison:
             "epochs": config.training.epochs,
             "repeat": len(self.rows[0].steps),
             "rows": [row.as_dict(self.rows[0]) for row in self.rows],
-            **chosen(self, "doubt", "amdahl", "equal"),
+            "equal": self.equal,
         }
 
 
@@ -207,16 +189,6 @@ def ratio(slow: Sequence[float], fast: Sequence[float]) -> float | None:
     """Return the median ratio of two series that were measured in turn."""
     pairs = [(s, f) for s, f in zip(slow, fast, strict=True) if f > 0]
     return median(s / f for s, f in pairs) if pairs else None
-
-
-def with_law(comparison: Comparison) -> Comparison:
-    """Fit Amdahl's law to the worker counts within the cores, if the first is one worker."""
-    first = comparison.rows[0]
-    if first.workers != 1 or comparison.doubt is not None:
-        return comparison
-    within = [row for row in comparison.rows if not row.oversubscribed]
-    speedups = {row.workers: speedup for row in within if (speedup := row.speedup(first))}
-    return Comparison(comparison.rows, fit(speedups))
 
 
 def within_reach_of_the_oracle(config: Config) -> Config:

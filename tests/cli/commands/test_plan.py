@@ -21,7 +21,7 @@ def plan(dct):
     return lambda *arguments: dct("plan", *arguments)
 
 
-def test_a_plan_gives_decisions_and_reasons(plan):
+def test_a_plan_gives_decisions(plan):
     machine = ("--machine", "cores=2")
     found = plan("checkerboard", "--recipe", "benchmark", *machine)
     assert found.exit_code == 0, found.stderr
@@ -31,7 +31,7 @@ def test_a_plan_gives_decisions_and_reasons(plan):
     )
     words = {line.split("  ")[0]: line for line in lines}
     assert {"chunks", "groups", "workers", "strategy", "tasks", "waves", "memory"} <= set(words)
-    assert "2 groups by one worker each" in words["strategy"]
+    assert words["strategy"].split() == ["strategy", "samples"]
     assert {workers: ceiling for workers, _, _, ceiling, *_ in rows(found)} == {
         "1": "1.00",
         "2": "2.00",
@@ -54,11 +54,9 @@ def test_numbers_of_workers_stand_side_by_side(plan):
         tasks, samples, _, number, unit = table[workers]
         assert (int(tasks), int(samples)) == (alone["tasks"], 2)
         assert show_bytes(alone["bytes"]) == f"{number} {unit}"
-    tight = ("--set", f"parallel.memory_budget={alone['bytes']}B", "--workers", "1,2")
-    tight += ("--set", "parallel.workers=1")
-    assert [workers for workers, *_ in rows(plan(*common, *tight))] == ["1", "1"]
-    least = json.loads(plan(*common, *tight, "--json").stdout)["by_workers"]
-    assert [each["used"] for each in least] == [1, 1]
+    tight = ("--set", f"parallel.memory_budget={alone['bytes']}B", "--workers", "1,64", "--json")
+    one, many = json.loads(plan(*common, *tight).stdout)["by_workers"]
+    assert one["used"] == 1 <= many["used"] < 64
 
 
 def test_a_machine_of_several_nodes_gets_a_command_that_stays_on_one(plan, tmp_path, monkeypatch):

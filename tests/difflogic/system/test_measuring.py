@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import pytest
 
 from difflogic.system import measuring
-from difflogic.system.measuring import Spread, differ, fastest_rate, peak_memory
+from difflogic.system.measuring import Spread, fastest_rate, peak_memory
 
 
 def test_spread():
@@ -36,14 +36,3 @@ def test_a_clock_may_stand_still(monkeypatch):
     ticks = iter([0.0, 0.0, 0.0, 1.0, 1.0, 3.0])
     monkeypatch.setattr(measuring, "time", SimpleNamespace(perf_counter=lambda: next(ticks)))
     assert fastest_rate(lambda rounds: None, bursts=1) == 1000
-
-
-def test_differences_by_more_than_chance():
-    slow, quick = [2.0 + x / 10 for x in range(8)], [1.0 + x / 10 for x in range(8)]
-    assert differ(slow, quick)
-    assert differ(quick, slow)
-    assert not differ(slow, slow)
-    # By chance, five of five happen once in 16 times (two-sided).
-    assert not differ(slow[:5], quick[:5])
-    assert differ(slow[:6], quick[:6])
-    assert not differ(slow[:6], quick[:6], chances=2)

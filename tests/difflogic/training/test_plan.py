@@ -15,7 +15,7 @@ from difflogic.engine.sharing import Strategy
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import parse_bytes
-from difflogic.training.plan import ParallelPlan, explain
+from difflogic.training.plan import ParallelPlan
 from difflogic.training.searching import Trainer
 from tests.difflogic.training.tiny import tiny
 
@@ -185,12 +185,9 @@ def test_no_bit_depends_on_budget_or_workers(side):
 def test_the_smaller_of_both_limits_holds():
     whole = plan_of("training.batch=40")
     room = f"parallel.memory_budget={replace(whole, wave=10).bytes}B"
-    found = {
-        most: reasons("training.batch=40", room, f"parallel.samples_at_once={most}")["waves"]
-        for most in (7, 30)
-    }
-    assert found[7] == ("6", "7 samples in flight: [parallel] samples_at_once")
-    assert found[30] == ("4", "10 samples in flight: as many as the memory holds")
+    for most, (waves, wave) in {7: (6, 7), 30: (4, 10)}.items():
+        found = plan_of("training.batch=40", room, f"parallel.samples_at_once={most}")
+        assert (found.waves, found.wave) == (waves, wave)
 
 
 def _least(*overrides):
@@ -258,47 +255,13 @@ def test_too_many_workers_give_warnings():
     ]
 
 
-def test_searches_use_all_requested_workers():
-    assert plan_of("parallel.workers=auto").search_workers == 4
-    assert plan_of("parallel.workers=3").search_workers == 3
-
-
-def reasons(*overrides, machine=None):
-    config = tiny(*overrides)
-    plan = ParallelPlan.for_model(config, machine or Machine(cores=4, memory=10**9), NETLIST)
-    return {each.what: (each.value, each.why) for each in explain(config, plan)}
-
-
-SET = "workers=2"
-
-
-@pytest.mark.parametrize(
-    ("given", "what", "value", "why"),
-    [
-        (SET, "chunks", "2 of 1 tile", "the smallest: one tile, "),
-        (SET, "workers", "2", "[parallel] workers"),
-        (SET, "strategy", "samples", ""),
-        ("workers=1", "strategy", "sequential", "one worker does it all"),
-        ("strategy=sequential workers=3", "workers", "1", "[parallel] strategy"),
-        ("strategy=sequential workers=3", "strategy", "sequential", "[parallel] strategy"),
-        ("strategy=sequential workers=auto", "workers", "1", "[parallel] strategy"),
-        ("workers=auto", "workers", "1", "the step is too short for more"),
-    ],
-)
-def test_reasons_name_the_keys_that_were_set_or_the_bound(given, what, value, why):
-    found = reasons(*(f"parallel.{each}" for each in given.split()))[what]
-    assert found[0] == value
-    assert found[1].startswith(why)
-
-
-def test_reasons_for_joined_chunks_and_for_one_core():
+def test_chunks_are_joined_and_one_core_has_one_worker():
     one = "parallel.tasks_per_worker=1", "task.width=64", "training.batch=1"
-    joined = reasons("parallel.workers=2", "parallel.strategy=cells", *one)
-    assert joined["chunks"][0] == "2 of 3 tiles"
-    assert "from 6 of 1 tile to one of all 6; " in joined["chunks"][1]
-    few = reasons("parallel.workers=auto", machine=Machine(cores=1))
-    assert few["workers"] == ("1", "1 core")
-    assert "no limit known" in few["memory"][1]
+    cells = "parallel.workers=2", "parallel.strategy=cells"
+    joined = ParallelPlan.for_model(tiny(*cells, *one), Machine(cores=4), NETLIST)
+    assert (len(joined.chunks), joined.tiles_per_chunk) == (2, 3)
+    config = tiny("parallel.workers=auto")
+    assert ParallelPlan.for_model(config, Machine(cores=1), NETLIST).workers == 1
 
 
 LONG = ("task.height=60", "task.width=60", "training.batch=40")
@@ -308,19 +271,19 @@ LONG = ("task.height=60", "task.width=60", "training.batch=40")
 @pytest.mark.parametrize("fitting", [1, 2])
 @pytest.mark.parametrize("strategy", ["auto", "samples", "cells"])
 @pytest.mark.parametrize("workers", ["4", "auto"])
-def test_reasons_name_the_memory_if_it_bounds_the_workers(workers, strategy, fitting):
+def test_the_memory_bounds_the_workers(workers, strategy, fitting):
     given = (*LONG, f"parallel.workers={workers}", f"parallel.strategy={strategy}")
     plan = ParallelPlan.for_model(tiny(*given), Machine(cores=4), NETLIST)
     assert plan.workers == 4
     budget = replace(plan, wave=plan.samples_per_group).at(fitting).bytes
-    found = reasons(*given, f"parallel.memory_budget={budget}B")
-    assert found["workers"] == (f"{fitting}", "as many as the memory holds")
-    assert found["memory"][1].endswith("[parallel] memory_budget")
+    limited = tiny(*given, f"parallel.memory_budget={budget}B")
+    assert ParallelPlan.for_model(limited, Machine(cores=4), NETLIST).workers == fitting
 
 
-def test_fewer_samples_in_flight_are_no_reason_for_the_workers():
+def test_fewer_samples_in_flight_keep_the_workers():
     plan = ParallelPlan.for_model(tiny(*LONG, "parallel.workers=auto"), Machine(cores=4), NETLIST)
     budget = replace(plan, wave=plan.samples_per_group).bytes
-    found = reasons(*LONG, "parallel.workers=auto", f"parallel.memory_budget={budget}B")
-    assert found["waves"][0] != "1"
-    assert found["workers"] == ("4", "4 cores")
+    limited = tiny(*LONG, "parallel.workers=auto", f"parallel.memory_budget={budget}B")
+    found = ParallelPlan.for_model(limited, Machine(cores=4), NETLIST)
+    assert found.waves > 1
+    assert found.workers == 4

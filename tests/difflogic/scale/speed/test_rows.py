@@ -6,15 +6,7 @@ import pytest
 
 from difflogic.library.benchmarking import compare
 from difflogic.scale.speed import rows
-from difflogic.scale.speed.rows import (
-    Comparison,
-    Row,
-    Setting,
-    measure,
-    of_workers,
-    ratio,
-    with_law,
-)
+from difflogic.scale.speed.rows import Comparison, Row, Setting, measure, of_workers, ratio
 from difflogic.system.errors import ConfigError
 from difflogic.training.plan import ParallelPlan
 from tests.difflogic.training.tiny import tiny
@@ -87,29 +79,6 @@ def test_nan_and_infinity_are_not_equal():
     differences = (0, 1e-4, 2e-4, math.inf, math.nan)
     found = [Row(oracle, None, difference=each).equal for each in differences]
     assert found == [True, True, False, False, False]
-
-
-@pytest.mark.usefixtures("two_cores")
-def test_the_law_is_fitted_within_the_cores():
-    found = made_up(8.0, 5.0, 6.0)
-    fitted = with_law(found)
-    assert [row.oversubscribed for row in found.rows] == [False, False, True]
-    assert fitted.amdahl.workers == (1, 2)
-    assert fitted.amdahl.serial == pytest.approx(0.25, abs=0.01)
-    assert with_law(Comparison(found.rows[1:])).amdahl is None
-
-
-@pytest.mark.usefixtures("two_cores")
-def test_no_law_is_fitted_in_doubt():
-    sound, shared = made_up(8.0, 5.0), made_up(8.0, 5.0)
-    assert sound.doubt is None
-    assert with_law(sound).amdahl is not None
-    shared.rows[1].peak = 1.1e9
-    assert "2 workers reach 1.1 times the peak of one" in shared.doubt
-    for doubtful in (shared, made_up(8.0, 8.0), made_up(8.0, 5.0, repeat=3)):
-        assert with_law(doubtful).amdahl is None
-        if doubtful is not shared:
-            assert doubtful.doubt == "no difference found between 1 and 2 workers"
 
 
 def test_ways_are_compared():
