@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 SOURCES = {
-    r"no other rule": {"difflogic/identification/identified.py"},
-    r"\bfewest\b|\bneeds? fewer\b": {"difflogic/identification/identified.py"},
+    r"no other rule": {"difflogic/identification/explanation.py"},
+    r"\bfewest\b|\bneeds? fewer\b": {"difflogic/identification/explanation.py"},
     r"\bdetermined\b": {
-        "difflogic/identification/identified.py",
+        "difflogic/identification/explanation.py",
         "difflogic/identification/solving.py",  # counts them while it asks
     },
     r"to any length": {"difflogic/evaluation/padding.py"},

@@ -56,7 +56,7 @@ def identify(
     What a recording does not decide gets odds: of pairs of frames, and with --radius auto, --gap
     auto or --symmetry auto, families of rules are weighed, and the likeliest is looked for.
     """
-    from difflogic.identification.identified import UNDRAWABLE
+    from difflogic.identification.explanation import UNDRAWABLE
     from difflogic.library import identifying
     from difflogic.library.common import require_output
     from difflogic.system.errors import ConfigError, StoppedError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from difflogic.identification.likely import GAPS, Likely, weigh
-from difflogic.identification.recording import Recording
+from difflogic.identification.recording import Inquiry, Recording
 from difflogic.identification.rules import MOST_PATTERNS, NEIGHBOURHOODS, Space
 from difflogic.system.errors import ConfigError
 
@@ -21,21 +21,8 @@ class Wanted:
     boundary: str = "auto"
 
 
-@dataclass(frozen=True)
-class Choice:
-    """The kind of rule to look for."""
-
-    space: Space
-    boundary: str
-    gap: int
-    likely: Likely | None = None
-    """The odds of all kinds, if they were weighed."""
-    by_odds: bool = False
-    """Whether rules that explain the recording may be of another kind that was asked for."""
-
-
-def choose(film: Recording, wanted: Wanted, exact: bool) -> Choice:
-    """Choose the likeliest kind of rule where "auto" is wanted.
+def choose(film: Recording, wanted: Wanted, exact: bool) -> tuple[Inquiry, Likely | None]:
+    """Ask for the likeliest kind of rule where "auto" is wanted; also return the odds, if weighed.
 
     Pairs may have any size; if their edges are unknown or undecided, nothing is assumed there. With
     `exact` there are no odds. Raises ConfigError.
@@ -66,7 +53,7 @@ def choose(film: Recording, wanted: Wanted, exact: bool) -> Choice:
                 "auto weighs rules without noise and hidden states, of lines, or of grids with "
                 "frames one step apart"
             )
-        return Choice(Space(neighbourhood, symmetry, film.states), asked, int(gap))
+        return Inquiry(film, Space(neighbourhood, symmetry, film.states), asked, int(gap)), None
     hoods = _lines(film.states) if radius == "auto" else [neighbourhood]
     gaps = tuple(GAPS) if gap == "auto" else (int(gap),)
     within = "none" if symmetry == "auto" else symmetry
@@ -80,7 +67,8 @@ def choose(film: Recording, wanted: Wanted, exact: bool) -> Choice:
         space = Space(space.neighbourhood, symmetry, film.states)
     # Every family is one of tables without symmetry; larger radii and more steps explain as much.
     by_odds = "auto" in (radius, gap) or space.symmetry != within
-    return Choice(space, asked, best.gap, likely, by_odds)
+    states = likely.entries(space).argmax(axis=0)
+    return Inquiry(film, space, asked, best.gap, likely=states, by_odds=by_odds), likely
 
 
 def _lines(states: int) -> list[str]:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from difflogic.identification.encoding import Encoding
+from difflogic.identification.clauses import Clauses
 from difflogic.identification.families import Density, Odds, Seen, States, Voting, sure
-from difflogic.identification.recording import Question, Recording
+from difflogic.identification.recording import Inquiry, Recording
 from difflogic.identification.rules import UNKNOWN, Space
 from difflogic.proof.satisfiability import Formula
 from difflogic.system.deadline import Deadline
@@ -77,17 +77,17 @@ class Deep(Voting):
             return np.empty((0, space.entries), np.int64)
         frames = np.full((n, 2, 1, cells), UNKNOWN)
         frames[:, 0, 0], frames[:, 1, 0, cells // 2] = seen.around.T, after
-        question = Question(Recording(frames, space.states), space, "unknown", self._gap)
+        inquiry = Inquiry(Recording(frames, space.states), space, "unknown", self._gap)
         shares = np.bincount(after, minlength=space.states) / len(after)
         found = set()
         with Formula() as formula:
-            encoding = Encoding(formula, question, np.full(space.entries, UNKNOWN))
+            clauses = Clauses(formula, inquiry, np.full(space.entries, UNKNOWN))
             for number in range(n):
-                encoding.explain(number, 1, 0, cells // 2)
+                clauses.explain(number, 1, 0, cells // 2)
             for _ in range(MOST_FOUND):
                 wanted = rng.choice(space.states, space.entries, p=shares)
-                formula.prefer(encoding.literals(wanted))
+                formula.prefer(clauses.literals(wanted))
                 if not formula.solve([], deadline, CONFLICTS):
                     break
-                found.add(tuple(encoding.read(formula.true_literals()).tolist()))
+                found.add(tuple(clauses.read(formula.true_literals()).tolist()))
         return np.array(sorted(found), np.int64).reshape(-1, space.entries)

@@ -125,7 +125,7 @@ def by_order(around: States, states: int) -> tuple[States, States]:
     return names[around, columns], meaning
 
 
-class Table:
+class Tabular:
     """Rules with a symmetry of a space, or also one between states.
 
     Entries that only edges tell about have odds of their own. They are updated cell by cell, as if
@@ -280,7 +280,7 @@ def _coefficients(states: int, cells: int) -> States:
     return np.asarray(every[(used > 0) & (used <= most)], np.int64)
 
 
-Fitted = Table | Threshold | Voting
+Fitted = Tabular | Threshold | Voting
 
 
 @dataclass(frozen=True)
@@ -297,20 +297,20 @@ class Family:
 @cache
 def families(neighbourhood: str, states: int) -> list[Family]:
     """Return the families of a neighbourhood. Priors are relative."""
-    colours = partial(Table, rename=by_order)
+    colours = partial(Tabular, rename=by_order)
     kinds: list[tuple[str, float, Callable[..., Fitted], str]] = [
-        ("none", 6, Table, "none"),
-        ("reflections", 1, Table, "reflections"),
-        ("outer-totalistic", 5 if states == 2 else 1, Table, "outer-totalistic"),
-        ("totalistic", 4, Table, "totalistic"),
+        ("none", 6, Tabular, "none"),
+        ("reflections", 1, Tabular, "reflections"),
+        ("outer-totalistic", 5 if states == 2 else 1, Tabular, "outer-totalistic"),
+        ("totalistic", 4, Tabular, "totalistic"),
         ("threshold", 2, Threshold, "outer-sum"),
         ("linear", 1, Linear, "none"),
     ]
     if not neighbourhood.startswith("line"):
-        kinds += [("rotations", 1, Table, "rotations"), ("isotropic", 3, Table, "isotropic")]
+        kinds += [("rotations", 1, Tabular, "rotations"), ("isotropic", 3, Tabular, "isotropic")]
     if states > 2:
         kinds += [
-            ("outer-sum", 5, Table, "outer-sum"),
+            ("outer-sum", 5, Tabular, "outer-sum"),
             ("permutations of states", 0.3, colours, "none"),
             ("outer-totalistic, permutations of states", 0.3, colours, "outer-totalistic"),
         ]

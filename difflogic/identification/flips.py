@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.identification.encoding import Encoding, State
-from difflogic.identification.recording import Question
+from difflogic.identification.clauses import Clauses, State
+from difflogic.identification.recording import Inquiry
 from difflogic.identification.rules import UNKNOWN, Space, Table, shifted, within
 from difflogic.identification.votes import Votes, count, transitions
 from difflogic.proof.satisfiability import Formula
@@ -49,13 +49,13 @@ class Flips:
     """Any rule with the same clear entries needs as many flips, by proof."""
 
 
-def fewest_flips(question: Question, votes: Votes) -> Flips:
+def fewest_flips(inquiry: Inquiry, votes: Votes) -> Flips:
     """Find the rule by its most frequent next states, and the cells that were recorded wrongly.
 
     The solver chooses entries without clear votes. The gap is 1. Raises StoppedError if there is no
     time, and ConfigError if flipping cells does not help.
     """
-    recording, space, boundary = question.recording, question.space, question.boundary
+    recording, space, boundary = inquiry.recording, inquiry.space, inquiry.boundary
     *_, second, first = np.sort(votes.counts, axis=1).T
     table = np.where(first - second >= SURE_VOTES, votes.table, UNKNOWN)
     entries, following = transitions(recording, space, boundary)
@@ -66,7 +66,7 @@ def fewest_flips(question: Question, votes: Votes) -> Flips:
         if found is not None and (least == len(found.flipped) or touched.sum() > MOST_PROVED):
             break
         try:
-            flips = _fewest_of(question, table, cells, touched)
+            flips = _fewest_of(inquiry, table, cells, touched)
         except StoppedError:
             if found is None:
                 raise
@@ -101,11 +101,11 @@ def _touched(cells: Flags, space: Space, boundary: str) -> Flags:
     return touched
 
 
-def _fewest_of(question: Question, table: Table, cells: Flags, touched: Flags) -> Flips:
+def _fewest_of(inquiry: Inquiry, table: Table, cells: Flags, touched: Flags) -> Flips:
     """Flip as few as possible of these cells; without a table if no flips of them suffice."""
-    recording, space, boundary = question.recording, question.space, question.boundary
+    recording, space, boundary = inquiry.recording, inquiry.space, inquiry.boundary
     with Formula() as formula:
-        noisy = _Noisy(Encoding(formula, question, table), question, cells)
+        noisy = _Noisy(Clauses(formula, inquiry, table), inquiry, cells)
         inside = touched & ~_touched(~cells, space, boundary)
         noisy.require(inside)
         noisy.solve()
@@ -116,18 +116,18 @@ def _fewest_of(question: Question, table: Table, cells: Flags, touched: Flags) -
             return Flips(table[:0], np.empty((0, 4), np.int64), least)
         frames = recording.frames.copy()
         for cell, state in noisy.states.items():
-            frames[cell] = Encoding.value(state, held)
+            frames[cell] = Clauses.value(state, held)
         seen = count(replace(recording, frames=frames), space, boundary).counts.any(axis=1)
-        found = np.where(seen, noisy.encoding.read(held), UNKNOWN)
+        found = np.where(seen, noisy.clauses.read(held), UNKNOWN)
     return Flips(found, np.argwhere(frames != recording.frames), least)
 
 
 class _Noisy:
     """A formula about a recording of which some cells may be wrong, as few as possible."""
 
-    def __init__(self, encoding: Encoding, question: Question, cells: Flags) -> None:
-        self.encoding, self._question = encoding, question
-        self._frames, formula = question.recording.frames, encoding.formula
+    def __init__(self, clauses: Clauses, inquiry: Inquiry, cells: Flags) -> None:
+        self.clauses, self._inquiry = clauses, inquiry
+        self._frames, formula = inquiry.recording.frames, clauses.formula
         self.states: dict[tuple[int, ...], State] = {}
         self.cost = 0
         """So many cells are wrong at least."""
@@ -138,31 +138,31 @@ class _Noisy:
         for done, cell in enumerate(map(tuple, every.tolist())):
             if done % AT_ONCE == 0:
                 self._look_at_clock(done, len(every), "cells encoded")
-            self.states[cell], same = encoding.new_state(), formula.variable()
-            for literal in encoding.equals(self.states[cell], int(self._frames[cell])):
+            self.states[cell], same = clauses.new_state(), formula.variable()
+            for literal in clauses.equals(self.states[cell], int(self._frames[cell])):
                 formula.add([-same, literal])
             self._assumed[same] = [-same], 0
 
     def _state(self, number: int, frame: int, y: int, x: int) -> State:
-        inside = within(y, x, self._frames.shape[2:], self._question.boundary)
+        inside = within(y, x, self._frames.shape[2:], self._inquiry.boundary)
         if inside is None:
-            return self.encoding.constant(0)
+            return self.clauses.constant(0)
         cell = number, frame, *inside
-        return self.states.get(cell) or self.encoding.constant(int(self._frames[cell]))
+        return self.states.get(cell) or self.clauses.constant(int(self._frames[cell]))
 
     def require(self, wanted: Flags) -> None:
         """Require that the rule makes these transitions."""
-        every, offsets = np.argwhere(wanted).tolist(), self._question.space.offsets
+        every, offsets = np.argwhere(wanted).tolist(), self._inquiry.space.offsets
         for done, (number, frame, y, x) in enumerate(every):
             if done % AT_ONCE == 0:
                 self._look_at_clock(done, len(every), "transitions encoded")
             around = tuple(self._state(number, frame, y + dy, x + dx) for dy, dx in offsets)
-            self.encoding.require(around, self._state(number, frame + 1, y, x))
+            self.clauses.require(around, self._state(number, frame + 1, y, x))
 
     def solve(self) -> set[int] | None:
         """Return the literals that hold in an assignment with the fewest wrong cells, if any."""
-        formula = self.encoding.formula
-        while not (answer := formula.solve([*self._assumed], self._question.deadline, CONFLICTS)):
+        formula = self.clauses.formula
+        while not (answer := formula.solve([*self._assumed], self._inquiry.deadline, CONFLICTS)):
             self._look_at_clock(self.cost, None, "wrong cells, at least")
             if answer is not None:
                 core = formula.core()
@@ -179,14 +179,14 @@ class _Noisy:
             column, number = self._assumed.pop(-literal)
             if number + 1 < len(column):
                 self._assumed[-column[number + 1]] = column, number + 1
-        column = self.encoding.sort(wrong)[: len(wrong)]
-        self.encoding.formula.add([column[0]])
+        column = self.clauses.sort(wrong)[: len(wrong)]
+        self.clauses.formula.add([column[0]])
         if len(column) > 1:
             self._assumed[-column[1]] = column, 1
 
     def _look_at_clock(self, done: int, total: int | None, what: str) -> None:
-        self._question.update(done, total, what)
-        if self._question.deadline.passed:
+        self._inquiry.update(done, total, what)
+        if self._inquiry.deadline.passed:
             raise StoppedError(
                 "the time limit passed before the wrong cells were found: raise --time-limit"
             )

@@ -74,7 +74,7 @@ class Recording:
 
 
 @dataclass(frozen=True)
-class Question:
+class Inquiry:
     """Which rule of `space` explains a recording of frames `gap` steps apart."""
 
     recording: Recording

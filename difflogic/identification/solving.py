@@ -12,10 +12,10 @@ from itertools import permutations, product
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.identification.encoding import Encoding
-from difflogic.identification.recording import Question
+from difflogic.identification.clauses import Clauses
+from difflogic.identification.recording import Inquiry
 from difflogic.identification.rules import UNKNOWN, Space, Table, spread_states
-from difflogic.identification.synthesis import build, filled
+from difflogic.identification.table_circuit import build, filled
 from difflogic.proof.satisfiability import Formula
 from difflogic.system.errors import StoppedError
 
@@ -44,7 +44,7 @@ class Solved:
 
 
 def solve(
-    question: Question, known: Table, guess: Table | None = None, *, decide: bool = True
+    inquiry: Inquiry, known: Table, guess: Table | None = None, *, decide: bool = True
 ) -> Solved | None:
     """Find a rule with the entries `known`, or None if no rule explains the recording.
 
@@ -52,19 +52,19 @@ def solve(
     StoppedError if the deadline passes, or `update` raises it, before there is a rule; later,
     entries stay undecided.
     """
-    recording, space = question.recording, question.space
-    periodic = question.boundary == "periodic"
+    recording, space = inquiry.recording, inquiry.space
+    periodic = inquiry.boundary == "periodic"
     with Formula() as formula:
-        encoding = Encoding(formula, question, known)
-        seen = recording.complete and question.boundary != "unknown"
-        if seen and space.private and question.gap == 1:
-            search: _Search = _Traces(encoding, question)
-        elif seen and not space.looks_like and question.gap > 1:
-            search = _Lazy(encoding, question)
+        clauses = Clauses(formula, inquiry, known)
+        seen = recording.complete and inquiry.boundary != "unknown"
+        if seen and space.private and inquiry.gap == 1:
+            search: _Search = _Traces(clauses, inquiry)
+        elif seen and not space.looks_like and inquiry.gap > 1:
+            search = _Lazy(clauses, inquiry)
         else:
-            search = _Search(encoding, question)
+            search = _Search(clauses, inquiry)
             search.explain_all()
-        preferred = [] if guess is None else encoding.literals(guess)
+        preferred = [] if guess is None else clauses.literals(guess)
         formula.prefer(preferred)
         table = search.find(preferred) if preferred else None
         if table is None:
@@ -72,10 +72,10 @@ def solve(
         if table is None:
             return None
         # Otherwise start or edge name the states.
-        if space.looks_like and space.exchangeable and not question.plain_start and periodic:
+        if space.looks_like and space.exchangeable and not inquiry.plain_start and periodic:
             table = _renamed(space, table)
-            for entry in _pins(question, table):
-                encoding.fix(entry, int(table[entry]))
+            for entry in _pins(inquiry, table):
+                clauses.fix(entry, int(table[entry]))
         if decide:
             return _decide(search, table)
         none = np.zeros(len(table), np.bool_)
@@ -103,14 +103,14 @@ def _renamed(space: Space, table: Table) -> Table:
     return best
 
 
-def _pins(question: Question, table: Table) -> Iterator[int]:
+def _pins(inquiry: Inquiry, table: Table) -> Iterator[int]:
     """Yield entries that can keep their states, since renaming hidden states covers the others.
 
     There is one for each pair of states that look alike. Its neighbourhood was seen, and so was the
     look of its next state, so in every rule that explains the recording, the next state is one of
     the two. The boundary is periodic.
     """
-    recording, space = question.recording, question.space
+    recording, space = inquiry.recording, inquiry.space
     looks = np.array(space.looks_like)
     alone = np.array([space.looks_like.count(look) == 1 for look in range(recording.states)])
     frames, following = recording.frames[:, :-1], recording.frames[:, 1:]
@@ -119,7 +119,7 @@ def _pins(question: Question, table: Table) -> Iterator[int]:
     patterns = spread_states(around, space, "periodic")
     seen = space.entry_of[patterns[clear & (patterns != UNKNOWN) & (following != UNKNOWN)]]
     pinned = set()
-    for entry in np.unique(seen if question.gap == 1 else []).astype(int).tolist():
+    for entry in np.unique(seen if inquiry.gap == 1 else []).astype(int).tolist():
         look = space.looks_like[table[entry]]
         if (looks == look).sum() == 2 and look not in pinned:
             pinned.add(look)
@@ -129,10 +129,10 @@ def _pins(question: Question, table: Table) -> Iterator[int]:
 class _Search:
     """Finds rules that explain a recording."""
 
-    def __init__(self, encoding: Encoding, question: Question) -> None:
-        self.encoding, self.frames = encoding, question.recording.frames
-        self.deadline, self.update = question.deadline, question.update
-        self.determined = np.zeros(encoding.space.entries, np.bool_)
+    def __init__(self, clauses: Clauses, inquiry: Inquiry) -> None:
+        self.clauses, self.frames = clauses, inquiry.recording.frames
+        self.deadline, self.update = inquiry.deadline, inquiry.update
+        self.determined = np.zeros(clauses.space.entries, np.bool_)
 
     def explain_all(self) -> None:
         """Require that the rule explains all frames."""
@@ -143,11 +143,11 @@ class _Search:
             self.update(done, total, "rows encoded")
             self._check_time()
             for x in np.flatnonzero(self.frames[number, frame + 1, y] != UNKNOWN).tolist():
-                self.encoding.explain(number, frame + 1, y, x)
+                self.clauses.explain(number, frame + 1, y, x)
 
     def occurring(self, table: Table) -> Flags:
         """Return the entries that cells depend on, under this rule."""
-        return self.encoding.occurring
+        return self.clauses.occurring
 
     def refuted(self, table: Table) -> bool:
         """Whether a rule fails to explain all. If so, require more of the next one."""
@@ -167,14 +167,14 @@ class _Search:
 
     def ask(self, assumptions: Sequence[int], conflicts: int) -> tuple[bool | None, Table | None]:
         """Return whether there is a rule (None if that takes too long), and the rule."""
-        formula = self.encoding.formula
+        formula = self.clauses.formula
         while True:
             answer = formula.solve(assumptions, self.deadline, conflicts)
-            entries = self.encoding.space.entries
+            entries = self.clauses.space.entries
             self.update(int(self.determined.sum()), entries, "entries determined")
             if not answer:
                 return answer, None
-            table = self.encoding.read(formula.true_literals())
+            table = self.clauses.read(formula.true_literals())
             if not self.refuted(table):
                 return True, table
 
@@ -185,18 +185,18 @@ class _Lazy(_Search):
     For frames without unseen cells, since the rule runs from each frame to the next.
     """
 
-    def __init__(self, encoding: Encoding, question: Question) -> None:
-        super().__init__(encoding, question)
-        space = encoding.space
-        patterns = spread_states(self.frames[:, :-1], space, encoding.boundary)
+    def __init__(self, clauses: Clauses, inquiry: Inquiry) -> None:
+        super().__init__(clauses, inquiry)
+        space = clauses.space
+        patterns = spread_states(self.frames[:, :-1], space, clauses.boundary)
         self._entries = space.entry_of[patterns]
         self._rng = np.random.default_rng(0)
 
     def _run(self, table: Table) -> Iterator[npt.NDArray[np.int64]]:
         """Yield the entries around all cells before each step, and then the last states."""
-        space, frames = self.encoding.space, self.frames[:, :-1]
-        for _ in range(self.encoding.gap):
-            entries = space.entry_of[spread_states(frames, space, self.encoding.boundary)]
+        space, frames = self.clauses.space, self.frames[:, :-1]
+        for _ in range(self.clauses.gap):
+            entries = space.entry_of[spread_states(frames, space, self.clauses.boundary)]
             yield entries
             frames = table[entries]
         yield frames
@@ -217,15 +217,15 @@ class _Lazy(_Search):
         # Cells with few unknown entries exclude most rules: uniform areas come first.
         chosen = sorted(some.tolist(), key=self._undetermined)[:CELLS_AT_ONCE]
         for number, frame, y, x in chosen:
-            self.encoding.explain(number, frame + 1, y, x)
+            self.clauses.explain(number, frame + 1, y, x)
         return True
 
     def _undetermined(self, cell: list[int]) -> int:
         """Return how many undetermined entries a cell depends on in the first step."""
         number, frame, y, x = cell
         _, _, height, width = self.frames.shape
-        far = self.encoding.gap - 1
-        reach = [(dy * k, dx * k) for dy, dx in self.encoding.space.offsets for k in (1, far)]
+        far = self.clauses.gap - 1
+        reach = [(dy * k, dx * k) for dy, dx in self.clauses.space.offsets for k in (1, far)]
         found = {
             int(self._entries[number, frame, (y + dy) % height, (x + dx) % width])
             for dy, dx in reach
@@ -239,21 +239,21 @@ class _Traces(_Search):
     There are no unseen cells, and frames are one step apart.
     """
 
-    def __init__(self, encoding: Encoding, question: Question) -> None:
-        super().__init__(encoding, question)
-        space, frames = encoding.space, self.frames
+    def __init__(self, clauses: Clauses, inquiry: Inquiry) -> None:
+        super().__init__(clauses, inquiry)
+        space, frames = clauses.space, self.frames
         own = space.weights[space.centre]
-        around = spread_states(frames, space, encoding.boundary) - own[frames]
+        around = spread_states(frames, space, clauses.boundary) - own[frames]
         entries = space.entry_of[around[..., None] + own]
         self._entries = np.moveaxis(entries, 1, 0)
         """The entry for each state of a cell, shape (frames, recordings, height, width, states)."""
 
     def _possible(self, table: Table) -> Iterator[Flags]:
         """Yield the possible states of cells in each frame, shape (…, height, width, states)."""
-        looks = np.array(self.encoding.space.looks_like)
+        looks = np.array(self.clauses.space.looks_like)
         states = np.arange(len(looks))
         seen = np.moveaxis(self.frames, 1, 0)[..., None]
-        possible = (states if self.encoding.plain_start else looks) == seen[0]
+        possible = (states if self.clauses.plain_start else looks) == seen[0]
         yield possible
         for entries, look in zip(self._entries[:-1], seen[1:], strict=True):
             following = table[entries][..., None] == states
@@ -271,7 +271,7 @@ class _Traces(_Search):
             wrong = np.argwhere(~possible.any(axis=-1))
             if len(wrong):
                 for number, y, x in wrong[:CELLS_AT_ONCE].tolist():
-                    self.encoding.explain(number, frame, y, x)
+                    self.clauses.explain(number, frame, y, x)
                 return True
         return False
 
@@ -280,7 +280,7 @@ def _decide(search: _Search, table: Table) -> Solved:
     """Find out of each entry that occurs whether it could have another state."""
     open_ = np.zeros(len(table), np.bool_)
     second = _try_others(search, table, open_)
-    if search.encoding.space.looks_like:
+    if search.clauses.space.looks_like:
         first, table = table, _smallest(search, table, open_)
         if second is not None and (second == table).all():
             second = first
@@ -314,7 +314,7 @@ def _try_others(search: _Search, table: Table, open_: Flags) -> Table | None:
                     second = another
                 else:
                     determined[entry] = True
-                    search.encoding.fix(entry, int(table[entry]))
+                    search.clauses.fix(entry, int(table[entry]))
             if len(undecided) > 0.8 * len(left):
                 conflicts *= 2
             left = undecided
@@ -325,17 +325,17 @@ def _try_others(search: _Search, table: Table, open_: Flags) -> Table | None:
 
 def _smallest(search: _Search, table: Table, open_: Flags) -> Table:
     """Return a rule whose open entries, one after the other, make circuits small if possible."""
-    encoding, space = search.encoding, search.encoding.space
+    clauses, space = search.clauses, search.clauses.space
     free = np.where(open_, UNKNOWN, table)
     wanted = filled(space, free, build(space, free))[space.examples]
     chosen: list[int] = []
     try:
         for entry in np.flatnonzero(open_).tolist():
             if wanted[entry] != table[entry]:
-                literals = encoding.equals(encoding.rule[entry], int(wanted[entry]))
+                literals = clauses.equals(clauses.rule[entry], int(wanted[entry]))
                 _, other = search.ask([*chosen, *literals], 10 * FIRST_CONFLICTS)
                 table = table if other is None else other
-            chosen += encoding.equals(encoding.rule[entry], int(table[entry]))
+            chosen += clauses.equals(clauses.rule[entry], int(table[entry]))
     except StoppedError:
         pass
     return table
@@ -345,8 +345,8 @@ def _other(
     search: _Search, entry: int, state: int, conflicts: int
 ) -> tuple[bool | None, Table | None]:
     """Ask whether a rule with another state in an entry explains all, and which one."""
-    formula = search.encoding.formula
-    clause = search.encoding.differs(search.encoding.rule[entry], state)
+    formula = search.clauses.formula
+    clause = search.clauses.differs(search.clauses.rule[entry], state)
     if len(clause) == 1:
         return search.ask(clause, conflicts)
     chosen = formula.variable()

@@ -33,7 +33,7 @@ FIRST_EPOCHS = 100
 
 
 @dataclass(frozen=True)
-class Attempt:
+class Tried:
     """What came of one way to learn."""
 
     words: str
@@ -55,7 +55,7 @@ class Learned:
     """The contents of the run's summary.json; `right_pairs` has the examples that are right."""
     words: str
     """The way that learned it."""
-    attempts: tuple[Attempt, ...]
+    attempts: tuple[Tried, ...]
     padded: Padded | None = None
     """What is proved of the training pairs with background on both sides, if all are right."""
 
@@ -142,7 +142,7 @@ def _race(
 ) -> Learned:
     """Let ways take turns, in directories inside of `path`; keep the best one's run there."""
     places = [path / f".attempt-{number}" for number in range(1, len(ways) + 1)]
-    found: dict[int, tuple[Attempt, Mapping[str, Any]]] = {}
+    found: dict[int, tuple[Tried, Mapping[str, Any]]] = {}
     with ExitStack() as stack:
         for place in places:
             stack.callback(shutil.rmtree, place, ignore_errors=True)
@@ -191,11 +191,11 @@ def _train(session: Session, epochs: int, stop: ShouldStop) -> dict[str, Any]:
     return session.train(lambda: stop() or trainer.epoch >= epochs)
 
 
-def _attempt(way: Way, summary: Mapping[str, Any], seconds: float) -> Attempt:
+def _attempt(way: Way, summary: Mapping[str, Any], seconds: float) -> Tried:
     scores, steps = summary["scores"], way.config.automaton.steps
     right = _is_right(summary)
     gates = scores["checked"]["active_gates"]
-    return Attempt(way.words, right, gates, steps, summary["epochs"], round(seconds, 2))
+    return Tried(way.words, right, gates, steps, summary["epochs"], round(seconds, 2))
 
 
 def _is_right(summary: Mapping[str, Any]) -> bool:
@@ -203,7 +203,7 @@ def _is_right(summary: Mapping[str, Any]) -> bool:
     return bool(summary["scores"]["checked"]["exact"] and right == total)
 
 
-def _cost(attempt: Attempt, summary: Mapping[str, Any]) -> tuple[bool, int, int, int]:
+def _cost(attempt: Tried, summary: Mapping[str, Any]) -> tuple[bool, int, int, int]:
     """Return what makes one result better than another, the smaller the better."""
     wrong = 0 if attempt.right else -summary["scores"]["right_pairs"]["training"][0]
     return not attempt.right, wrong, attempt.gates, attempt.steps

@@ -7,7 +7,7 @@ import json
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -20,8 +20,8 @@ from difflogic.formats.circuit_file import write_circuit
 from difflogic.identification.choosing import Wanted, choose
 from difflogic.identification.families import Odds
 from difflogic.identification.likely import Likely, weigh
-from difflogic.identification.recording import Question, from_array, read
-from difflogic.identification.synthesis import SLOTS
+from difflogic.identification.recording import from_array, read
+from difflogic.identification.table_circuit import SLOTS
 from difflogic.inspection.equations import equations
 from difflogic.library.common import (
     Progress,
@@ -45,7 +45,7 @@ from difflogic.system.json_values import json_value
 class Identified:
     """The rule of a recording, and its circuit."""
 
-    rule: identification.Identified
+    rule: identification.Explanation
     """Its table, and which entries the recording determines."""
     circuit: Circuit | None
     """Simplified, and compared with the table on all neighbourhoods; None for radius-2."""
@@ -161,8 +161,7 @@ def identify(
     wanted = Wanted(
         *(assumed.neighbourhood, assumed.radius, assumed.symmetry, assumed.gap, assumed.boundary)
     )
-    kind = choose(film, wanted, noise or hidden > 0)
-    weighed = kind.likely
+    inquiry, weighed = choose(film, wanted, noise or hidden > 0)
 
     def report(done: int, total: int | None, what: str) -> None:
         if what:
@@ -172,21 +171,8 @@ def identify(
 
     at = NEVER.at if time_limit is None else Deadline.after(time_limit).at
     deadline = Deadline(at, should_stop)
-    likely = None if weighed is None else weighed.entries(kind.space).argmax(axis=0)
-    question = Question(
-        film,
-        kind.space,
-        kind.boundary,
-        kind.gap,
-        deadline=deadline,
-        update=report,
-        noise=noise,
-        hidden=hidden,
-        plain_start=assumed.plain_start,
-        likely=likely,
-        by_odds=kind.by_odds,
-    )
-    rule = identification.identify(question)
+    inquiry = replace(inquiry, deadline=deadline, update=report, noise=noise, hidden=hidden)
+    rule = identification.identify(replace(inquiry, plain_start=assumed.plain_start))
     if rule.hurried or (weighed is not None and effort == "normal"):  # tables of odds stay large
         effort = "low"
     circuit = rule.circuit(effort, ticks(progress, SIMPLIFYING), deadline)

@@ -13,7 +13,7 @@ from difflogic.tasks import custom
 from difflogic.tasks.base import Task, draw_batch, later_steps
 from difflogic.tasks.checkerboard import Checkerboard
 from difflogic.tasks.custom import CustomSection, is_custom
-from difflogic.tasks.examples import Examples
+from difflogic.tasks.examples import ExamplesTask
 from difflogic.tasks.flood import DeadEnds, Flood
 from difflogic.tasks.life import Life
 from difflogic.tasks.line import Line
@@ -45,7 +45,7 @@ __all__ = [
 TASKS: dict[str, type[Task]] = {
     "checkerboard": Checkerboard,
     "dead-ends": DeadEnds,
-    "examples": Examples,
+    "examples": ExamplesTask,
     "flood": Flood,
     "life": Life,
     "line": Line,

@@ -118,7 +118,7 @@ class ExamplesSection(TaskSection):
         return []
 
 
-class Examples(Task):
+class ExamplesTask(Task):
     """The pairs of a file. What a rule has got right once it should keep."""
 
     Section = ExamplesSection

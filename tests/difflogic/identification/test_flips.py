@@ -7,7 +7,7 @@ import pytest
 
 from difflogic.identification import Space, identify
 from difflogic.identification.flips import SURE_VOTES
-from difflogic.identification.recording import Question, from_array
+from difflogic.identification.recording import Inquiry, from_array
 from tests.difflogic.identification.automata import film as film_of
 from tests.difflogic.identification.test_small_films import films, rules_of_kind, stepped
 
@@ -32,8 +32,8 @@ def compare(film, boundary):
     for frame in film:
         wrong = wrong + (cells != frame).sum(axis=(-2, -1))
         cells = stepped(rules[:, None], cells, "line-1", boundary)
-    question = Question(from_array(film), Space("line-1"), boundary, noise=True)
-    found = identify(question)
+    inquiry = Inquiry(from_array(film), Space("line-1"), boundary, noise=True)
+    found = identify(inquiry)
     right = film.copy()
     right[tuple(found.flipped[:, 1:].T)] ^= 1
     assert (stepped(found.complete, right[:-1], "line-1", boundary) == right[1:]).all()

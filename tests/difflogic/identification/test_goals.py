@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from difflogic.identification import Space, identify
-from difflogic.identification.identified import run
-from difflogic.identification.recording import Question, from_array
+from difflogic.identification.explanation import run
+from difflogic.identification.recording import Inquiry, from_array
 from difflogic.identification.solving import solve
 from difflogic.system.deadline import Deadline
 from tests.difflogic.identification import automata
@@ -37,7 +37,7 @@ class Row:
         recording = from_array(frames, mask, line=line)
         began = time.process_time()
         deadline = {} if seconds is None else {"deadline": Deadline.after(seconds)}
-        found = identify(Question(recording, space or Space(), **settings, **deadline))
+        found = identify(Inquiry(recording, space or Space(), **settings, **deadline))
         self.seconds.append(time.process_time() - began)
         return found
 
@@ -99,7 +99,7 @@ def test_hidden_states(name, step, shown, space, hidden, size):
         found = row.find(recorded.frames, space, hidden=hidden, seconds=300)
         # Whether exactly this rule explains another film.
         rule = found.complete[found.space.examples]
-        again = solve(Question(fresh, found.space), rule, decide=False)
+        again = solve(Inquiry(fresh, found.space), rule, decide=False)
         row.right.append(again is not None)
         free.append((int(found.open.sum()), int(found.never_seen.sum())))
     opened, unseen = (f"{min(each)} to {max(each)}" for each in zip(*free, strict=True))

@@ -15,7 +15,7 @@ from difflogic.identification.families import (
     Edges,
     Linear,
     Seen,
-    Table,
+    Tabular,
     Threshold,
     by_order,
     families,
@@ -81,7 +81,7 @@ def test_totalistic_tables_agree_with_all_of_them(cut, ends):
         for table in product(range(3), repeat=7)
     ]
     asked = list(product(range(3), repeat=3))
-    fitted = Table(space, Seen(SEEN.T, after, edges_of(cut, ends, 3)))
+    fitted = Tabular(space, Seen(SEEN.T, after, edges_of(cut, ends, 3)))
     wanted = exactly(rules, lambda rule: right(rule, SEEN, after, cut, ends), asked, 3)
     assert fitted.evidence == pytest.approx(wanted[0])
     # After edges, entries are taken as independent.
@@ -177,7 +177,7 @@ def test_families_that_treat_states_alike_predict_so(data):
     rng = np.random.default_rng(data.draw(st.integers(0, 999)))
     space, asked = Space("line-1", "none", states), rng.integers(0, states, (3, 20))
     moved = np.append(0, 1 + rng.permutation(states - 1))
-    fitted = Table(space, Seen(asked[:, :5], asked[1, :5], edges_of([], [], states)), by_order)
+    fitted = Tabular(space, Seen(asked[:, :5], asked[1, :5], edges_of([], [], states)), by_order)
     np.testing.assert_allclose(fitted.odds(moved[asked])[moved], fitted.odds(asked))
     assert fitted.evidence > -np.inf
 

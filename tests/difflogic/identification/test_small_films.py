@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from difflogic.identification import Space, identify
-from difflogic.identification.recording import Question, from_array
+from difflogic.identification.recording import Inquiry, from_array
 from difflogic.system.errors import ConfigError
 
 CELLS = {
@@ -127,9 +127,9 @@ def test_rules_are_of_the_kind_asked_for(hood, symmetry, boundary, shape, gap, u
         right = rules[explain(rules, film, hood, boundary, gap)]
         if not len(right):
             with pytest.raises(ConfigError, match=r"no rule explains|contradicted"):
-                identify(Question(from_array(film), space, boundary, gap))
+                identify(Inquiry(from_array(film), space, boundary, gap))
             continue
-        found = identify(Question(from_array(film), space, boundary, gap))
+        found = identify(Inquiry(from_array(film), space, boundary, gap))
         assert is_of_kind(found.complete, hood, symmetry)
         assert explain(found.complete, film, hood, boundary, gap)
         assert not found.undecided.any()
@@ -165,7 +165,7 @@ def test_free_entries_of_several_states_are_filled_whole(hood, symmetry, states)
             film.append(stepped(table[space.entry_of], film[-1], hood, "periodic", states))
         film = np.stack(film)
         film[rng.random(film.shape) < share * (np.arange(4) > 0)[:, None, None]] = -1
-        found = identify(Question(from_array(film, states=states), space))
+        found = identify(Inquiry(from_array(film, states=states), space))
         assert is_of_kind(found.complete, hood, symmetry, states)
         assert explain(found.complete, film, hood, "periodic", states=states)
 
@@ -191,14 +191,14 @@ def test_a_rule_makes_the_film_without_the_wrong_cells(hood, symmetry, boundary,
 
     def has_a_rule(film):
         try:
-            identify(Question(from_array(film, states=states), space, boundary))
+            identify(Inquiry(from_array(film, states=states), space, boundary))
         except ConfigError:
             return False
         return True
 
     possible = every[[has_a_rule(film) for film in every]]
     for film in some(every, 48):
-        found = identify(Question(from_array(film, states=states), space, boundary, noise=True))
+        found = identify(Inquiry(from_array(film, states=states), space, boundary, noise=True))
         differs = possible != film
         assert len(found.flipped) == differs.sum(axis=(1, 2, 3)).min()
         wrong = np.zeros(film.shape, bool)
@@ -219,7 +219,7 @@ def test_many_unseen_steps(hidden):
         film.append(stepped(rule, film[-1], "line-1", "periodic"))
     film = np.stack(film)
     if hidden:
-        found = identify(Question(from_array(film), space, hidden=1))
+        found = identify(Inquiry(from_array(film), space, hidden=1))
         assert found.space.states == 3
         return
     masked = film.copy()
@@ -227,5 +227,5 @@ def test_many_unseen_steps(hidden):
     for frames, gap in ((masked, 1), (film[[0, 499]], 499), (film[[0, 64, 128]], 64)):
         frames = frames.copy()
         frames[1, 0, 0] = -1
-        found = identify(Question(from_array(frames), space, gap=gap))
+        found = identify(Inquiry(from_array(frames), space, gap=gap))
         assert explain(found.complete, frames, "line-1", "periodic", gap)

@@ -15,7 +15,7 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.identification.recording import Question
+from difflogic.identification.recording import Inquiry
 from difflogic.identification.rules import UNKNOWN, Table, within
 from difflogic.proof.satisfiability import Formula
 from difflogic.system.errors import StoppedError
@@ -29,15 +29,15 @@ AT_ONCE = 1000
 """Entries to encode between two looks at the clock."""
 
 
-class Encoding:
+class Clauses:
     """A formula about a rule and the cells of a recording."""
 
-    def __init__(self, formula: Formula, question: Question, known: Table) -> None:
+    def __init__(self, formula: Formula, inquiry: Inquiry, known: Table) -> None:
         """`known` is the table by entry; UNKNOWN entries become variables."""
-        self.formula, self.space, self.boundary = formula, question.space, question.boundary
-        self.plain_start, self.gap = question.plain_start, question.gap
-        self._deadline = question.deadline
-        self._frames = question.recording.frames
+        self.formula, self.space, self.boundary = formula, inquiry.space, inquiry.boundary
+        self.plain_start, self.gap = inquiry.plain_start, inquiry.gap
+        self._deadline = inquiry.deadline
+        self._frames = inquiry.recording.frames
         self.occurring: npt.NDArray[np.bool_] = known != UNKNOWN
         """Entries that some cell may depend on."""
         self.rule: list[State] = []

@@ -7,7 +7,7 @@ import pytest
 
 import difflogic
 from difflogic.identification import Recording, Space, identify
-from difflogic.identification.recording import Question, from_array
+from difflogic.identification.recording import Inquiry, from_array
 from difflogic.library.simplifying import SIMPLIFYING
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError, ConfigError, StoppedError
@@ -18,7 +18,7 @@ from tests.difflogic.identification.automata import film, life, soup
 def test_a_wrong_gap_has_no_rule():
     frames = film(automata.elementary(110), soup(np.random.default_rng(0), (64,), 0.5), 6, 2)
     with pytest.raises(ConfigError, match=r"no rule explains recording 0 up to frame \d"):
-        identify(Question(from_array(frames, line=True), Space("line-1"), gap=3))
+        identify(Inquiry(from_array(frames, line=True), Space("line-1"), gap=3))
 
 
 def life_entries(space):
@@ -31,7 +31,7 @@ def life_entries(space):
 def test_life_from_seen_cells(symmetry):
     rng = np.random.default_rng(0)
     found = identify(
-        Question(from_array(film(life, soup(rng, (48, 48)), 12)), Space(symmetry=symmetry))
+        Inquiry(from_array(film(life, soup(rng, (48, 48)), 12)), Space(symmetry=symmetry))
     )
     assert found.method == "table"
     assert found.name == "B3/S23"
@@ -51,7 +51,7 @@ def test_the_next_frame_tells_two_rules_apart():
     mask = np.zeros(frames.shape, bool)
     mask[0, ::2, ::3] = True
     space = Space("moore", "outer-totalistic")
-    found = identify(Question(from_array(frames, mask), space))
+    found = identify(Inquiry(from_array(frames, mask), space))
     assert found.unique is False
     frame = found.next_frame()
     second = np.where(found.second < 0, found.table, found.second)
@@ -71,7 +71,7 @@ def test_the_next_frame_tells_two_rules_apart():
 def test_several_states(states, step, hood, symmetry, name):
     rng = np.random.default_rng(0)
     starts = rng.integers(0, states, (2, 48, 48))
-    found = identify(Question(from_array(film(step, starts[0], 24)), Space(hood, symmetry, states)))
+    found = identify(Inquiry(from_array(film(step, starts[0], 24)), Space(hood, symmetry, states)))
     assert found.name == name
     # The circuit computes the same: its bits are states.
     circuit, cells = found.built, starts[1]
@@ -85,7 +85,7 @@ def test_several_states(states, step, hood, symmetry, name):
 def test_brains_brain_with_a_hidden_state(size):
     rng = np.random.default_rng(0)
     frames = film(automata.brains_brain, rng.integers(0, 3, (size, size)), 17)
-    found = identify(Question(from_array(frames == 1), Space(), hidden=1))
+    found = identify(Inquiry(from_array(frames == 1), Space(), hidden=1))
     assert found.space.looks_like == (0, 1, 0)
     assert found.name == "B2/S/C3"
     # Determined entries are those of the automaton.
@@ -93,7 +93,7 @@ def test_brains_brain_with_a_hidden_state(size):
     near = (np.delete(states, 4, axis=0) == 1).sum(axis=0)
     truth = np.where(states[4] == 1, 2, ((states[4] == 0) & (near == 2)).astype(int))
     plain = film(automata.brains_brain, soup(rng, (size, size), 0.3), 12) == 1
-    started = identify(Question(from_array(plain), Space(), hidden=1, plain_start=True))
+    started = identify(Inquiry(from_array(plain), Space(), hidden=1, plain_start=True))
     for each in (found, started):
         assert (each.table[each.determined] == truth[each.determined]).all()
         assert each.determined.sum() > 12
@@ -103,11 +103,11 @@ def test_recordings_without_a_rule():
     frames = film(automata.brains_brain, np.random.default_rng(0).integers(0, 3, (32, 32)), 9)
     seen = from_array(frames == 1)
     with pytest.raises(ConfigError, match="--hidden"):
-        identify(Question(seen, Space()))
+        identify(Inquiry(seen, Space()))
     with pytest.raises(ConfigError, match="give one of them"):
-        identify(Question(seen, Space(), noise=True, hidden=1))
+        identify(Inquiry(seen, Space(), noise=True, hidden=1))
     with pytest.raises(StoppedError, match="time limit"):
-        identify(Question(seen, Space(), hidden=1, deadline=Deadline.after(0)))
+        identify(Inquiry(seen, Space(), hidden=1, deadline=Deadline.after(0)))
 
 
 def test_rules_of_radius_2():
@@ -124,7 +124,7 @@ def test_rules_of_radius_2():
     assert found.circuit is None
     mask = np.random.default_rng(1).random((3, 20, 20)) < 0.02
     masked = from_array(frames[:3, :20, :20], mask)
-    unsure = identify(Question(masked, Space("radius-2", "outer-totalistic"), "unknown"))
+    unsure = identify(Inquiry(masked, Space("radius-2", "outer-totalistic"), "unknown"))
     known = unsure.determined
     assert known.sum() > 15
     assert (unsure.table[known] == found.rule.table[known]).all()
@@ -139,7 +139,7 @@ def test_contradictions_name_the_place_and_a_remedy():
     for settings in ({"boundary": "zero"}, {"space": Space("von-neumann")}):
         space = settings.pop("space", Space())
         with pytest.raises(ConfigError, match=r"frame \d, row \d+, column") as raised:
-            identify(Question(from_array(frames), space, **settings))
+            identify(Inquiry(from_array(frames), space, **settings))
         assert "--neighbourhood moore --symmetry outer-totalistic --boundary periodic" in str(
             raised.value
         )
@@ -156,11 +156,11 @@ def test_stopping_keeps_the_rule_found_so_far():
         if len(remarks) > 40:
             raise StoppedError("stopped")
 
-    found = identify(Question(from_array(films), Space(), gap=2, update=update))
+    found = identify(Inquiry(from_array(films), Space(), gap=2, update=update))
     assert found.undecided.any()
     assert found.unique is None
     with pytest.raises(StoppedError):
-        identify(Question(from_array(films), Space(), gap=2, deadline=Deadline.after(0)))
+        identify(Inquiry(from_array(films), Space(), gap=2, deadline=Deadline.after(0)))
 
 
 def test_a_stop_cuts_the_simplification_short():

@@ -14,9 +14,9 @@ import numpy.typing as npt
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import Boundary
-from difflogic.identification import synthesis
+from difflogic.identification import table_circuit
 from difflogic.identification.flips import fewest_flips
-from difflogic.identification.recording import Question, Recording
+from difflogic.identification.recording import Inquiry, Recording
 from difflogic.identification.rules import (
     BOUNDARIES,
     COUNTING,
@@ -48,7 +48,7 @@ TRIED = 1000
 
 
 @dataclass(frozen=True)
-class Identified(Solved):
+class Explanation(Solved):
     """A rule that explains a recording, and how it was found."""
 
     recording: Recording
@@ -139,12 +139,12 @@ class Identified(Solved):
         """
         if self.hurried and self.space.cells * self.space.bits > QUICK_INPUTS:
             return None
-        return synthesis.build(self.space, self._filled)
+        return table_circuit.build(self.space, self._filled)
 
     @cached_property
     def complete(self) -> Table:
         """The next state by pattern, shape (patterns,), with the free entries filled."""
-        return synthesis.filled(self.space, self._filled, self.built)
+        return table_circuit.filled(self.space, self._filled, self.built)
 
     @property
     def _filled(self) -> Table:
@@ -172,7 +172,7 @@ class Identified(Solved):
         small = simplify(self._automaton(self.built), EFFORTS[effort], step, deadline).circuit
         if small.channels != self.built.channels:
             return self.built
-        if (synthesis.tabulate(self.space, small) != self.complete).any():
+        if (table_circuit.tabulate(self.space, small) != self.complete).any():
             raise CircuitError("the simplified circuit differs from the table: please report this")
         return small
 
@@ -192,7 +192,7 @@ class Identified(Solved):
             )
         if self.space.drawable:
             return self._automaton(circuit)
-        return self._automaton(synthesis.relayed(self.space, circuit), self.space.cells // 2)
+        return self._automaton(table_circuit.relayed(self.space, circuit), self.space.cells // 2)
 
     def _automaton(self, circuit: Circuit, each: int = 1) -> Automaton:
         """Return an automaton that takes `each` steps for one of the rule's."""
@@ -243,68 +243,68 @@ def run(
     return frame
 
 
-def identify(question: Question) -> Identified:
+def identify(inquiry: Inquiry) -> Explanation:
     """Find a rule that explains a recording.
 
     Raises ConfigError if no rule explains it, with the place, and StoppedError if there was no time
     to find one.
     """
-    recording, space, likely = question.recording, question.space, question.likely
-    _check(question)
-    if question.hidden:
-        return _with_hidden(question)
-    if question.noise:
-        return _with_noise(question)
+    recording, space, likely = inquiry.recording, inquiry.space, inquiry.likely
+    _check(inquiry)
+    if inquiry.hidden:
+        return _with_hidden(inquiry)
+    if inquiry.noise:
+        return _with_noise(inquiry)
     known = np.full(space.entries, UNKNOWN)
-    if question.gap == 1:
-        votes = count(recording, space, question.boundary)
+    if inquiry.gap == 1:
+        votes = count(recording, space, inquiry.boundary)
         if len(votes.contradicted):
-            where = contradiction(recording, space, question.boundary, votes)
-            raise ConfigError(f"{recording.source}: {where}{_remedy(question)}")
+            where = contradiction(recording, space, inquiry.boundary, votes)
+            raise ConfigError(f"{recording.source}: {where}{_remedy(inquiry)}")
         known = votes.table
-        if recording.complete and question.boundary != "unknown":
+        if recording.complete and inquiry.boundary != "unknown":
             none = np.zeros(space.entries, np.bool_)
             read = Solved(known, known != UNKNOWN, none, None)
-            return _identified(question, "table", read)
-    solved = solve(question, known, _guess(question, known) if likely is None else likely)
+            return _identified(inquiry, "table", read)
+    solved = solve(inquiry, known, _guess(inquiry, known) if likely is None else likely)
     if solved is None:
-        number, frame = _first_unexplained(question)
+        number, frame = _first_unexplained(inquiry)
         raise ConfigError(
             f"{recording.source}: no rule explains recording {number} up to frame {frame}, though "
             "one explains all before: it may have noise (--noise), other --gap or --boundary, a "
             "larger neighbourhood, less symmetry, or more states than are seen"
         )
-    return _identified(question, "SAT", solved)
+    return _identified(inquiry, "SAT", solved)
 
 
-def _identified(question: Question, method: str, solved: Solved) -> Identified:
+def _identified(inquiry: Inquiry, method: str, solved: Solved) -> Explanation:
     found = (solved.table, solved.determined, solved.open, solved.second)
-    origin = (question.recording, question.space, question.boundary, question.gap)
-    return Identified(
+    origin = (inquiry.recording, inquiry.space, inquiry.boundary, inquiry.gap)
+    return Explanation(
         *(*found, *origin, method),
-        likely=question.likely,
-        by_odds=question.by_odds,
-        hurried=question.deadline.passed,
+        likely=inquiry.likely,
+        by_odds=inquiry.by_odds,
+        hurried=inquiry.deadline.passed,
     )
 
 
-def _with_noise(question: Question) -> Identified:
-    votes = count(question.recording, question.space, question.boundary)
-    flips = fewest_flips(question, votes)
-    none = np.zeros(question.space.entries, np.bool_)
-    found = _identified(question, "MaxSAT", Solved(flips.table, none, none, None))
+def _with_noise(inquiry: Inquiry) -> Explanation:
+    votes = count(inquiry.recording, inquiry.space, inquiry.boundary)
+    flips = fewest_flips(inquiry, votes)
+    none = np.zeros(inquiry.space.entries, np.bool_)
+    found = _identified(inquiry, "MaxSAT", Solved(flips.table, none, none, None))
     agreement = votes.counts.max(axis=1) / np.maximum(votes.counts.sum(axis=1), 1)
     return replace(found, flipped=flips.flipped, least=flips.least, agreement=agreement)
 
 
-def _with_hidden(question: Question) -> Identified:
-    refuted, hidden = 0, question.hidden
+def _with_hidden(inquiry: Inquiry) -> Explanation:
+    refuted, hidden = 0, inquiry.hidden
 
     def update(done: int, total: int | None, what: str) -> None:
-        question.update(done, total, f"{refuted} kinds of hidden states refuted; {what}")
+        inquiry.update(done, total, f"{refuted} kinds of hidden states refuted; {what}")
 
-    for space in hidden_spaces(question.space, hidden):
-        attempt = replace(question, space=space, update=update)
+    for space in hidden_spaces(inquiry.space, hidden):
+        attempt = replace(inquiry, space=space, update=update)
         try:
             solved = solve(attempt, np.full(space.entries, UNKNOWN))
         except StoppedError as error:
@@ -313,15 +313,15 @@ def _with_hidden(question: Question) -> Identified:
             return _identified(attempt, "SAT", solved)
         refuted += 1
     raise ConfigError(
-        f"{question.recording.source}: no rule with up to {hidden} hidden states explains it "
+        f"{inquiry.recording.source}: no rule with up to {hidden} hidden states explains it "
         f"(proved for all {refuted} kinds of them): it may have more (--hidden), noise (--noise), "
         "other --gap or --boundary, or a larger neighbourhood"
     )
 
 
-def _check(question: Question) -> None:
-    recording, boundary, gap = question.recording, question.boundary, question.gap
-    noise, hidden = question.noise, question.hidden
+def _check(inquiry: Inquiry) -> None:
+    recording, boundary, gap = inquiry.recording, inquiry.boundary, inquiry.gap
+    noise, hidden = inquiry.noise, inquiry.hidden
     if boundary not in BOUNDARIES:
         raise ConfigError(f'no boundary "{boundary}": choose one of {", ".join(BOUNDARIES)}')
     if gap < 1:
@@ -333,49 +333,49 @@ def _check(question: Question) -> None:
             "noise needs a recording of frames one step apart, without unseen cells, and a known "
             "boundary"
         )
-    if recording.states > question.space.states:
+    if recording.states > inquiry.space.states:
         raise ConfigError(
-            f"the recording has {recording.states} states, not {question.space.states}"
+            f"the recording has {recording.states} states, not {inquiry.space.states}"
         )
 
 
-def _guess(question: Question, known: Table) -> Table | None:
-    """Return an outer-totalistic rule that explains the recording, by the question's entries.
+def _guess(inquiry: Inquiry, known: Table) -> Table | None:
+    """Return an outer-totalistic rule that explains the recording, by the inquiry's entries.
 
     The solver tries it first; no answer depends on it.
     """
-    space = question.space
+    space = inquiry.space
     if space.symmetry in COUNTING or space.entries == (known != UNKNOWN).sum():
         return None
     coarse = Space(space.neighbourhood, "outer-totalistic", space.states)
-    merged = synthesis.merge(coarse, space.spread(known))
+    merged = table_circuit.merge(coarse, space.spread(known))
     if merged is None:
         return None
 
     def update(done: int, total: int | None, what: str) -> None:
-        question.update(done, total, f"a first guess, {what}")
+        inquiry.update(done, total, f"a first guess, {what}")
 
-    short = Deadline(min(question.deadline.at, Deadline.after(GUESS_SECONDS).at))
-    simpler = replace(question, space=coarse, deadline=short, update=update)
+    short = Deadline(min(inquiry.deadline.at, Deadline.after(GUESS_SECONDS).at))
+    simpler = replace(inquiry, space=coarse, deadline=short, update=update)
     try:
         solved = solve(simpler, merged, decide=False)
     except StoppedError:
-        question.update(0, 1, "")  # raises StoppedError if the user stopped it
+        inquiry.update(0, 1, "")  # raises StoppedError if the user stopped it
         return None
     if solved is None:
         return None
     return np.maximum(solved.table, 0)[coarse.entry_of[space.examples]]
 
 
-def _first_unexplained(question: Question) -> tuple[int, int]:
+def _first_unexplained(inquiry: Inquiry) -> tuple[int, int]:
     """Return the first recording, and its frame, up to which no rule explains all."""
 
     def fails(frames: npt.NDArray[np.int64]) -> bool:
-        part = replace(question, recording=Recording(frames, question.recording.states))
-        known = np.full(question.space.entries, UNKNOWN)
+        part = replace(inquiry, recording=Recording(frames, inquiry.recording.states))
+        known = np.full(inquiry.space.entries, UNKNOWN)
         return solve(part, known, decide=False) is None
 
-    every = question.recording.frames
+    every = inquiry.recording.frames
     number = bisect_left(range(1, len(every) + 1), True, key=lambda n: fails(every[:n]))
 
     def cut(frame: int) -> npt.NDArray[np.int64]:
@@ -386,20 +386,20 @@ def _first_unexplained(question: Question) -> tuple[int, int]:
     return number, 1 + bisect_left(range(2, every.shape[1] + 1), True, key=lambda n: fails(cut(n)))
 
 
-def _remedy(question: Question) -> str:
+def _remedy(inquiry: Inquiry) -> str:
     """Return a hint: which other spaces or options might explain the recording."""
-    space = question.space
+    space = inquiry.space
     for edge, hood, symmetry in product(
         ("periodic", "zero", "unknown"), NEIGHBOURHOODS, ("outer-totalistic", "rotations", "none")
     ):
-        same = (hood, symmetry, edge) == (space.neighbourhood, space.symmetry, question.boundary)
+        same = (hood, symmetry, edge) == (space.neighbourhood, space.symmetry, inquiry.boundary)
         if same or hood.startswith("line") != space.neighbourhood.startswith("line"):
             continue
         try:
             other = Space(hood, symmetry, space.states)
         except ConfigError:
             continue
-        if not len(count(question.recording, other, edge).contradicted):
+        if not len(count(inquiry.recording, other, edge).contradicted):
             return (
                 f". No entry is contradicted with --neighbourhood {hood} --symmetry {symmetry} "
                 f"--boundary {edge}"
