@@ -120,6 +120,7 @@ _CERTIFIED = "dct verify convergence -o writes a certificate, which short checke
 REMOVED = {
     "--from-step": _CERTIFIED,
     "--oversubscribe": _STARTED,
+    "--periods": "dct verify convergence proves which picture stays",
     "--property": _CERTIFIED,
     "--ranks": _STARTED,
     "--trace": "dct bench and metrics.csv show the time of each phase",

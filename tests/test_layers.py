@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 BUDGETS = {
     "difflogic.engine.oracle": 1_700,
     "difflogic.formats": 3_950,
-    "difflogic.inspection": 2_300,
+    "difflogic.inspection": 2_180,
     "difflogic.library.exporting": 11_600,
     "difflogic.proof": 5_450,
     "difflogic.simplification": 3_900,

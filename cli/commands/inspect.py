@@ -10,25 +10,17 @@ from cli.errors import in_one_line
 from cli.options import AsJson, Source
 from cli.progress import show_progress
 from cli.terminal import output
-from difflogic.library.options import Natural, Opt, Periods, Seconds, Unsimplified
+from difflogic.library.options import Natural, Opt, Seconds, Unsimplified
 
 if TYPE_CHECKING:
     from difflogic.circuit.automaton import Automaton
     from difflogic.inspection import Inspection
-    from difflogic.inspection.fixed_points import Picture
-
-
-PICTURES = 16
-"""Most fixed points that are drawn."""
-MOST_DRAWN_CHANNELS = 4
-"""Most channels of a drawn picture: there are signs for no more."""
 
 
 def inspect(
     source: Source,
     unsimplified: Unsimplified = False,
-    periods: Periods = 4,
-    time_limit: Annotated[Seconds | None, Opt("Time limit for each part", shown="10")] = None,
+    time_limit: Annotated[Seconds | None, Opt("Time limit for the symmetries", shown="10")] = None,
     limit: Annotated[
         Natural, Opt("Largest number of equations and channels to print; 0 for all")
     ] = 24,
@@ -46,11 +38,7 @@ def inspect(
     loaded = load(source)
     with show_progress(stop_at_once=True) as progress:
         found = evaluating.inspect(
-            loaded,
-            unsimplified=unsimplified,
-            periods=periods,
-            time_limit=time_limit,
-            progress=progress,
+            loaded, unsimplified=unsimplified, time_limit=time_limit, progress=progress
         )
     if as_json:
         output.show_json(_data(found, loaded.automaton))
@@ -83,8 +71,6 @@ def _text(found: Inspection, trained: Automaton, limit: int | None) -> str:
             "max": fan_out[widest],
             "name": circuit.input_name(widest) if widest < circuit.inputs else "a gate",
         },
-        pictures=PICTURES,
-        drawn=_drawn,
     )
 
 
@@ -109,15 +95,6 @@ def _cells(found: Inspection) -> dict[str, list[str]]:
     }
 
 
-def _drawn(picture: Picture) -> str:
-    """Return the rows of the repeating rectangle; several channels by their numbers."""
-    from difflogic.pictures.text import render_picture
-
-    if len(picture.bits) > MOST_DRAWN_CHANNELS:
-        return ""
-    return f": {' '.join(render_picture(picture.bits).split())}"
-
-
 def _data(found: Inspection, trained: Automaton) -> dict[str, Any]:
     from difflogic.system.json_values import chosen
 
@@ -138,5 +115,5 @@ def _data(found: Inspection, trained: Automaton) -> dict[str, Any]:
             {"target": line.target, "channel": line.channel, "text": text}
             for line, text in zip(found.equations.lines, found.equations.texts, strict=True)
         ],
-        **chosen(found, "rule", "fixed_points"),
+        "rule": found.rule,
     }

@@ -1,8 +1,7 @@
-"""Inspects a circuit: counts, wires, equations, symmetries, and fixed points."""
+"""Inspects a circuit: counts, wires, equations, and symmetries."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,10 +11,9 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import NEIGHBORS
-from difflogic.inspection import fixed_points, symmetry
+from difflogic.inspection import symmetry
 from difflogic.inspection.equations import Equations
 from difflogic.inspection.equations import equations as write_equations
-from difflogic.inspection.fixed_points import FixedPoints
 from difflogic.inspection.symmetry import Rule
 from difflogic.proof.convergence.folding import fold
 
@@ -39,29 +37,19 @@ class Inspection:
     wires: Wires
     equations: Equations
     rule: Rule
-    fixed_points: FixedPoints
 
     def __repr__(self) -> str:
         return f"Inspection({self.automaton!r})"
 
 
-def inspect(
-    automaton: Automaton, seconds: float, periods: int, progress: Callable[[int, str], object]
-) -> Inspection:
-    """Run the whole inspection. `progress` gets the number of finished parts and the next part.
+def inspect(automaton: Automaton, seconds: float) -> Inspection:
+    """Run the whole inspection, with about `seconds` for the rule's symmetries.
 
-    `seconds` is the time for each of symmetries and fixed points, `periods` the largest period of
-    fixed points in each direction, in cells. Raises CircuitError for a circuit of more than
-    MOST_ROWS.
+    Raises CircuitError for a circuit of more than MOST_ROWS.
     """
     circuit = automaton.circuit
-    lines = write_equations(circuit)
-    folded = automaton.with_circuit(fold(circuit))
-    progress(0, "symmetries")
-    rule = symmetry.examine(folded.circuit, seconds)
-    progress(1, "fixed points")
-    fixed = fixed_points.find(folded, periods, seconds)
-    return Inspection(automaton, circuit.op_counts(), wires(circuit), lines, rule, fixed)
+    lines, rule = write_equations(circuit), symmetry.examine(fold(circuit), seconds)
+    return Inspection(automaton, circuit.op_counts(), wires(circuit), lines, rule)
 
 
 def wires(circuit: Circuit) -> Wires:

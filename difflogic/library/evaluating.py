@@ -11,14 +11,11 @@ from difflogic.config import Config
 from difflogic.inspection import Inspection
 from difflogic.library.common import Progress, ProgressCallback
 from difflogic.library.loading import Loaded, Source, load
-from difflogic.library.options import Periods, Seconds, Seed, Starts, checked
+from difflogic.library.options import Seconds, Seed, Starts, checked
 from difflogic.library.simplifying import small_form
 from difflogic.library.trusting import experiment_of, load_trusted, require_same
 from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError
-
-PARTS = 2
-"""Parts of an inspection that take time: symmetries, fixed points, the run from the start."""
 
 
 @checked
@@ -26,11 +23,10 @@ def inspect(
     source: Source,
     *,
     unsimplified: bool = False,
-    periods: Periods = 4,
     time_limit: Seconds | None = None,
     progress: ProgressCallback = ignore,
 ) -> Inspection:
-    """Find equations, symmetries and fixed points.
+    """Find equations and symmetries.
 
     The circuit of a run or a model is simplified first, unless `unsimplified`. Raises what `load`
     raises, and ProofError if the simplified circuit cannot be proved equal.
@@ -40,11 +36,9 @@ def inspect(
     if not unsimplified:
         automaton = small_form(loaded, time_limit=time_limit, progress=progress)
 
-    def part(done: int, following: str) -> None:
-        progress(Progress("inspecting: part", done, PARTS, following))
-
+    progress(Progress("inspecting: part", 0, 1, "symmetries"))
     seconds = 10.0 if time_limit is None else time_limit
-    return inspection.inspect(automaton, seconds, periods, part)
+    return inspection.inspect(automaton, seconds)
 
 
 @dataclass(frozen=True)

@@ -245,7 +245,6 @@ Engine = Annotated[
     Literal["auto", "interpreter", "compiled"],
     Advanced("How to compute: all give the same bits; interpreter compiles nothing"),
 ]
-Periods = Annotated[int, Range(1, 12), Opt("Search for fixed points with periods up to N×N cells")]
 Starts = Annotated[
     int | None,
     Range(1, 65536),

@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 
 from difflogic.circuit.xag import Xag
-from difflogic.inspection import fixed_points, symmetry
-from difflogic.proof.satisfiability import Formula
+from difflogic.inspection import symmetry
 from difflogic.simplification import annealing, windows
 from difflogic.simplification.nets import from_circuit
 from difflogic.simulation.life import life_automaton
 from difflogic.system.deadline import GATES_AT_ONCE
-from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.circuit.rules import random_circuit
 from tests.difflogic.system.clocks import Clock
 
@@ -40,14 +38,6 @@ def test_annealing():
     swept, annealed = (looks(partial(annealing.anneal, net, n, 0)) for n in (0, 10_000))
     assert swept > 0
     assert annealed - swept >= 10_000 // annealing.CHUNK
-
-
-@pytest.mark.parametrize("gates", [10, 2 * GATES_AT_ONCE])
-def test_fixed_points(gates):
-    example = automaton(circuit(gates))
-    with Formula() as formula:
-        found = looks(partial(fixed_points._Torus, example, 1, 3, formula))
-    assert found == 3 * (1 + gates // GATES_AT_ONCE)
 
 
 def test_symmetry():
