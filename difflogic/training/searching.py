@@ -120,7 +120,7 @@ class Trainer(Descent):
         made = super()._make_attempt(attempt)
         self._finisher: AnyFinisher | None = None
         if self.config.finishing.every:
-            task, workers = self._stages[self.stage], Workers(self.plan.search_workers)
+            task, workers = self._stages[self.stage], Workers(self.plan.workers)
             start = replace(made.start, config=staged(self.config, task))
             self._finisher = make_finisher(start, task, workers)
             made.threads.append(workers)
