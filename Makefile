@@ -66,7 +66,7 @@ SEEDS = $(shell od -An -tu4 -N40 /dev/urandom)
 exhaustive: $(VENV)/.installed-dev
 	DCT_SEEDS=4 $(BIN)/python -m pytest -n auto --dist worksteal
 	@for seed in $(SEEDS); do echo "property tests with the seed $$seed"; \
-		$(BIN)/python -m pytest -q -n auto --dist worksteal -m hypothesis \
+		$(BIN)/python -m pytest -q -n auto --dist worksteal -m "hypothesis and not exhaustive" \
 			--hypothesis-profile=drawn --hypothesis-seed=$$seed || exit 1; done
 
 # For the loop of development: what takes long, and what starts processes, is left to `make test`.

@@ -183,7 +183,7 @@ def problems(draw):
 
 sharings = st.builds(
     Sharing,
-    workers=st.integers(1, 4),
+    workers=st.integers(1, 5),
     strategy=st.sampled_from(get_args(Strategy)),
     samples_first=st.booleans(),
     tasks_per_worker=st.sampled_from([None, 1, 2]),

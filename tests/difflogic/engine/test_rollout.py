@@ -98,14 +98,13 @@ def test_sharing_does_not_change_a_bit(name, dtype):
 
 COPYING = {
     # The next tile overwrites the row that a held channel's next state is.
-    "held": (netlist_of(replace(SMALL, held=(0,))), Grid(2, 11, "zero"), 50),
+    "held": (netlist_of(replace(SMALL, held=(0,))), Grid(2, 11, "zero")),
     # One part owns the channel that is a copy, another one gathers the row that it copies.
-    "moving": (MOVING, Grid(2, 1, "zero"), 200),
-    "two of one row": (netlist_of(COPIES), Grid(3, 5, "zero"), 20),
+    "moving": (MOVING, Grid(2, 1, "zero")),
+    "two of one row": (netlist_of(COPIES), Grid(3, 5, "zero")),
     "all of one row, and no live gate": (
         netlist_of(replace(SMALL, held=(0,), moving=((1, 4, 0), (2, 4, 0)))),
         Grid(3, 5, "zero"),
-        20,
     ),
 }
 
@@ -113,23 +112,38 @@ COPYING = {
 @pytest.mark.parametrize("fire_rate", [1.0, 0.5])
 @pytest.mark.parametrize("name", COPYING)
 def test_channels_that_copy_inputs_have_the_oracles_gradients_in_any_run(name, fire_rate):
-    netlist, grid, repeats = COPYING[name]
-    problem = make_problem(netlist, grid, 2, 1, fire_rate)
+    problem = make_problem(*COPYING[name], 2, 1, fire_rate)
     compare_with_oracle(problem, "float32")
+    assert differing(problem, Sharing(2, "gates", False, tasks_per_worker=1), 50) == 0
+
+
+def differing(problem, sharing, repeats):
+    """Count the runs whose states or gradients differ from those of one worker."""
     expected = run_engine(problem, "float32")
-    assert repeated(problem, Sharing(2, "gates", False, tasks_per_worker=1), repeats, expected) == 0
-
-
-def repeated(problem, sharing, repeats, expected):
-    """Count the runs whose states or gradients differ from the expected ones."""
     coefficients, starts, masks, loss_gradients = problem.arrays("float32")
-    sizes, differ = (problem.grid, problem.steps, problem.batch), 0
+    sizes, count = (problem.grid, problem.steps, problem.batch), 0
     with Engine(problem.netlist, *sizes, "float32", sharing) as engine:
         for _ in range(repeats):
             engine.forward(coefficients, starts, masks)
-            found = engine.backward(loss_gradients), engine.states()
-            differ += not equal(found[::-1], expected)
-    return differ
+            gradients = engine.backward(loss_gradients)
+            count += not equal((engine.states(), gradients), expected)
+    return count
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("workers", [2, 3, 5])
+def test_no_run_of_a_moving_copy_differs(workers):
+    problem = make_problem(*COPYING["moving"], 2, 1)
+    assert differing(problem, Sharing(workers, "gates", False), 10**5) == 0
+
+
+@pytest.mark.exhaustive
+@settings(max_examples=500)
+@given(problems(), st.lists(sharings, min_size=4, max_size=4))
+def test_no_short_run_differs(problem, some):
+    """10⁵ runs in all."""
+    for sharing in some:
+        assert differing(problem, sharing, 50) == 0
 
 
 @pytest.mark.thorough

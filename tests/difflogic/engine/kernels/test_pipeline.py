@@ -1,6 +1,4 @@
-"""How workers wait for each other, which piece of work they take, and what a kernel is made of."""
-
-from concurrent.futures import ThreadPoolExecutor
+"""Which piece of work workers take, and what a kernel is made of."""
 
 import numba
 import numpy as np
@@ -21,27 +19,6 @@ from difflogic.system.jit.processor import registers
 
 def new_cursor():
     return np.zeros(teams.CURSOR_FIELDS, np.int64)
-
-
-@pytest.mark.parametrize("workers", [1, 2, 5])
-def test_nobody_passes_a_barrier_alone(workers):
-    control = aligned((64,), np.int64)
-    arrived, failures = [0] * workers, []
-
-    def task(worker):
-        cursor = new_cursor()
-        for turn in range(1, 21):
-            arrived[worker] = turn
-            teams.barrier(control, 0, workers, cursor)
-            if min(arrived) < turn:
-                failures.append(worker)
-            teams.barrier(control, 0, workers, cursor)
-
-    with ThreadPoolExecutor(workers) as pool:
-        for done in [pool.submit(task, worker) for worker in range(workers)]:
-            done.result(timeout=60)
-    assert not failures
-    assert control[teams.ARRIVED] == 0
 
 
 def test_a_worker_takes_its_own_share_first_and_the_rest_counts_as_stolen():

@@ -95,7 +95,6 @@ PLAIN_MUTATIONS = {
     "* chunks share a slot": "batch.sums[group, «tile // layout.slot_tiles → 0»]",
     "samples share a slot": "batch.sums[«group → 0», tile // layout.slot_tiles]",
     "a ring one too short": "\nRING = «2 → 1»\n",
-    "* a missing wait": "+ DONE) < «steps → 0»:\n            return False",
     "* gradients of a row added in another order": (
         "for instruction in «reversed(order) → order»:\n        if instruction.is_star:\n"
         "            *leaves"
@@ -103,13 +102,9 @@ PLAIN_MUTATIONS = {
     "an order that depends on the worker": (
         "batch.sums[group, «tile // layout.slot_tiles → workspace.cursor[6] % batch.sums.shape[1]»]"
     ),
-    "the way back takes the tickets of the way forward": (
-        "place = t.TICKETS + «backward * workers +  → »owner"
-    ),
     "every piece is the first chunk": (
         "range(layout.chunk_start[«chunk → 0»], layout.chunk_start[«chunk +  → »1])"
     ),
-    "barrier removed": "    if workers «== 1 → > 0»:\n        return",
     "another loss's gradient": "supervised, loss = True, «index → 0»",
     "every state supervised": "supervised, loss = «False → True», 0",
     "no state supervised": "    if «step.supervised → False»:\n",
