@@ -325,7 +325,7 @@ class GradientSensitivity:
         with np.errstate(invalid="ignore"):
             # Not by BLAS, which adds and fuses differently on each processor.
             terms = self._hard.gradients.T[:, :, None] * COEFFICIENTS.T[:, None]
-            change = terms[0] + terms[1] + terms[2] + terms[3]
+            change: npt.NDArray[np.float64] = terms[0] + terms[1] + terms[2] + terms[3]
         return change - change[np.arange(len(ops)), ops][:, None]
 
     def _onward(
