@@ -1,0 +1,217 @@
+"""Installs the wheel for every Python that is found, and runs what users run first.
+
+    python .ci/every_python.py [PYTHON …]
+
+Each gets an empty environment and an empty working directory, outside the clone. The newest also
+compares all ways to compute a step, and runs everything once more where nothing is as usual:
+docstrings stripped, output in cp1252, a dumb and narrow terminal, no home, and warnings of our own
+modules are errors. Needs what pip needs.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+MINORS = range(11, 15)
+"""Of Python 3: those that the pages promise."""
+AT_ONCE = 2
+"""Interpreters that are tried at once."""
+SECONDS = 300
+"""After which a command has failed."""
+ODD = {
+    "PYTHONOPTIMIZE": "2",
+    "PYTHONIOENCODING": "cp1252",
+    "PYTHONUTF8": "0",
+    "PYTHONWARNDEFAULTENCODING": "1",
+    "TERM": "dumb",
+    "COLUMNS": "40",
+}
+STRICT = 'import warnings\nwarnings.filterwarnings("error", module=r"(cli|difflogic)(\\.|$)")\n'
+CHECK = (
+    "import sys, venv, ensurepip\n"
+    "print(f'{sys.implementation.name}{sys.version_info.major} {sys.version_info.minor}')"
+)
+SHORT = ["train-checkerboard", "--small", "--epochs", "5"]
+BENCH = ["bench", "--small", "--compare", "sequential", "--repeat", "2"]
+
+
+def interpreters() -> dict[int, str]:
+    """Return an interpreter for each minor version of Python 3: this one, or of PATH or pyenv."""
+    names = ["python3", "python", *(f"python3.{minor}" for minor in MINORS)]
+    found = [sys.executable, *filter(None, map(shutil.which, names))]
+    root = os.environ.get("PYENV_ROOT", "")
+    if not root and shutil.which("pyenv"):
+        root = output_of("pyenv", "root").strip()
+    versions = Path(root or Path.home() / ".pyenv") / "versions"
+    found += map(str, sorted(versions.glob("3.*/bin/python")))
+    return chosen(found)
+
+
+def output_of(*command: str) -> str:
+    """Run a command, and return what it prints; show that, and exit, if it fails."""
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def chosen(paths: list[str]) -> dict[int, str]:
+    """Return the first of the interpreters that runs for each minor version."""
+    known: dict[int, str] = {}
+    for path in paths:  # a version manager's shim may not run
+        done = subprocess.run([path, "-c", CHECK], capture_output=True, text=True)
+        kind, minor = (done.stdout if done.returncode == 0 else "none 0").split()
+        if kind == "cpython3" and int(minor) in MINORS:
+            known.setdefault(int(minor), path)
+    return known
+
+
+class Environment:
+    """An environment with the wheel, and the checks that passed and failed in it."""
+
+    def __init__(self, name: str, python: str, wheel: Path, folder: Path) -> None:
+        self.name, self.passed, self._odd, self._began = name, 0, False, time.monotonic()
+        self.failures: list[str] = []
+        self.work, self._variables = folder / "work", {"NUMBA_CACHE_DIR": str(folder / "cache")}
+        self.work.mkdir(parents=True)
+        bin = folder / "env" / ("Scripts" if os.name == "nt" else "bin")
+        self._dct, pip = str(bin / "dct"), [str(bin / "python"), "-m", "pip", "install", "--quiet"]
+        self._site = [str(bin / "python"), "-c", "import site; print(site.getsitepackages()[-1])"]
+        output_of(python, "-m", "venv", str(folder / "env"))
+        limits = ["--disable-pip-version-check", "-c", str(ROOT / "constraints.txt")]
+        output_of(*pip, *limits, str(wheel))
+
+    def oddly(self) -> None:
+        """Let what follows run where nothing is as usual, and say so in a second directory."""
+        site = Path(output_of(*self._site).strip())
+        (site / "sitecustomize.py").write_text(STRICT, encoding="utf-8")
+        self._odd = True
+        self.passed, self.failures, self._began = 0, [], time.monotonic()
+        self.name += ", all that is odd"
+        self.work = self.work.with_name("odd")
+        self.work.mkdir()
+
+    @property
+    def _environment(self) -> dict[str, str]:
+        # Nothing of the clone, and no settings of whoever runs this.
+        foreign = "PYTHON", "NUMBA", "DCT"
+        kept = {name: text for name, text in os.environ.items() if not name.startswith(foreign)}
+        if self._odd:
+            kept.pop("HOME", None)
+        return kept | self._variables | (ODD if self._odd else {})
+
+    def check(
+        self, words: list[str], says: str = "", code: int = 0, stop_at: str | None = None
+    ) -> None:
+        """Run `dct`; stop it by Ctrl-C after the line with `stop_at`."""
+        process = subprocess.Popen(
+            [self._dct, *words],
+            cwd=self.work,
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        err = b""
+        try:
+            if stop_at is not None:
+                while stop_at.encode() not in err and (line := process.stderr.readline()):
+                    err += line
+                process.send_signal(signal.SIGINT)
+            out, rest = process.communicate(timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            out, rest = process.communicate()
+        err += rest
+        wrong = process.returncode != code or b"Traceback" in err or says.encode() not in out + err
+        if wrong or (self._odd and not (out + err).isascii()):
+            shown = (out + err).decode(errors="backslashreplace")[-4000:]
+            self.failures.append(f"dct {' '.join(words)}: exit code {process.returncode}\n{shown}")
+        else:
+            self.passed += 1
+
+    def everything(self, thorough: bool) -> None:
+        """Run what users run first."""
+        self.check(SHORT, says="epoch 5/5")
+        self.check(BENCH, says="sequential")
+        if thorough:
+            self.check(["verify", "equivalence", "--small"], says="passed")
+        self.check(["config", "list"], says="checkerboard-small")
+        self.check(["runs"], says="checkerboard-small")
+        self.check(["inspect", "last"], says="fan-out")
+        self.check(["simulate", "last", "--size", "32x32", "--steps", "5"], says="sha256")
+        self.check(["export", "last", "-o", "last.v"], says="gates")
+        self.check(["identify", *self._film()], says="B3/S23")
+        self.check(["report", "last", "-o", "report.html"], says="report.html")
+        self.check(["train-checkerboard", "--epochs", "0"], says="epochs", code=2)
+        if os.name == "posix":  # Windows sends Ctrl-C to whole consoles
+            endless = ["train-checkerboard", "--small", "--set", "automaton.fire_rate=0.01"]
+            self.check(endless, says="resume", code=130, stop_at="epoch ")
+        seconds = time.monotonic() - self._began
+        print(f"{self.name}: {self.passed} passed, {len(self.failures)} failed in {seconds:.0f} s")
+        for each in self.failures:
+            print(each)
+
+    def _film(self) -> list[str]:
+        """Write three frames of the Game of Life, as Golly's patterns; return their names."""
+        side, names = 40, []
+        cells = set(random.Random(0).sample(range(side * side), side * side // 3))
+        for name in ("0.rle", "1.rle", "2.rle"):
+            rows = [["bo"[y * side + x in cells] for x in range(side)] for y in range(side)]
+            text = "$".join("".join(row) for row in rows)
+            (self.work / name).write_text(f"x = {side}, y = {side}\n{text}!\n", encoding="utf-8")
+            names.append(name)
+            cells = {cell for cell in range(side * side) if _lives(cell, cells, side)}
+        return [*names, "--symmetry", "outer-totalistic", "--effort", "low"]
+
+
+def _lives(cell: int, cells: set[int], side: int) -> bool:
+    y, x = divmod(cell, side)
+    near = [(y + i) % side * side + (x + j) % side for i in (-1, 0, 1) for j in (-1, 0, 1)]
+    alive = sum(each in cells for each in near)
+    return alive == 3 or (alive == 4 and cell in cells)
+
+
+def main(given: list[str]) -> int:
+    """Try every interpreter; return the exit code."""
+    found = chosen(given) if given else interpreters()
+    for minor in MINORS:
+        if minor not in found:
+            print(f"Python 3.{minor}: not found here")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        build = sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check"
+        output_of(*build, "--no-deps", "-w", str(folder), str(ROOT))
+        (wheel,) = folder.glob("*.whl")
+
+        def attempt(minor: int) -> list[tuple[int, int]]:
+            newest = minor == max(found)
+            each = Environment(f"Python 3.{minor}", found[minor], wheel, folder / str(minor))
+            each.everything(thorough=newest)
+            counts = [(each.passed, len(each.failures))]
+            if newest:
+                each.oddly()
+                each.everything(thorough=False)
+                counts.append((each.passed, len(each.failures)))
+            return counts
+
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            counts = pool.map(attempt, sorted(found, reverse=True))
+            passed, failed = map(sum, zip(*chain.from_iterable(counts), strict=True))
+    print(f"{passed} passed, {failed} failed")
+    return int(failed > 0 or not found)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

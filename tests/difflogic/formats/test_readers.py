@@ -1,0 +1,89 @@
+"""BLIF, AIGER, and cells in Verilog, read by a few lines of our own: no tool needs to be there.
+
+What is read is compared with the circuit's plain interpreter on all inputs, or on many.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from difflogic.formats.interface import used_interface
+from difflogic.formats.write_aiger import write_aiger
+from difflogic.formats.write_blif import write_blif
+from difflogic.formats.write_verilog import write_cell
+from tests.difflogic.formats import examples
+
+VERILOG = re.compile(r"(?:wire|assign) (\w+) = (.*);")
+
+
+def read_blif(automaton, bits):
+    """Run the tables of a model: a row of a table is one where a case has the inputs' values."""
+    text, known, outputs = write_blif(automaton).replace("\\\n", " "), {}, []
+    for head, *cases in (line.split("\n") for line in re.split(r"\n(?=\.)", text)):
+        match head.split():
+            case [".inputs", *names]:
+                known = dict(zip(names, bits, strict=True))
+            case [".outputs", *outputs]:
+                pass
+            case [".names", *names, out]:
+                value = np.zeros(bits.shape[1:], bool)
+                for case in filter(None, cases):
+                    *given, one = case.split()
+                    assert one == "1"
+                    pairs = zip(names, *(given or [""]), strict=True)
+                    value |= np.all([known[name] == (bit == "1") for name, bit in pairs], axis=0)
+                known[out] = value
+    return [known[name] for name in outputs]
+
+
+def read_aiger(automaton, bits):
+    """Run a binary file: each AND is two differences of literals, seven bits a byte."""
+    data = write_aiger(automaton)
+    head, _, rest = data.partition(b"\n")
+    kind, largest, inputs, latches, outputs, gates = head.split()
+    assert (kind, int(inputs), int(latches)) == (b"aig", len(bits), 0)
+    assert int(largest) == int(inputs) + int(gates)
+    lines, rest = rest.split(b"\n")[: int(outputs)], rest.split(b"\n", int(outputs))[-1]
+    values, stream = [np.zeros(bits.shape[1], bool), *bits], iter(rest)
+
+    def literal(number):
+        return values[number >> 1] ^ bool(number & 1)
+
+    def difference():
+        found = place = 0
+        while (byte := next(stream)) & 0x80:
+            found, place = found | (byte & 0x7F) << place, place + 7
+        return found | byte << place
+
+    for number in range(2 * len(values), 2 * (int(largest) + 1), 2):
+        x = number - difference()
+        values.append(literal(x) & literal(x - difference()))
+    return [literal(int(line)) for line in lines]
+
+
+def read_verilog(automaton, bits):
+    """Evaluate a cell's wires by Python, which writes ~ & | ^ and parentheses alike."""
+    text = write_cell(automaton)
+    known = dict(zip(re.findall(r"input wire (\w+)", text), bits, strict=True))
+    known |= {"zero": np.zeros(bits.shape[1], bool), "one": np.ones(bits.shape[1], bool)}
+    for name, expression in VERILOG.findall(text):
+        words = expression.replace("1'b0", "zero").replace("1'b1", "one")
+        known[name] = eval(words, {"__builtins__": {}}, known)
+    return [known[name] for name in re.findall(r"output wire (\w+)", text)]
+
+
+@pytest.mark.parametrize("read", [read_blif, read_aiger, read_verilog])
+@settings(max_examples=3)
+@given(automata=examples.automata())
+def test_files_compute_their_circuits(read, automata):
+    for automaton in [*examples.wicked(), examples.life(), *automata]:
+        circuit = automaton.circuit
+        names = [circuit.input_name(row) for row in range(circuit.inputs)]
+        bits = examples.cases(automaton, 2000)
+        used = [names.index(name) for name in used_interface(circuit).inputs]
+        found = read(automaton, bits[used])
+        np.testing.assert_array_equal(found, circuit.next_state(bits), automaton.name)
