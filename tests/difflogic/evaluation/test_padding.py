@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from difflogic.evaluation.padding import MOST, prove_padded
+from difflogic.evaluation.padding import MOST, _repeats, prove_padded
 from difflogic.evaluation.settling import settle
 from difflogic.examples.encoding import Encoding, apply_rule
 from difflogic.examples.pairs import Pair
@@ -53,6 +53,22 @@ def check(machine, encoding, channels, pairs):
         for sides in ((MOST + 1, 0), (2, MOST + 1), (MOST + 5, MOST + 9), (1, 150), (99, 3)):
             assert all(right(pair, sides) for pair in pairs)
     return found.verdict
+
+
+@pytest.mark.parametrize(
+    ("changes", "repeats"),
+    [
+        ([1, 2, 3, 4, 5, 6, 7, 8], True),
+        ([5, 7, 9, 13, 4, 12, 6, 3], True),  # the third cell follows as the second does
+        ([5, 7, 14, 13, 9, 12, 6, 3], False),  # one cell follows, and the next does not
+        ([5, 7, 9, 1, 4, 12, 6, 3], False),  # a cell further outside does not wait for two steps
+        ([5, 7, 9, 13, 4, 12, 6, 2], False),
+    ],
+)
+def test_what_shows_that_more_cells_do_the_same(changes, repeats):
+    """Each cell changes once, at a step."""
+    history = np.arange(20)[:, None] >= np.array(changes)
+    assert _repeats(history.astype(np.uint8)[:, None, None]) is repeats
 
 
 @pytest.mark.thorough

@@ -10,6 +10,7 @@ import pytest
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
+from difflogic.circuit.specification import Machine
 from difflogic.library.certifying import certify
 from difflogic.proof.every_length import EveryLength, prove
 from difflogic.system.errors import CircuitError
@@ -98,6 +99,14 @@ def test_a_circuit_that_is_right_up_to_8_cells_and_wrong_at_9():
     assert not is_right(made, ADDITION, [line], 2)
     with pytest.raises(CircuitError, match="fails on a line of"):
         found.certificate()
+
+
+def test_states_that_a_machine_reaches_late_are_not_passed_over():
+    """It prints a one after 16 ones in a row, and the circuit never shows one."""
+    late = Machine(1, tuple((0, min(n + 1, 16)) for n in range(17)), ((0, 0),) * 16 + ((0, 1),))
+    made = automaton(2, [(Op.FALSE, 0, 0)], [(C, 0), 18], 1)
+    assert not is_right(made, late, [[1] * 17], 1)
+    assert not prove(made, late, 1).proved
 
 
 def test_proved_circuits_are_right():

@@ -126,6 +126,7 @@ def test_nan_targets_do_not_count():
         state = oracle.rollout(trainer.model.netlist, coefficients, starts[0], *how)[-1][0]
         counts = ~np.isnan(targets[0, 0])
         assert found == pytest.approx(((state[counts] - 0.25) ** 2).sum(), rel=1e-12)
+    assert 0 < result.accuracy == (state[counts] == 0).mean() < 1  # the hard state's
 
 
 @pytest.mark.parametrize(

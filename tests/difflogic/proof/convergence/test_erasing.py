@@ -7,9 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from difflogic.circuit.gates import Op
 from difflogic.circuit.places import steps_to_show
 from difflogic.proof.convergence.erasing import right_from_erased
+from difflogic.proof.convergence.findings import Question
 from difflogic.proof.convergence.planes import Board, Network, pack, unpack
+from tests.difflogic.circuit.circuits import automaton, circuit_of
 from tests.difflogic.circuit.test_tough import grown, question_of
 
 SMALL = question_of(grown(3, 3))
@@ -44,6 +47,25 @@ def test_all_erasures_of_small_grids_heal(size):
     assert not heals(question, step - 2)
     assert right_from_erased(replace(question, target=1 - question.target)) is None
     assert right_from_erased(replace(question, fire_rate=0.5)) is None
+
+
+def test_cells_that_come_back_from_nothing_alone_do_not_heal():
+    """A cell is one if all or none around it are: zeros become ones, but not one erased cell."""
+    gates, all_, any_ = [], 0, 0
+    for row in range(2, 18, 2):
+        gates += [(Op.AND, all_, row), (Op.OR, any_, row)]
+        all_, any_ = 18 + len(gates) - 2, 18 + len(gates) - 1
+    gates.append((Op.A_OR_NOT_B, all_, any_))
+    shown = 18 + len(gates) - 1
+    made = automaton(circuit_of(gates, [shown, shown]), visible=(1,), boundary="periodic")
+    question = Question.of(made, np.ones((1, 4, 4), np.uint8))
+    network, ones = Network(question.circuit), (question.board.full,) * 2
+    assert network.step(question.board, (0, 0)) == network.step(question.board, ones) == ones
+    state = (ones[0] - 1,) * 2
+    for _ in range(20):
+        state = network.step(question.board, state)
+    assert state != ones
+    assert right_from_erased(question) is None
 
 
 @pytest.mark.thorough

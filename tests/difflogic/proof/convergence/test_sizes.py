@@ -24,7 +24,7 @@ from difflogic.proof.convergence.sizes import (
     every_size,
 )
 from difflogic.system.deadline import Deadline
-from tests.difflogic.circuit.circuits import automaton_of, circuit_of
+from tests.difflogic.circuit.circuits import automaton, automaton_of, circuit_of
 from tests.difflogic.library.test_ruling import tough_checkerboard
 from tests.difflogic.proof.convergence.brute import questions
 from tests.difflogic.proof.convergence.trained import (
@@ -129,6 +129,32 @@ def test_a_target_that_does_not_repeat_in_time(repeats: int | None) -> None:
     found = of(automaton_of(circuit_of([(Op.FALSE, 0, 0)], [9])), zeros, repeats)
     # Nothing else is known of the target, so a period of 3 would have to be true.
     assert (found.verdict is Verdict.proved) == (repeats == 3)
+
+
+def test_a_hidden_counter_of_rows_is_not_taken_for_one_that_repeats() -> None:
+    """Five bits count rows; what is shown repeats after two of them, and is wrong from the 20th."""
+    gates: list[tuple[int, int, int]] = []
+
+    def gate(op: Op, a: int, b: int) -> int:
+        gates.append((op, a, b))
+        return 9 * 6 + len(gates) - 1
+
+    north, own = range(1 * 6, 1 * 6 + 5), range(4 * 6, 4 * 6 + 5)
+    count, carry = [gate(Op.NOT_A, north[0], north[0])], north[0]
+    for bit in north[1:]:
+        count.append(gate(Op.XOR, bit, carry))
+        carry = gate(Op.AND, bit, carry)
+    late = gate(Op.AND, own[4], own[2])
+    shown = gate(Op.XOR, own[0], late)
+    counting = automaton(circuit_of(gates, [*count, shown]), visible=(5,), boundary="zero")
+
+    def rows(height: int, width: int) -> np.ndarray:
+        return np.repeat(1 - np.arange(height) % 2, width).reshape(1, height, width)
+
+    for height in (19, 20):
+        single = by_sets(Question.of(live_part(counting), rows(height, 3)))
+        assert (single.verdict is Verdict.proved) == (height < 20)
+    assert of(counting, rows, 2).verdict is not Verdict.proved
 
 
 def test_time_runs_out() -> None:
