@@ -43,7 +43,7 @@ FOUND = $(firstword $(shell for python in $(CANDIDATES); do \
 	"$$python" -c '$(FITS)' >/dev/null 2>&1 && command -v "$$python" && break; done))
 PYTHON = $(FOUND)
 
-.PHONY: demo test quick exhaustive tools gallery results coverage clean
+.PHONY: python demo test quick exhaustive tools gallery results coverage clean
 .DELETE_ON_ERROR:
 
 # Tests start hundreds of processes: each would compile our sources again.
@@ -51,6 +51,10 @@ unexport PYTHONDONTWRITEBYTECODE
 
 demo: $(VENV)/.installed
 	$(BIN)/dct train-checkerboard --small --epochs 50
+
+# Prints the interpreter that is taken.
+python:
+	@echo "$(PYTHON)"
 
 test: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
