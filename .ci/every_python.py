@@ -27,7 +27,7 @@ MINORS = range(11, 15)
 """Of Python 3: those that the pages promise."""
 AT_ONCE = 2
 """Interpreters that are tried at once."""
-SECONDS = 300
+SECONDS = 600
 """After which a command has failed."""
 ODD = {
     "PYTHONOPTIMIZE": "2",
@@ -136,7 +136,7 @@ class Environment:
         err += rest
         wrong = process.returncode != code or b"Traceback" in err or says.encode() not in out + err
         if wrong or (self._odd and not (out + err).isascii()):
-            shown = (out + err).decode(errors="backslashreplace")[-4000:]
+            shown = (out + err).decode(errors="backslashreplace")[-1500:]
             self.failures.append(f"dct {' '.join(words)}: exit code {process.returncode}\n{shown}")
         else:
             self.passed += 1
@@ -185,6 +185,8 @@ def _lives(cell: int, cells: set[int], side: int) -> bool:
 
 def main(given: list[str]) -> int:
     """Try every interpreter; return the exit code."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in background jobs, and inherited
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     found = chosen(given) if given else interpreters()
     for minor in MINORS:
         if minor not in found:
