@@ -66,12 +66,6 @@ class Builder:
             function = ir.Function(module, kind, name)
         return self.ir.call(function, arguments)
 
-    def prefetch(self, place: Any, write: bool) -> None:
-        """Prefetch a cache line into the second-level cache."""
-        pointer = self.ir.bitcast(place, ir.IntType(8).as_pointer())
-        options = I32(int(write)), I32(2), I32(1)
-        self.intrinsic("llvm.prefetch.p0", ir.VoidType(), pointer, *options)
-
     def funnel(self, left: bool, high: Any, low: Any, bits: int) -> Any:
         """Shift the pair (high, low); return its upper word if `left`, else its lower one."""
         name = f"llvm.fsh{'l' if left else 'r'}.v{self.words}i64"

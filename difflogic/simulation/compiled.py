@@ -12,7 +12,7 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.simulation import native
 from difflogic.simulation.bit_grid import LINE, BitGrid, Geometry, Words
 from difflogic.simulation.random_bits import Chance, digits
-from difflogic.simulation.running import Field, kept_rows
+from difflogic.simulation.running import KEPT, Field
 from difflogic.system.arrays import aligned
 
 if TYPE_CHECKING:
@@ -51,15 +51,13 @@ class Compiled:
         self._native = native.native(circuit, pause)
         self._yield = native.yield_address()
         self._geometry, self._chance = geometry, chance
-        at_once = self._native.rows
-        self._bands, self._depth = choose_bands(geometry, workers, at_once)
+        self._bands, self._depth = choose_bands(geometry, workers)
         self._ticket_seconds: float | None = None
         self._count = workers
         self._workers: Workers | None = None
         self._vectors = -(-geometry.words // self._native.vector_words)
-        self._ring = at_once * LINE * -(-self._vectors * self._native.vector_words // LINE)
-        # The last row is the dummy.
-        rows = (self._depth - 1) * kept_rows(at_once) + 1
+        self._ring = LINE * -(-self._vectors * self._native.vector_words // LINE)
+        rows = (self._depth - 1) * KEPT
         size = self._ring + rows * geometry.channels * geometry.stride + LINE
         self._scratch = [aligned((size,), np.uint64) for _ in range(workers)]
 
@@ -155,7 +153,7 @@ class Compiled:
         return np.array([fields.get(field, 0) for field in Field], np.uint64)
 
 
-def choose_bands(geometry: Geometry, workers: int, at_once: int = 1) -> tuple[int, int]:
+def choose_bands(geometry: Geometry, workers: int) -> tuple[int, int]:
     """Return the number of bands of a grid, and of steps in a block.
 
     Bands are high enough that few rows are computed twice, and the rows that a block keeps fit
@@ -165,5 +163,5 @@ def choose_bands(geometry: Geometry, workers: int, at_once: int = 1) -> tuple[in
     wanted = 1 if workers == 1 else BANDS_PER_WORKER * workers
     bands = min(height, max(wanted, -(-height // BAND_ROWS)))
     row = 8 * geometry.channels * geometry.stride
-    kept = 1 + RING_BYTES // (kept_rows(at_once) * row)
+    kept = 1 + RING_BYTES // (KEPT * row)
     return bands, max(1, min(MAX_DEPTH, kept, height // bands // ROWS_PER_STEP))

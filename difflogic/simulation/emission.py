@@ -36,18 +36,15 @@ need no further random words. Hashing takes most of the time of a small asynchro
 _POINTER = _I64.as_pointer()
 
 
-def emit(circuit: Circuit, words: int, rows: int = 1, ask_ahead: bool = False) -> ir.Module:
+def emit(circuit: Circuit, words: int) -> ir.Module:
     """Return the module that simulates a circuit, with vectors of `words` words of 64 cells.
 
-    Gates run in the circuit's order; `schedule` makes it a good one. `rows` rows are computed
-    together, and share the words that they load and shift. `ask_ahead` prefetches memory: on large
-    grids this made steps of several channels 1.1 to 1.2 times as fast, and of one channel no
-    slower.
+    Gates run in the circuit's order; `schedule` makes it a good one.
     """
     module = ir.Module("simulation")
     fill = _emit_fill(module, words)
-    cells = _emit_cells_of_rows(module, circuit, words, rows)
-    emit_run(module, fill, cells, circuit.channels, words, rows, ask_ahead)
+    cells = _emit_cells_of_a_row(module, circuit, words)
+    emit_run(module, fill, cells, circuit.channels, words)
     return module
 
 
@@ -97,41 +94,37 @@ def _emit_comparison(b: Builder, counter: Any, threshold: Any, digits: Any, at_o
     return b.repeat(starts, some_digits)[2]
 
 
-def _emit_cells_of_rows(module: ir.Module, circuit: Circuit, words: int, rows: int) -> ir.Function:
-    """Emit cells(seen …, target …, channel stride, vectors, fire …), which updates `rows` rows.
+def _emit_cells_of_a_row(module: ir.Module, circuit: Circuit, words: int) -> ir.Function:
+    """Emit cells(above, here, below, target, channel stride, vectors, fire), which updates a row.
 
-    Each address is of a row's first word in channel 0: the rows read, from one above to one below;
-    the rows written; and their fire masks, or 0.
+    Each address is of a row's first word in channel 0: the rows read, the row written, and its fire
+    mask, or 0.
     """
-    kind = ir.FunctionType(
-        ir.VoidType(), [*[_POINTER] * (2 * rows + 2), _I64, _I64, *[_POINTER] * rows]
-    )
+    kind = ir.FunctionType(ir.VoidType(), [*[_POINTER] * 4, _I64, _I64, _POINTER])
     function = ir.Function(module, kind, "cells")
     function.linkage = "internal"
     function.attributes.add("noinline")
     # Otherwise LLVM notices too late that values do not fit into registers, and spills them across
     # cache lines.
     function.attributes.alignstack = 8 * LINE
-    seen, targets = function.args[: rows + 2], function.args[rows + 2 : 2 * rows + 2]
-    stride, vectors, *fire = function.args[2 * rows + 2 :]
-    for target in targets:
-        target.attributes.add("noalias")
+    *seen, target, stride, vectors, fire = function.args
+    target.attributes.add("noalias")
     b = Builder(function, words)
     synchronous, asynchronous = (
         function.append_basic_block(name) for name in ("synchronous", "asynchronous")
     )
-    nobody = b.ir.icmp_unsigned("==", b.ir.ptrtoint(fire[0], _I64), _I64(0))
+    nobody = b.ir.icmp_unsigned("==", b.ir.ptrtoint(fire, _I64), _I64(0))
     b.ir.cbranch(nobody, synchronous, asynchronous)
-    for block, fires in ((synchronous, None), (asynchronous, fire)):
+    for block, mask in ((synchronous, None), (asynchronous, fire)):
         b.ir.position_at_end(block)
         with b.loop(_I64(0), vectors) as vector:
-            _Cells(b, circuit, stride, vector, seen).emit(targets, fires)
+            _Cells(b, circuit, stride, vector, seen).emit(target, mask)
         b.ir.ret_void()
     return function
 
 
 class _Cells:
-    """Emits the update of one vector of cells in all channels, for some rows."""
+    """Emits the update of one vector of a row's cells in all channels."""
 
     def __init__(
         self, b: Builder, circuit: Circuit, stride: Any, vector: Any, seen: Sequence[Any]
@@ -139,22 +132,18 @@ class _Cells:
         self._b, self._circuit, self._stride = b, circuit, stride
         self._word = b.ir.mul(vector, _I64(b.words))
         # If one instruction can shift words by a place, that is cheaper than a second, unaligned
-        # load. Not if rows share their loads: then gates compete for the same instructions.
-        self._moves = b.words == LINE and len(seen) == 3
+        # load.
+        self._moves = b.words == LINE
         # Advanced once per vector, so that a channel's offset is the same for all vectors.
         self._rows = [b.at(row, self._word) for row in seen]
         self._offsets: dict[int, Any] = {}
         self._loaded: dict[tuple[int, int, int], Any] = {}
         self._seen: dict[tuple[int, int, int], Any] = {}
 
-    def emit(self, targets: Sequence[Any], fires: Sequence[Any] | None) -> None:
-        """Emit the rows `targets`; the first of them is the second row of `seen`."""
-        for number, target in enumerate(targets):
-            fire = None if fires is None else fires[number]
-            self._emit_row(number, self._b.at(target, self._word), fire)
-
-    def _emit_row(self, number: int, target: Any, fire: Any) -> None:
+    def emit(self, target: Any, fire: Any) -> None:
+        """Emit the row `target`, the second one of `seen`; `fire` is its mask or None."""
         b, circuit = self._b, self._circuit
+        written = b.at(target, self._word)
         values: dict[int, Any] = {}
         # Channels are written in order, each after this many gates.
         ready = np.maximum.accumulate(circuit.outputs - circuit.inputs + 1).clip(0)
@@ -164,7 +153,7 @@ class _Cells:
             if wire not in values:
                 neighbor, channel = divmod(wire, circuit.channels)
                 row, column = divmod(neighbor, 3)
-                values[wire] = self._input(number + row, column, channel)
+                values[wire] = self._input(row, column, channel)
             return values[wire]
 
         def finish(count: int) -> None:
@@ -172,10 +161,10 @@ class _Cells:
                 if gates == count:
                     new = value(int(circuit.outputs[channel]))
                     if fire is not None:
-                        old = self._words_at(number + 1, channel, 0)
+                        old = self._words_at(1, channel, 0)
                         fired = b.ir.and_(b.ir.xor(old, new), b.get_vector(fire, self._word))
                         new = b.ir.xor(old, fired)
-                    b.put_vector(new, target, self._offset(channel))
+                    b.put_vector(new, written, self._offset(channel))
 
         finish(0)
         ops, *wires = circuit.lists

@@ -14,7 +14,6 @@ import ctypes
 import hashlib
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -52,15 +51,6 @@ Xeon, 719 gates took 1.4 s, 2311 took 7 s, and 7950 took 81 s."""
 HERE_GATES = 300
 """Up to this size, compiling takes less time than starting a process."""
 
-ROWS_AT_ONCE = 4
-"""Rows that a small circuit's code computes together, if they share many loads and shifts. The Game
-of Life with 24 gates then took 67 % of its time row by row; eight rows gained no more. Circuits of
-4 and 7 gates on 5 and 6 channels, whose rows share little, took 7 and 9 % longer, and one of 337
-gates took 5 % longer."""
-MOST_GATES_AT_ONCE = 64
-LEAST_SAVING = 1 / 4
-"""Rows are computed together if they save this many loads and shifts per gate and store."""
-
 
 @dataclass(frozen=True, eq=False)
 class Native:
@@ -70,8 +60,6 @@ class Native:
     fill: Callable[[int, int, int, int, int], None]
     vector_words: int
     engine: Any
-    rows: int = 1
-    """Rows computed together."""
 
 
 @cache
@@ -99,19 +87,7 @@ def native(circuit: Circuit, pause: Callable[[], None] = lambda: None) -> Native
     if code is None:
         code = compile_code(circuit, words, pause)
         CACHE.keep(name, code)
-    return link(code, words, rows_at_once(schedule(circuit)))
-
-
-def rows_at_once(order: Circuit) -> int:
-    """Return how many rows of cells a circuit's code computes together."""
-    # A channel, and the column of the neighbour: west, straight, or east.
-    columns = Counter(
-        (row % order.channels, row // order.channels % 3) for row in order.read_inputs.tolist()
-    )
-    # Rows that read the same words share a load and, for west and east, a shift.
-    saved = sum((seen - 1) * (1 if column == 1 else 2) for (_, column), seen in columns.items())
-    worth = saved >= LEAST_SAVING * (order.gates + order.channels)
-    return ROWS_AT_ONCE if worth and order.gates <= MOST_GATES_AT_ONCE else 1
+    return link(code, words)
 
 
 def is_cached(circuit: Circuit) -> bool:
@@ -124,7 +100,7 @@ def cache_name(circuit: Circuit, words: int) -> str:
     parts = [
         f"{_program()} {words} {llvmlite.__version__} {llvm.llvm_version_info}",
         f"{_triple()} {llvm.get_host_cpu_name()} {_features()}",
-        f"{circuit.channels} {rows_at_once(schedule(circuit))}",
+        f"{circuit.channels}",
     ]
     key = hashlib.sha256("\n".join(parts).encode())
     for array in (circuit.op, circuit.a, circuit.b, circuit.outputs):
@@ -146,7 +122,7 @@ def compile_code(circuit: Circuit, words: int, pause: Callable[[], None] = lambd
     from difflogic.simulation.emission import emit
 
     order = schedule(circuit)
-    module = emit(order, words, rows_at_once(order), ask_ahead=True)
+    module = emit(order, words)
     return lower(module) if order.gates <= HERE_GATES else _lower_aside(module, pause)
 
 
@@ -221,14 +197,14 @@ def load(code: bytes) -> Any:
     return engine
 
 
-def link(code: bytes, words: int, rows: int = 1) -> Native:
+def link(code: bytes, words: int) -> Native:
     """Return the functions in a circuit's object code."""
     engine = load(code)
     run = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 2)(engine.get_function_address("run"))
     fill = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[ctypes.c_uint64] * 4)(
         engine.get_function_address("fill")
     )
-    return Native(run, fill, words, engine, rows)
+    return Native(run, fill, words, engine)
 
 
 @cache

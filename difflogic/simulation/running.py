@@ -36,7 +36,7 @@ class Field(IntEnum):
     ROW_STRIDE = 8  # words from a row to the next
     CHANNEL_STRIDE = 9  # words from a channel to the next
     VECTORS = 10  # vectors per row of a channel
-    RING = 11  # offset of the kept rows in the scratch memory, in words; the fire masks come first
+    RING = 11  # offset of the kept rows in the scratch memory, in words; the fire mask comes first
     LAST_WORD = 12
     LAST_MASK = 13  # the bits of the last word that are cells
     LAST_BIT = 14  # position of the last cell in the last word
@@ -60,31 +60,17 @@ SPINS = 200
 """Polls of a neighbouring band before a thread yields its core."""
 
 
-def kept_rows(at_once: int) -> int:
-    """Return how many rows to keep of each step in a block; `at_once` rows are computed together.
-
-    The next stage also reads the two rows before them.
-    """
-    return at_once + 2
-
+KEPT = 3
+"""Rows to keep of each step in a block: the next stage reads a row and the two beside it."""
 
 _I1, _I32 = ir.IntType(1), ir.IntType(32)
 _POINTER = _I64.as_pointer()
 
 
 def emit_run(
-    module: ir.Module,
-    fill: ir.Function,
-    cells: ir.Function,
-    channels: int,
-    words: int,
-    at_once: int,
-    ask_ahead: bool,
+    module: ir.Module, fill: ir.Function, cells: ir.Function, channels: int, words: int
 ) -> None:
-    """Emit `run`, which calls the functions `fill` and `cells`.
-
-    `ask_ahead` prefetches the next rows of both grids.
-    """
+    """Emit `run`, which calls the functions `fill` and `cells`."""
     kind = ir.FunctionType(ir.VoidType(), [_POINTER, _POINTER])
     function = ir.Function(module, kind, "run")
     b = Builder(function, words)
@@ -118,25 +104,17 @@ def emit_run(
         b.ir.udiv(b.ir.mul(number, p[Field.HEIGHT]), p[Field.BANDS])
         for number in (band, b.ir.add(band, _I64(1)))
     )
-    rows = _Rows(b, p, source, target, scratch, at_once)
+    rows = _Rows(b, p, source, target, scratch)
     extra = b.ir.sub(p[Field.DEPTH], _I64(1))
     times = b.ir.add(b.ir.sub(end, first), b.ir.shl(extra, _I64(1)))
-    times = b.ir.udiv(b.ir.add(times, _I64(at_once - 1)), _I64(at_once))
     with b.loop(_I64(0), times) as time, b.loop(_I64(0), p[Field.DEPTH]) as stage:
         # Each stage is one row behind the previous stage, whose rows it reads.
-        moved = b.ir.mul(time, _I64(at_once))
-        y = b.ir.sub(b.ir.add(b.ir.sub(first, extra), moved), stage)
+        y = b.ir.sub(b.ir.add(b.ir.sub(first, extra), time), stage)
         margin = b.ir.sub(extra, stage)
-        ends = b.ir.sub(first, margin), b.ir.add(end, margin)
-        wanted = [rows.is_wanted(b.ir.add(y, _I64(number)), *ends) for number in range(at_once)]
-        any_wanted = wanted[0]
-        for other in wanted[1:]:
-            any_wanted = b.ir.or_(any_wanted, other)
-        with b.ir.if_then(any_wanted):
-            if ask_ahead:
-                _emit_ask_ahead(b, rows, stage, y)
+        wanted = rows.is_wanted(y, b.ir.sub(first, margin), b.ir.add(end, margin))
+        with b.ir.if_then(wanted):
             step = b.ir.add(b.ir.mul(block, p[Field.DEPTH]), stage)
-            _emit_some_rows(b, rows, stage, step, y, wanted, (fill, cells, channels))
+            _emit_row(b, rows, stage, step, y, (fill, cells, channels))
     finished = b.at(done, b.ir.mul(band, _I64(8)))
     b.ir.store_atomic(b.ir.add(block, _I64(1)), finished, "release", 8)
     b.ir.branch(next_ticket)
@@ -168,10 +146,8 @@ def _emit_wait(b: Builder, band: Any, block: Any, done: Any, yield_: Any) -> Non
 class _Rows:
     """Emits the address of each row at each stage of a block. Row numbers may be negative."""
 
-    def __init__(
-        self, b: Builder, p: Any, source: Any, target: Any, scratch: Any, at_once: int
-    ) -> None:
-        self.b, self.p, self.at_once = b, p, at_once
+    def __init__(self, b: Builder, p: Any, source: Any, target: Any, scratch: Any) -> None:
+        self.b, self.p = b, p
         self.source, self.target, self.scratch = source, target, scratch
 
     def is_wanted(self, y: Any, first: Any, end: Any) -> Any:
@@ -213,14 +189,8 @@ class _Rows:
         last = build.icmp_unsigned("==", build.add(stage, _I64(1)), self.p[Field.DEPTH])
         return build.select(last, self._row(self.target, self.number(y)), self._kept(stage, y))
 
-    def nowhere(self) -> Any:
-        """Return the address of a dummy row after the kept ones, which nobody reads."""
-        build = self.b.ir
-        stages = build.sub(self.p[Field.DEPTH], _I64(1))
-        return self._row(self._ring(), build.mul(stages, _I64(kept_rows(self.at_once))))
-
     def _kept(self, stage: Any, y: Any) -> Any:
-        build, kept = self.b.ir, _I64(kept_rows(self.at_once))
+        build, kept = self.b.ir, _I64(KEPT)
         turn = build.urem(build.add(y, build.mul(kept, self.p[Field.DEPTH])), kept)
         return self._row(self._ring(), build.add(build.mul(stage, kept), turn))
 
@@ -233,74 +203,29 @@ class _Rows:
         return self.b.at(base, build.add(words, _I64(LINE)))
 
 
-def _emit_ask_ahead(b: Builder, rows: _Rows, stage: Any, y: Any) -> None:
-    """Prefetch the next rows that the first stage reads, and that the last stage writes.
-
-    A vector of cells reads a cache line of each channel, in an order the processor cannot predict.
-    """
-    last = b.ir.sub(rows.p[Field.DEPTH], _I64(1))
-    for which, row_of, distance, write in (
-        (_I64(0), rows.before, rows.at_once + 1, False),
-        (last, rows.after, rows.at_once, True),
-    ):
-        with b.ir.if_then(b.ir.icmp_unsigned("==", stage, which)):
-            for number in range(distance, distance + rows.at_once):
-                following = b.ir.add(y, _I64(number))
-                with b.ir.if_then(rows.exists(following)):
-                    row = row_of(stage, following)
-                    lines = b.ir.udiv(rows.p[Field.ROW_STRIDE], _I64(LINE))
-                    with b.loop(_I64(0), lines) as line:
-                        b.prefetch(b.at(row, b.ir.mul(line, _I64(LINE))), write)
-
-
-def _emit_some_rows(
-    b: Builder,
-    rows: _Rows,
-    stage: Any,
-    step: Any,
-    y: Any,
-    wanted: list[Any],
-    parts: tuple[Any, Any, int],
+def _emit_row(
+    b: Builder, rows: _Rows, stage: Any, step: Any, y: Any, parts: tuple[Any, Any, int]
 ) -> None:
-    """Emit the rows from `y` on: fire masks, cells, noise, and ghost bits.
-
-    Rows that are not `wanted` go to the dummy row.
-    """
+    """Emit row `y`: its fire mask, cells, noise, and ghost bits."""
     p, (fill, cells, channels) = rows.p, parts
-    numbers = [b.ir.add(y, _I64(number)) for number in range(rows.at_once)]
     asynchronous = b.ir.icmp_unsigned("!=", p[Field.ASYNCHRONOUS], _I64(0))
-    mask_words = b.ir.udiv(p[Field.RING], _I64(rows.at_once))
-    masks = [
-        b.at(rows.scratch, b.ir.mul(mask_words, _I64(number))) for number in range(rows.at_once)
-    ]
     now = b.ir.add(p[Field.FIRST_STEP], step)
     with b.ir.if_then(asynchronous):
-        of_step = _emit_child_key(b, p[Field.SEED], now)
-        for number, mask in zip(numbers, masks, strict=True):
-            key = _emit_child_key(b, of_step, rows.number(number))
-            words = [p[Field.VECTORS], key, p[Field.THRESHOLD], p[Field.DIGITS]]
-            b.ir.call(fill, [mask, *words])
-    nobody = ir.Constant(_POINTER, None)
-    fires = [b.ir.select(asynchronous, mask, nobody) for mask in masks]
-    around = [b.ir.add(y, _I64(distance)) for distance in range(-1, rows.at_once + 1)]
-    seen = [rows.before(stage, number) for number in around]
-    targets = [rows.after(stage, number) for number in numbers]
-    if rows.at_once > 1:
-        pairs = zip(wanted, targets, strict=True)
-        targets = [b.ir.select(each, target, rows.nowhere()) for each, target in pairs]
-    b.ir.call(cells, [*seen, *targets, p[Field.CHANNEL_STRIDE], p[Field.VECTORS], *fires])
+        key = _emit_child_key(b, _emit_child_key(b, p[Field.SEED], now), rows.number(y))
+        b.ir.call(fill, [rows.scratch, p[Field.VECTORS], key, p[Field.THRESHOLD], p[Field.DIGITS]])
+    fire = b.ir.select(asynchronous, rows.scratch, ir.Constant(_POINTER, None))
+    seen = [rows.before(stage, b.ir.add(y, _I64(distance))) for distance in (-1, 0, 1)]
+    target = rows.after(stage, y)
+    b.ir.call(cells, [*seen, target, p[Field.CHANNEL_STRIDE], p[Field.VECTORS], fire])
     with b.ir.if_then(b.ir.icmp_unsigned("!=", p[Field.LABELS], _I64(0))):
-        of_step = _emit_child_key(b, p[Field.NOISE_SEED], now)
-        for number, target in zip(numbers, targets, strict=True):
-            of_row = _emit_child_key(b, of_step, rows.number(number))
-            # The cells are done with their fire masks.
-            _emit_noise(b, p, target, of_row, masks[0], fill, channels)
+        key = _emit_child_key(b, _emit_child_key(b, p[Field.NOISE_SEED], now), rows.number(y))
+        # The cells are done with their fire mask.
+        _emit_noise(b, p, target, key, rows.scratch, fill, channels)
     with (
         b.ir.if_then(b.ir.icmp_unsigned("!=", p[Field.ENDS], _I64(0))),
         b.loop(_I64(0), _I64(channels)) as channel,
     ):
-        for target in targets:
-            _emit_ends(b, p, b.at(target, b.ir.mul(channel, p[Field.CHANNEL_STRIDE])))
+        _emit_ends(b, p, b.at(target, b.ir.mul(channel, p[Field.CHANNEL_STRIDE])))
 
 
 def _emit_child_key(b: Builder, key: Any, number: Any) -> Any:

@@ -13,7 +13,6 @@ from difflogic.circuit.gates import Op
 from difflogic.simulation import benchmark, compiled, interpreter, native
 from difflogic.simulation.bit_grid import Geometry, pack
 from difflogic.simulation.life import life_automaton
-from difflogic.simulation.schedule import schedule
 from difflogic.simulation.simulator import (
     Conditions,
     Damage,
@@ -95,15 +94,12 @@ def test_blocks_of_steps_and_bands_of_rows(height, width, boundary):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("boundary", ["zero", "periodic"])
-@pytest.mark.parametrize(("words", "rows"), [(2, 1), (4, 1), (8, 1), (2, 2), (2, 3), (2, 8)])
-def test_vector_widths_and_rows_computed_together(words, rows, boundary, monkeypatch):
+@pytest.mark.parametrize("words", [2, 4, 8])
+def test_vector_widths(words, boundary, monkeypatch):
     if words > native.vector_words():
         pytest.skip("wider than this machine's vectors")
     monkeypatch.setattr(native, "vector_words", lambda: words)
-    monkeypatch.setattr(native, "ROWS_AT_ONCE", rows)
-    monkeypatch.setattr(native, "LEAST_SAVING", 0)
     circuit = random_circuit(2, 40, np.random.default_rng(3))
-    assert native.rows_at_once(schedule(circuit)) == rows
     for height, width in ((1, 1), (2, 70), (7, 65), (31, 513)):
         state = draw_state(2, height, width)
         for fire_rate, steps, workers in ((1.0, 1, 1), (1.0, 9, 3), (0.6, 5, 2)):
