@@ -76,3 +76,10 @@ def neighbors(height: int, width: int, boundary: Boundary | Walls) -> npt.NDArra
         cell = (ny % height) * width + nx % width
         table[n] = cell if boundary == "periodic" else np.where(inside, cell, OUTSIDE)
     return table
+
+
+def center_start(channels: int, height: int, width: int) -> npt.NDArray[np.uint8]:
+    """Return one cell of ones in the middle of zeros, shape (channels, height, width)."""
+    start = np.zeros((channels, height, width), np.uint8)
+    start[:, height // 2, width // 2] = 1
+    return start

@@ -17,12 +17,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.specification import Cases
 from difflogic.config import Config, TrainingConfig
 from difflogic.engine.hard import Bits, active_gates
 from difflogic.engine.layout import Grid
-from difflogic.evaluation.assurance import assure_automaton
+from difflogic.evaluation.assurance import keeps
 from difflogic.evaluation.scene import NumberedStarts, Patches, Scene, Streams, scene_of
 from difflogic.evaluation.trial import Count, count_wrong
 from difflogic.model.hardening import from_model
@@ -82,12 +81,11 @@ class Plan:
     exhaustive: bool = False
     covers_all_starts: bool = False
     """Whether `starts` counts all starts, but they are too many to check every time."""
-    holding_task: Task | None = None
-    """The task, if its picture must stay, which also requires a proof."""
-    every_size_task: Task | None = None
-    """The task, if every length or size must be decided: proved, or for lengths also refuted."""
-    settling_task: Task | None = None
-    """The task, if its cases must still be right when their states settle, or are lessons."""
+    proved: Task | None = None
+    """The task, if a circuit must also be proved: that its targets stay, or on every size. For
+    lines, it suffices that every length is decided."""
+    holds: bool = False
+    """Whether a picture must stay."""
     numbered_starts: NumberedStarts | None = None
     """If every start must reach one target: that target, and starts found by certificates."""
 
@@ -109,8 +107,8 @@ class Plan:
             scene.at,
             cases.name,
             exhaustive=True,
-            holding_task=task if task.holds else None,
-            settling_task=task if task.stays else None,
+            proved=task if task.holds or task.stays else None,
+            holds=task.holds,
         )
 
     @classmethod
@@ -122,7 +120,7 @@ class Plan:
         """
         steps = task.automaton.steps
         at = tuple(range(steps, 3 * steps + 2))
-        return cls(scene_of(task, streams, at), 1, at, holding_task=task)
+        return cls(scene_of(task, streams, at), 1, at, proved=task, holds=True)
 
     @classmethod
     def healing(cls, task: Task, streams: Streams) -> Plan:
@@ -141,7 +139,7 @@ class Plan:
         undamaged_at = tuple(step for step in at if step not in healed)
         scene = replace(scene_of(task, streams, at), damage=damage, undamaged_at=undamaged_at)
         return cls(
-            scene, 1 + len(patches), at, "damages", covers_all_starts=True, holding_task=task
+            scene, 1 + len(patches), at, "damages", covers_all_starts=True, proved=task, holds=True
         )
 
     @classmethod
@@ -155,17 +153,16 @@ class Plan:
                 scene,
                 number,
                 task.decisive_steps,
-                holding_task=task if task.holds else None,
-                every_size_task=task if task.machine or task.rule else None,
+                proved=task if task.holds or task.machine or task.rule else None,
+                holds=task.holds,
             )
         numbered_starts = NumberedStarts(scene.draw, target)
         scene = replace(scene, draw=numbered_starts.draw)
-        every_size = task if task.asks_every_size else None
         return cls(
             scene,
             number,
             task.decisive_steps,
-            every_size_task=every_size,
+            proved=task if task.asks_every_size else None,
             numbered_starts=numbered_starts,
         )
 
@@ -251,13 +248,3 @@ def name_starts(plan: Plan, task: Task, training: TrainingConfig, epochs: int) -
     if seen:
         return f"{plan.starts} random starts, {seen} of which training drew, too"
     return f"{plan.starts} {'random' if looked_at < epochs else 'held-out'} starts"
-
-
-def keeps(automaton: Automaton, task: Task) -> bool:
-    """Whether a circuit provably keeps its picture, or the targets of all its cases.
-
-    True if its task does not require that.
-    """
-    required = task.holds or task.asks_every_size
-    required = required or (task.stays and task.find_cases() is not None)
-    return not required or assure_automaton(automaton, task).proved

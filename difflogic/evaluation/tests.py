@@ -16,13 +16,12 @@ from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config
 from difflogic.evaluation import gates as active
 from difflogic.evaluation import noise as noises
-from difflogic.evaluation.assurance import WOUND, assure_automaton
+from difflogic.evaluation.assurance import WOUND, assure_automaton, keeps
 from difflogic.evaluation.exactness import (
     STARTS,
     Plan,
     held_out_streams,
     is_deterministic,
-    keeps,
     name_starts,
 )
 from difflogic.evaluation.scene import Damage, Scene, Streams, scene_of
@@ -438,7 +437,7 @@ def run_tests(
         "training_seed": config.training.seed if isinstance(source, Model) else None,
         "seed": subject.seed,
         "exact": found[EXACTNESS]["exact"],
-        "assurance": json_value(assure_automaton(subject.automaton, subject.task, wound=WOUND)),
+        "assurance": json_value(assure_automaton(subject.automaton, subject.task, WOUND)),
         "published": config.published.model_dump(exclude_none=True),
         "tests": found,
         "not_applicable": {name: reason for name, reason in refused.items() if reason is not None},

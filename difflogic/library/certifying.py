@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
@@ -16,38 +15,22 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.cost import require_provable
 from difflogic.circuit.specification import Cases
 from difflogic.config import Config
-from difflogic.evaluation.assurance import (
-    Assurance,
-    all_cases,
-    assure_automaton,
-    confine_in_any_order,
-    every_length,
-    of_lines,
-)
+from difflogic.evaluation.assurance import question_of
 from difflogic.library.common import Progress, ProgressCallback, table, write_output
 from difflogic.library.loading import Loaded, Source
 from difflogic.library.options import Contents, Damage, Margin, TimeLimit, checked
 from difflogic.library.simplifying import proved, simplify
 from difflogic.library.trusting import experiment_of, load_trusted
-from difflogic.proof.convergence import (
-    Bits,
-    Finding,
-    Question,
-    Verdict,
-    by_sets,
-    decide,
-    decide_quickly,
-    resting_picture,
-)
-from difflogic.proof.convergence.confinement import REACHES, Confinement, Ground, Wound
-from difflogic.proof.convergence.findings import Method
+from difflogic.proof.answer import Assurance, Budget, Confinement
+from difflogic.proof.cases import Listed
+from difflogic.proof.convergence import Bits, Finding, Question, Verdict, resting_picture
+from difflogic.proof.convergence.deciding import SETS
 from difflogic.proof.convergence.folding import live_part
-from difflogic.proof.convergence.orbits import repeated
-from difflogic.proof.convergence.planes import pack, unpack
-from difflogic.proof.convergence.sets import as_array
-from difflogic.proof.convergence.sizes import PERIODS, EverySize, every_size
+from difflogic.proof.convergence.sizes import PERIODS, EverySize, Plane
 from difflogic.proof.every_length import EveryLength
 from difflogic.proof.files import damage_part, write_cases, write_certificate
+from difflogic.proof.prover import confined, prove
+from difflogic.proof.question import Wound
 from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import CircuitError, ConfigError
@@ -79,10 +62,8 @@ class Certified:
     """One per grid; empty if the task has no target common to all starts."""
     assurance: Assurance | None = None
     """The verdict on a task without such a target."""
-    cases: Cases | None = None
-    """All starts and targets of such a task, if they can be listed."""
-    lines: EveryLength | None = None
-    """The proof for lines of every length, if the task is about lines."""
+    evidence: Cases | EveryLength | None = None
+    """All starts and targets of such a task, if they can be listed; or a proof about lines."""
     every_size: EverySize | None = None
     """With `all_sizes` or `damage`: what is known about all heights and widths."""
     assumed: str = ""
@@ -123,19 +104,19 @@ class Certified:
         if self.findings:
             more = {} if self.confinement is None else {"damage": self._damage(self.confinement)}
             return write_certificate(automaton, self.findings[0], more)
-        if self.lines is not None:
-            return self.lines.certificate()
+        if isinstance(self.evidence, EveryLength):
+            return self.evidence.certificate()
         if self.assurance is not None and self.assurance.scope == "every size":
             raise CircuitError(
                 f"{self.source.name}: {self.assurance.text}: there is no certificate to write: "
                 "docs/local-rules.md has a checker that takes the circuit itself"
             )
-        if self.cases is None or not self.proved:
+        if self.evidence is None or not self.proved:
             verdict = "nothing" if self.assurance is None else self.assurance.text
             raise CircuitError(f"{self.source.name}: {verdict}: there is no stronger certificate")
         # A circuit file stays unchanged, so that the certificate matches it.
         small = live_part(automaton) if self.source.trained else automaton
-        return write_cases(small, self.cases)
+        return write_cases(small, self.evidence)
 
     def _damage(self, found: Confinement) -> dict[str, Any]:
         """Return what a certificate says about damage, and the settled states of small grids."""
@@ -201,15 +182,16 @@ def certify(
                 f"--damage {damage} --margin {margin}: no such square fits into "
                 f"{automaton.height}×{automaton.width} cells"
             )
-        lines = every_length(automaton, goal)
-        if lines is not None:
-            return Certified(loaded, (), of_lines(lines, goal), lines=lines)
-        found = assure_automaton(automaton, goal, deadline)
-        cases, kept = all_cases(automaton, goal), None
+        question = question_of(automaton, goal)
+        if isinstance(question, Listed):
+            question = replace(question, wound=wound)
         if wound is not None:
             progress(Progress(GRIDS, 1, 1, "damage"))
-            kept = _confined_picture(live_part(automaton), cases, wound, deadline)
-        return Certified(loaded, (), found, cases, confinement=kept)
+        answer = prove(question, Budget(deadline))
+        kept = answer.confinement
+        if wound is not None and kept is None:
+            kept = Confinement(wound, Verdict.open)
+        return Certified(loaded, (), answer.assurance, answer.evidence, confinement=kept)
     grids = sizes or [(automaton.height, automaton.width)]
     for size in grids:
         require_provable(loaded.name, automaton.circuit, *size)
@@ -218,27 +200,30 @@ def certify(
     small = live_part(automaton)
     if not proved(automaton, small.circuit, until.left, progress).equal:
         small = automaton
-    findings = [by_sets(Question.of(small, targets(*grid)), until) for grid in grids]
-    if any(found.verdict is not Verdict.proved for found in findings):
+    by_sets = Budget(until, SETS.cost)
+    found = [prove(Question.of(small, targets(*grid)), by_sets).evidence for grid in grids]
+    if any(each.verdict is not Verdict.proved for each in found):
         # With fewer gates, sets lose fewer dependencies between signals.
         limit = max(until.left, SHORTEST)
         simpler = simplify(small, "low", time_limit=limit, progress=progress)
         simple = simpler.automaton if simpler.proved else small
-        for place, finding in enumerate(findings):
+        for place, each in enumerate(found):
 
             def report(method: str, place: int = place) -> None:
                 progress(Progress(GRIDS, place, len(grids), method))
 
-            if finding.verdict is not Verdict.proved:
-                target = finding.question.target
-                seconds = until.left / (len(grids) - place)
-                findings[place] = decide(Question.of(simple, target), seconds, report)
+            if each.verdict is not Verdict.proved:
+                share = Deadline.after(until.left / (len(grids) - place))
+                asked = Question.of(simple, each.question.target)
+                found[place] = prove(asked, Budget(share, progress=report)).evidence
+    findings = tuple(found)
     if not all_sizes and damage is None:
-        return Certified(loaded, tuple(findings))
+        return Certified(loaded, findings)
     repeats = 1 if goal is None else _repeats(goal)
-    half, compared = Deadline.after(deadline.left / (1 if wound is None else 2)), goal is not None
+    half = Deadline.after(deadline.left / (1 if wound is None else 2))
     progress(Progress(GRIDS, len(grids), len(grids), "all sizes"))
-    everywhere = every_size(small, targets, repeats, decide_quickly, half, compared)
+    plane = Plane(small, targets, repeats, goal is not None)
+    everywhere = prove(plane, Budget(half)).evidence
     assumed = ""
     if everywhere.table is not None and goal is not None and goal.source is not None:
         assumed = (
@@ -248,50 +233,8 @@ def certify(
     kept = None
     if wound is not None:
         progress(Progress(GRIDS, len(grids), len(grids), "damage"))
-        kept = _confined(everywhere, findings[0], wound, deadline)
-    return Certified(loaded, tuple(findings), None, None, None, everywhere, assumed, kept)
-
-
-def _confined(
-    everywhere: EverySize, finding: Finding, wound: Wound, deadline: Deadline
-) -> Confinement:
-    """Decide whether damage stays local on every grid; without their proof, on the first one."""
-    if everywhere.table is None:
-        if finding.method is not Method.sets:
-            return Confinement(wound, Verdict.open)
-        question = finding.question
-        ground = Ground(as_array(question.board, finding.final_sets))
-    else:
-        question, ground = everywhere.table.question, Ground.of(everywhere.table)
-    return _confined_on(question, ground, wound, deadline)
-
-
-def _confined_picture(
-    automaton: Automaton, cases: Cases | None, wound: Wound, deadline: Deadline
-) -> Confinement:
-    """Decide whether damage stays local in the state in which a picture's only start settles.
-
-    In other orders of firing it may settle in another one.
-    """
-    if cases is None or len(cases.starts) != 1 or automaton.fire_rate < 1:
-        return Confinement(wound, Verdict.open, reason="it may settle in several states")
-    question = Question.of(automaton, cases.targets[0])
-    start = pack(question.board, cases.starts[0][list(automaton.circuit.labels)])
-    found = repeated(question.network, question.board, start, deadline, math.inf)
-    if found is None or found[1] != 1 or not question.is_right(found[0]):
-        return Confinement(wound, Verdict.open, reason="its start does not settle in the target")
-    settled = Ground(unpack(question.board, found[0]), start=unpack(question.board, start))
-    return _confined_on(question, settled, wound, deadline)
-
-
-def _confined_on(
-    question: Question, ground: Ground, wound: Wound, deadline: Deadline
-) -> Confinement:
-    for reach in REACHES:
-        found = confine_in_any_order(question, replace(wound, reach=reach), ground, deadline)
-        if found.margin is not None:
-            break
-    return found
+        kept = confined(everywhere, findings[0], wound, Budget(deadline))
+    return Certified(loaded, findings, None, None, everywhere, assumed, kept)
 
 
 def _repeats(task: Task) -> int | None:

@@ -21,9 +21,12 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import Bits, evaluate
 from difflogic.circuit.specification import Machine
+from difflogic.proof.answer import Answer, Assurance, Budget, Method
+from difflogic.proof.convergence.findings import Verdict
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.files import proof_text
 from difflogic.proof.question import Asked
+from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import CircuitError
 
 FORMAT = "dct-every-length"
@@ -66,6 +69,17 @@ class Histories:
 
 class _OpenError(Exception):
     """The proof fails for the given reason."""
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """Asks whether lines of any length show what a machine prints, as `prove` says."""
+
+    automaton: Automaton
+    machine: Machine
+    delay: int
+    steps: int
+    """From which step on its own line is right, if it is proved."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +150,9 @@ def _read_channels(circuit: Circuit, neighbor: int) -> list[int]:
     return [c for c in range(circuit.channels) if neighbor * circuit.channels + c in read]
 
 
-def prove(automaton: Automaton, machine: Machine, delay: int) -> EveryLength:
+def prove(
+    automaton: Automaton, machine: Machine, delay: int, deadline: Deadline = NEVER
+) -> EveryLength:
     """Prove that lines of n cells, for every n and all inputs, show what a machine prints.
 
     Cell i from the right, from 0, must be right at step i + delay and at every later one. The
@@ -152,7 +168,7 @@ def prove(automaton: Automaton, machine: Machine, delay: int) -> EveryLength:
         return replace(found, wrong=wrong)
     for depth in DEPTHS:
         try:
-            return replace(found, histories=_close(cell, delay, depth), reason="")
+            return replace(found, histories=_close(cell, delay, depth, deadline), reason="")
         except _OpenError as error:
             found = replace(found, reason=str(error))
     return found
@@ -255,13 +271,25 @@ def _refute(cell: _Cell, delay: int) -> tuple[tuple[int, ...], int] | None:
     return None
 
 
+def _decide(question: Line, budget: Budget, before: Answer | None) -> Answer:
+    found = prove(question.automaton, question.machine, question.delay, budget.until)
+    verdict = Verdict.open if found.wrong is None else Verdict.refuted
+    verdict = Verdict.proved if found.proved else verdict
+    known = HISTORIES.name, question.steps if found.proved else None
+    return Answer(Assurance(verdict, "every length", found.text, *known, asked=found.asked), found)
+
+
+HISTORIES = Method("histories", 1, lambda each: isinstance(each, Line), _decide)
+
 Node = Hashable
 
 
-def _close(cell: _Cell, delay: int, depth: int) -> Histories:
+def _close(cell: _Cell, delay: int, depth: int, deadline: Deadline) -> Histories:
     """Return closed histories that are right. Raises _OpenError if it finds no such histories."""
     found = _edge(delay)
     while not (nodes := _Nodes(cell, found)).inside():
+        if deadline.passed:
+            raise _OpenError("the time was up")
         found = _merge(_determine(nodes.starts, nodes.edges), depth)
     return found
 

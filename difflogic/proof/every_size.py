@@ -2,12 +2,42 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.circuit.specification import Rule
+from difflogic.proof.answer import Answer, Assurance, Budget, Method
+from difflogic.proof.convergence.findings import Verdict
 from difflogic.proof.convergence.folding import live_part
+from difflogic.proof.question import Asked
+
+
+@dataclass(frozen=True, eq=False)
+class Local:
+    """Asks whether a circuit keeps a rule's bounds in every neighbourhood."""
+
+    automaton: Automaton
+    rule: Rule
+    steps: int
+
+
+def _decide(question: Local, budget: Budget, before: Answer | None) -> Answer:
+    made = question.automaton
+    how = made.boundary, made.fire_rate, made.visible
+    asked = Asked("obeys", "every start", None, None, *how)
+    reason = broken(made, question.rule)
+    if reason:
+        text = f"not proved for every size: {reason}"
+        return Answer(Assurance(Verdict.open, "every size", text, asked=asked))
+    text = f"proved for every {question.rule.theorem}"
+    known = text, NEIGHBORHOODS.name, question.steps
+    return Answer(Assurance(Verdict.proved, "every size", *known, asked=asked))
+
+
+NEIGHBORHOODS = Method("a rule", 0.1, lambda each: isinstance(each, Local), _decide)
 
 
 def broken(automaton: Automaton, rule: Rule) -> str:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+import numpy.typing as npt
+
 from difflogic.circuit.grid import Boundary, Walls
 from difflogic.system.json_values import fields_of
 
@@ -67,4 +70,44 @@ class Asked:
         return (
             f"{what}, from {self.starts}; {sides[0]}×{sides[1]} cells, {boundary} boundary, "
             f"{self.schedule}, visible {channels}"
+        )
+
+
+REACHES = (3, 6)
+"""How far damage may reach, the first that can be proved."""
+
+
+@dataclass(frozen=True)
+class Wound:
+    """Asks whether damage to a square of `side` cells stays local."""
+
+    side: int
+    reach: int = REACHES[0]
+    """Most cells from the square to a wrong one."""
+    margin: int = 0
+    """Least cells from the square to an edge."""
+    zeros: bool = True
+    """Whether its bits become zeros; otherwise they may be anything."""
+
+    @property
+    def frame(self) -> int:
+        """Cells around the square in a window."""
+        return self.reach + 2
+
+    @property
+    def size(self) -> int:
+        """Rows and columns of a window."""
+        return self.side + 2 * self.frame
+
+    def distances(self, height: int, width: int, row: int, column: int) -> npt.NDArray[np.int64]:
+        """Return how far each cell of a grid is from the square that begins here."""
+        y, x = np.indices((height, width)) - np.array([row, column])[:, None, None]
+        ways = -y, y - self.side + 1, -x, x - self.side + 1
+        return np.asarray(np.max([*ways, 0 * x], axis=0))
+
+    @property
+    def text(self) -> str:
+        """The damage in words."""
+        return f"a wound of {self.side}×{self.side} " + (
+            "zeroed cells" if self.zeros else "cells with any content"
         )

@@ -7,7 +7,7 @@ diagram for it needs no search, and takes a time in proportion to the cells.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,26 +22,10 @@ from difflogic.engine.layout import Grid
 from difflogic.evaluation.assurance import assure
 from difflogic.evaluation.trial import Ops
 from difflogic.model.model import Model
-from difflogic.search.finishing import Finished
+from difflogic.search.finishing import Correction, Finished
 from difflogic.search.search import OnProgress, SearchProgress
 from difflogic.system.callbacks import ignore
 from difflogic.tasks import Task
-
-
-@dataclass(frozen=True)
-class Correction:
-    """A model that shows its picture, and what that took."""
-
-    before: Model
-    model: Model
-    bits: int
-    """Bits of the picture that were wrong, of both pictures together."""
-    gates: int
-    """Gates that correct them."""
-
-    def as_dict(self) -> dict[str, int]:
-        """Return plain values for JSON."""
-        return {"bits": self.bits, "gates": self.gates}
 
 
 class Corrector:

@@ -12,7 +12,7 @@ only if the certificate is late or inconclusive.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -31,11 +31,24 @@ from difflogic.search.toughness import Toughness
 from difflogic.search.verifying import Verifier
 from difflogic.system.callbacks import ignore
 
-if TYPE_CHECKING:
-    from difflogic.search.correcting import Correction
-
 LATER = 16
 """Multiple of a search's steps after which a circuit that must stay is checked once more."""
+
+
+@dataclass(frozen=True)
+class Correction:
+    """A model that shows its picture, and what that took."""
+
+    before: Model
+    model: Model
+    bits: int
+    """Bits of the picture that were wrong, of both pictures together."""
+    gates: int
+    """Gates that correct them."""
+
+    def as_dict(self) -> dict[str, int]:
+        """Return plain values for JSON."""
+        return {"bits": self.bits, "gates": self.gates}
 
 
 @dataclass(frozen=True)
@@ -114,7 +127,7 @@ class Finisher(Verifier):
         if self._plan.numbered_starts is not None:
             self._plan.numbered_starts.clear()
         samples, scene = self._first_samples, self._scene
-        if self._rectifies and self._plan.holding_task is not None:
+        if self._rectifies and self._plan.holds:
             scene = replace(scene, at=scene.at[: self._useful_steps(logits.argmax(axis=0))])
         search = (RectifyingSearch if self._rectifies else Search)(
             self._netlist, logits, self._sensitivity, rng, self._settings.candidates, on_progress
@@ -145,7 +158,7 @@ class Finisher(Verifier):
         if self._rectifies:
             return self._settings.rectify * len(scene.at)
         # A cell that is wrong once is wrong at many of the counted steps.
-        return FEW_WRONG if self._plan.holding_task is None else 4 * FEW_WRONG
+        return 4 * FEW_WRONG if self._plan.holds else FEW_WRONG
 
     def _useful_steps(self, ops: npt.NDArray[np.int64]) -> int:
         """Return the number of first steps with few wrong cells on average; at least 1.
@@ -161,7 +174,7 @@ class Finisher(Verifier):
 
         Looks LATER times as far as the scene. None if no step is wrong, or no target must stay.
         """
-        if self._plan.holding_task is None:
+        if not self._plan.holds:
             return None
         seen = scene.at[-1]
         later = replace(

@@ -138,7 +138,7 @@ class Judge:
 
         If the task is about every size, small grids lie above and on the left of the training grid.
         """
-        grid, task = self._plan.scene.grid, self._plan.every_size_task
+        grid, task = self._plan.scene.grid, self._plan.proved
         assert self._plan.numbered_starts is not None, "ask can_prove first"
         if task is None:
             return grid.boundary, self._plan.numbered_starts.target
@@ -186,8 +186,7 @@ class Judge:
         On a line, whether every length is decided: a rule that fails on longer lines solves a
         stage, and the next stage improves it. True if the task asks for nothing.
         """
-        plan = self._plan
-        task = plan.holding_task or plan.every_size_task or plan.settling_task
+        task = self._plan.proved
         if task is None:
             return True
         # A search asks several times about the same circuit.

@@ -306,7 +306,7 @@ class GradientSensitivity:
         """`steps` is the training step."""
         scene = plan.scene
         self._netlist, self._scene, self._steps = netlist, scene, steps
-        self._holds = plan.holding_task is not None
+        self._holds = plan.holds
         self._batch = min(plan.starts, most_samples(scene.grid))
         self._hard = HardGradients(netlist, scene.grid, steps, self._batch)
 

@@ -9,14 +9,16 @@ import numpy as np
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.netlist import Netlist
-from difflogic.evaluation.assurance import ANY_ORDER, WOUND
+from difflogic.evaluation.assurance import WOUND
 from difflogic.evaluation.scene import Damage, Streams, scene_of
 from difflogic.evaluation.trial import Ops, Trial
 from difflogic.model.hardening import automaton_of, hard_circuit
-from difflogic.proof.convergence import Question, decide_quickly, sets
-from difflogic.proof.convergence.confinement import Ground, Window, Wound, follow, windows_of
+from difflogic.proof.convergence import Question, sets
+from difflogic.proof.convergence.confinement import ANY_ORDER, Ground, Window, follow, windows_of
 from difflogic.proof.convergence.folding import live_part
-from difflogic.proof.convergence.sizes import Table, every_size
+from difflogic.proof.convergence.sizes import Plane, Table
+from difflogic.proof.prover import prove
+from difflogic.proof.question import Wound
 from difflogic.search.limits import Limits
 from difflogic.system.streams import Purpose
 from difflogic.tasks import Task
@@ -98,7 +100,8 @@ class Toughness:
         task = self._task
         small = live_part(automaton_of(hard_circuit(self._netlist, ops), task))
         targets, period = task.lasting_target_on, task.lasting_period
-        return every_size(small, targets, period, decide_quickly).table
+        table: Table | None = prove(Plane(small, targets, period)).evidence.table
+        return table
 
 
 def _windows_of(table: Table) -> tuple[Question, Wound, list[Window]]:

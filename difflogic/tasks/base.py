@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.grid import Boundary, Start
+from difflogic.circuit.grid import Boundary, Start, center_start
 from difflogic.circuit.specification import Bits, Cases, Machine, Rule
 from difflogic.examples.encoding import Encoding
 from difflogic.examples.pairs import Pair
@@ -501,13 +501,6 @@ def line_of(error: BaseException, source: str) -> str:
 def later_steps(steps: int) -> tuple[int, ...]:
     """Return T, T + 1, 2T and 2T + 1, each once."""
     return tuple(sorted({steps, steps + 1, 2 * steps, 2 * steps + 1}))
-
-
-def center_start(channels: int, height: int, width: int) -> Bits:
-    """Return one cell of ones in the middle of zeros, shape (channels, height, width)."""
-    start = np.zeros((channels, height, width), np.uint8)
-    start[:, height // 2, width // 2] = 1
-    return start
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from difflogic.circuit.grid import Boundary, Start
+from difflogic.circuit.grid import Boundary, Start, center_start
 from difflogic.circuit.places import place_bits, places, steps_to_show
 from difflogic.circuit.specification import Bits, Cases
 from difflogic.pictures.colors import Color, parse_color
 from difflogic.pictures.text import parse_picture
 from difflogic.system.errors import ConfigError
-from difflogic.tasks.base import Larger, Task, center_start
+from difflogic.tasks.base import Larger, Task
 from difflogic.tasks.counting import Counting
 from difflogic.tasks.parts import Exhibit, InapplicableError, Preview, Sample
 from difflogic.tasks.sections import AutomatonConfig, Size, TaskSection

@@ -252,7 +252,8 @@ def make_finisher(start: Model, task: Task, workers: Workers) -> AnyFinisher:
 def _plan_of_checks(config: Config, task: Task) -> Plan:
     streams = Streams(config.training.seed, Purpose.CHECK_START, Purpose.CHECK_MASK)
     if task.whole is not task:
-        return replace(Plan.of_task(task, ROUND, streams), settling_task=task.whole)
+        plan = Plan.of_task(task, ROUND, streams)
+        return replace(plan, proved=plan.proved or task.whole)
     if task.each:
         return Plan.of_task(task, ROUND, streams)
     if task.damages:

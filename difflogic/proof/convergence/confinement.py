@@ -28,22 +28,23 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.proof.answer import Confinement, Witness
 from difflogic.proof.convergence import sets
 from difflogic.proof.convergence.findings import Bits, Question, Verdict
 from difflogic.proof.convergence.orbits import cycle, plain_step, states
 from difflogic.proof.convergence.planes import Board, Planes, pack, unpack
 from difflogic.proof.convergence.sets import UNKNOWN, Sets
 from difflogic.proof.convergence.sizes import NEVER, Table
+from difflogic.proof.question import Wound
 from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import NEVER as NO_DEADLINE
 from difflogic.system.deadline import Deadline
-from difflogic.system.quantities import counted
 
 OUTSIDE = 3
 """Stands for a cell beyond the edge, beside 0, 1 and UNKNOWN."""
 
-REACHES = (3, 6)
-"""How far damage may reach, the first that can be proved."""
+ANY_ORDER = 0.5
+"""A fire rate that asks about every fair schedule, as all below 1 do."""
 
 BITS_AT_ONCE, MOST_BITS = 2**20, 2**25
 """Bits of a plane of the windows that are computed together, and of all of them."""
@@ -61,42 +62,6 @@ Lines = tuple[int, ...]
 """The board's rows, or columns, that a grid or a window consists of; -1 is beyond the edge."""
 
 Numbers = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Wound:
-    """Asks whether damage to a square of `side` cells stays local."""
-
-    side: int
-    reach: int = REACHES[0]
-    """Most cells from the square to a wrong one."""
-    margin: int = 0
-    """Least cells from the square to an edge."""
-    zeros: bool = True
-    """Whether its bits become zeros; otherwise they may be anything."""
-
-    @property
-    def frame(self) -> int:
-        """Cells around the square in a window."""
-        return self.reach + 2
-
-    @property
-    def size(self) -> int:
-        """Rows and columns of a window."""
-        return self.side + 2 * self.frame
-
-    def distances(self, height: int, width: int, row: int, column: int) -> Numbers:
-        """Return how far each cell of a grid is from the square that begins here."""
-        y, x = np.indices((height, width)) - np.array([row, column])[:, None, None]
-        ways = -y, y - self.side + 1, -x, x - self.side + 1
-        return np.asarray(np.max([*ways, 0 * x], axis=0))
-
-    @property
-    def text(self) -> str:
-        """The damage in words."""
-        return f"a wound of {self.side}×{self.side} " + (
-            "zeroed cells" if self.zeros else "cells with any content"
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,74 +104,6 @@ class Ground:
         found = self.board[:, rows][:, :, columns]
         found[:, np.array(rows) < 0] = found[:, :, np.array(columns) < 0] = OUTSIDE
         return found
-
-
-@dataclass(frozen=True, eq=False)
-class Witness:
-    """A run, by the plain interpreter, in which a cell too far away is wrong."""
-
-    start: Bits
-    """The first state, shape (channels, height, width)."""
-    settled: int
-    """After how many steps of all cells it has settled, and is wounded."""
-    wounded: Bits
-    """The state then, with the wound."""
-    row: int
-    column: int
-    """Where the square begins."""
-    fired: Bits
-    """Which cells fire at each step from then on, (steps, height, width)."""
-    cell: tuple[int, int]
-    """Row and column of a cell that is wrong then."""
-
-
-@dataclass(frozen=True)
-class Confinement:
-    """The answer."""
-
-    wound: Wound
-    verdict: Verdict
-    margin: int | None = None
-    """Cells from the edges from which on it is proved; None if it is nowhere."""
-    reach: int = 0
-    """Cells from a square to the farthest that is ever wrong, where it is proved."""
-    rounds: int = 0
-    """Rounds, or steps, after which no cell is wrong again, where it is proved."""
-    windows: int = 0
-    witness: Witness | None = None
-    where: str = "every grid"
-    synchronous: bool = False
-    reason: str = ""
-    """Why it is open, if no proof was tried."""
-
-    @property
-    def text(self) -> str:
-        """The result in words."""
-        kept, wound = "", self.wound.text
-        if self.margin is not None:
-            off = f" at least {counted(self.margin, 'cell')} from the edges" if self.margin else ""
-            away = f"cells more than {self.reach} away" if self.reach else "a cell outside it"
-            after = counted(self.rounds, "step" if self.synchronous else "round")
-            how = (
-                "if all cells fire at each step" if self.synchronous else "under any fair schedule"
-            )
-            kept = (
-                f"{wound}{off} never reaches {away}, and is closed after {after}, {how}, "
-                f"on {self.where}"
-            )
-        if self.verdict is Verdict.proved:
-            return kept
-        failed = f"it is not proved that {wound} stays local on {self.where}"
-        failed += f": {self.reason}" if self.reason else ""
-        if self.witness is not None:
-            run, (_, height, width) = self.witness, self.witness.start.shape
-            far = self.wound.distances(height, width, run.row, run.column)[run.cell]
-            failed = (
-                f"fails: on {height}×{width} cells, {wound} from row {run.row}, column "
-                f"{run.column} on makes a cell wrong that is {far} away, after "
-                f"{counted(len(run.fired), 'step')}"
-            )
-        return f"{failed}; {kept}" if kept else failed
 
 
 class Window(NamedTuple):
@@ -261,6 +158,17 @@ def confine(
         if witness is not None:
             return replace(answer, verdict=Verdict.refuted, witness=witness)
     return answer
+
+
+def confine_in_any_order(
+    question: Question, wound: Wound, ground: Ground, deadline: Deadline = NO_DEADLINE
+) -> Confinement:
+    """Decide as `confine` does, but if all cells fire at each step, try any order first."""
+    if question.synchronous:
+        found = confine(replace(question, fire_rate=ANY_ORDER), wound, ground, deadline)
+        if found.verdict is Verdict.proved:
+            return found
+    return confine(question, wound, ground, deadline)
 
 
 def windows_of(ground: Ground, wound: Wound, deadline: Deadline = NO_DEADLINE) -> list[Window]:

@@ -1,33 +1,26 @@
-"""Decides whether every start ends in the target: cheap methods first, then general ones."""
+"""Decides whether every start ends in the target on one grid: four methods, the cheapest first."""
 
 from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from difflogic.circuit.cost import MOST_BYTES
 from difflogic.circuit.evaluate import evaluate
 from difflogic.circuit.grid import OUTSIDE, neighbors
+from difflogic.proof.answer import Answer, Assurance, Budget, Method
 from difflogic.proof.convergence import orbits, sets
-from difflogic.proof.convergence.findings import (
-    Attempt,
-    Counterexample,
-    Finding,
-    Method,
-    Question,
-    Verdict,
-)
+from difflogic.proof.convergence.findings import Counterexample, Finding, Question, Verdict
 from difflogic.proof.convergence.folding import folded_part
 from difflogic.proof.convergence.planes import Network, Planes, pack, unpack
 from difflogic.proof.convergence.sets import Sets
 from difflogic.proof.satisfiability import Formula
 from difflogic.system.deadline import NEVER, Deadline
 
-SECONDS = 60.0
 STEPS_PER_SIDE = 16
 """Steps on sets per row and column; knowledge that takes longer comes a long way around."""
 SAMPLES, FEWEST = 64, 4
@@ -42,34 +35,55 @@ MOST_GATES = 2**19
 """Most gates of all unrolled steps together; more would take too long to build."""
 
 
-def decide(
-    question: Question,
-    seconds: float = SECONDS,
-    progress: Callable[[str], None] = lambda method: None,
-) -> Finding:
-    """Answer the question, or leave it open after about `seconds`.
-
-    `progress` gets the name of each method when it begins.
-    """
-    search = _Search(question, Deadline.after(seconds), progress)
-    methods = [(Method.run, search.sampled), (Method.sat, search.repeating)]
-    if question.synchronous:
-        methods.append((Method.sat, search.unrolled))
-    return replace(search.run(*methods), attempts=tuple(search.attempts))
-
-
-def decide_quickly(question: Question) -> Finding:
-    """Answer the question with sets and samples only.
-
-    The work is bounded without a clock, so the answer is the same on any machine.
-    """
-    search = _Search(question, NEVER)
-    return replace(search.run((Method.run, search.sampled)), attempts=tuple(search.attempts))
-
-
 def by_sets(question: Question, deadline: Deadline = NEVER) -> Finding:
-    """Answer the question with sets of values only, mostly in milliseconds: proved, or open."""
-    return _Search(question, deadline).run()
+    """Run on sets from everything until they show the target: proved, or open."""
+    began = time.perf_counter()
+    room = MOST_BYTES // (2 * question.circuit.channels * (question.board.cells + 7 >> 3))
+    most = min(STEPS_PER_SIDE * (question.height + question.width), room + 1)
+    run: list[Sets] = []
+    for state in itertools.islice(sets.descend(question.network, question.board), most):
+        run.append(state)
+        if deadline.passed:
+            break
+    # From then on, every state lies in the last sets under any fair schedule.
+    right = (step for step, state in enumerate(run) if question.is_always_right(state))
+    step, known = next(right, None), question.target
+    if step is None:
+        known = sets.as_array(question.board, run[-1])[list(question.visible_places)]
+    return Finding(
+        question,
+        Verdict.open if step is None else Verdict.proved,
+        None if step is None else SETS.name,
+        step,
+        known,
+        run[-1],
+        len(run) - 1,
+        () if step is None else tuple(run[: step + 1]),
+        seconds=time.perf_counter() - began,
+    )
+
+
+def _sets(question: Question, budget: Budget, before: Answer | None) -> Answer:
+    found = by_sets(question, budget.until)
+    if found.verdict is Verdict.proved:
+        return answer_of(found)
+    late = budget.until.passed
+    return answer_of(found, "not decided in the time" if late else "too coarse")
+
+
+def answer_of(found: Finding, outcome: str = "decided") -> Answer:
+    """Say what is found about every start."""
+    asked = found.question.asked
+    match found.verdict:
+        case Verdict.proved:
+            text = f"proved for every start from {asked.unit} {found.from_step} on"
+        case Verdict.refuted:
+            text = "fails: some starts keep missing the target"
+        case Verdict.open:
+            text = f"not proved: {found.unknown_cells} cells remain unknown"
+    known = found.method, found.from_step, found.any_schedule
+    assurance = Assurance(found.verdict, "every start", text, *known, asked=asked)
+    return Answer(assurance, found, outcome=outcome)
 
 
 def right_from(question: Question) -> int | None:
@@ -103,133 +117,91 @@ def is_right_after(question: Question, read: Sequence[int], values: Planes) -> b
     return question.is_right(question.network.step(question.board, state))
 
 
-@dataclass
-class _Search:
-    question: Question
-    deadline: Deadline
-    progress: Callable[[str], None] = lambda method: None
-    attempts: list[Attempt] = field(default_factory=list)
-    began: float = field(default_factory=time.perf_counter)
+def _sampled(question: Question, budget: Budget, before: Answer | None) -> Answer | str:
+    """Look for a refutation in the runs of random starts."""
+    steps = 4 * (question.height + question.width)
+    starts = max(FEWEST, min(SAMPLES, SAMPLED_CELLS // question.board.cells))
+    for start in orbits.missed(question, steps, starts, budget.until):
+        found = _confirmed(question, start, budget.until, LONGEST_SAMPLE)
+        if found is not None:
+            return _refuted(before, RUNS, found)
+    budget.until.check()
+    return "too coarse"
 
-    def run(self, *methods: tuple[Method, Callable[[], Finding | str]]) -> Finding:
-        """Try sets of values, then the given methods, until one decides."""
-        found = self._attempt(Method.sets, self.by_sets)
-        for name, method in methods:
-            if found is None and not self.deadline.passed:
-                found = self._attempt(name, method)
-        return found or self._finding(Verdict.open, None)
 
-    def _attempt(self, name: Method, method: Callable[[], Finding | str]) -> Finding | None:
-        """Try a method, which returns a finding or a reason, or raises TimeoutError."""
-        self.progress(name.value)
-        began = time.perf_counter()
-        try:
-            found = method()
-        except TimeoutError:
-            found = "not decided in the time"
-        outcome = found if isinstance(found, str) else "decided"
-        self.attempts.append(Attempt(name, outcome, time.perf_counter() - began))
-        return None if isinstance(found, str) else found
-
-    def by_sets(self) -> Finding | str:
-        """Run on sets from everything, until they show the target."""
-        question = self.question
-        room = MOST_BYTES // (2 * question.circuit.channels * (question.board.cells + 7 >> 3))
-        most = min(STEPS_PER_SIDE * (question.height + question.width), room + 1)
-        run = []
-        for state in itertools.islice(sets.descend(question.network, question.board), most):
-            run.append(state)
-            if self.deadline.passed:
-                break
-        # From this step on, every state lies in these sets under any fair schedule.
-        self.from_step, self.within = len(run) - 1, run[-1]
-        for step, state in enumerate(run):
-            if question.is_always_right(state):
-                states = tuple(run[: step + 1])
-                return self._finding(Verdict.proved, Method.sets, from_step=step, states=states)
-        self.deadline.check()
-        return "too coarse"
-
-    def sampled(self) -> Finding | str:
-        """Look for a refutation in the runs of random starts."""
-        question = self.question
-        steps = 4 * (question.height + question.width)
-        starts = max(FEWEST, min(SAMPLES, SAMPLED_CELLS // question.board.cells))
-        for start in orbits.missed(question, steps, starts, self.deadline):
-            found = self._confirmed(start, LONGEST_SAMPLE)
+def _repeating(question: Question, budget: Budget, before: Answer | None) -> Answer | str:
+    """Look for a wrong state that repeats, by SAT."""
+    assert before is not None
+    with Formula() as formula:
+        layout = Unrolled(question, before.evidence.final_sets, formula)
+        for period in PERIODS if question.synchronous else PERIODS[:1]:
+            layout.advance(period, budget.until)
+            start = layout.find_cycle(period, budget.until)
+            found = None if start is None else _confirmed(question, start, budget.until)
             if found is not None:
-                return self._finding(Verdict.refuted, Method.run, counterexample=found)
-        self.deadline.check()
-        return "too coarse"
+                return _refuted(before, REPEATING, found)
+    return "no state that comes back at once misses the target"
 
-    def repeating(self) -> Finding | str:
-        """Look for a wrong state that repeats, by SAT."""
-        with Formula() as formula:
-            layout = Unrolled(self.question, self.within, formula)
-            for period in PERIODS if self.question.synchronous else PERIODS[:1]:
-                layout.advance(period, self.deadline)
-                start = layout.find_cycle(period, self.deadline)
-                found = None if start is None else self._confirmed(start)
-                if found is not None:
-                    return self._finding(Verdict.refuted, Method.sat, counterexample=found)
-        return "no state that comes back at once misses the target"
 
-    def unrolled(self) -> Finding | str:
-        """Look for a number of steps after which no start misses the target, by SAT."""
-        with Formula() as formula:
-            layout, steps, late = Unrolled(self.question, self.within, formula), 1, 0
-            while True:
-                layout.advance(steps, self.deadline)
-                start = layout.find_late(steps, self.deadline)
-                if start is None:
-                    from_step = self.from_step + self._earliest(layout, late, steps)
-                    return self._finding(Verdict.proved, Method.sat, from_step=from_step)
-                found = self._confirmed(start)
-                if found is not None:
-                    return self._finding(Verdict.refuted, Method.sat, counterexample=found)
-                late, steps = steps, 2 * steps
+def _unrolled(question: Question, budget: Budget, before: Answer | None) -> Answer | str:
+    """Look for a number of steps after which no start misses the target, by SAT."""
+    assert before is not None
+    known, deadline = before.evidence, budget.until
+    with Formula() as formula:
+        layout, steps, late = Unrolled(question, known.final_sets, formula), 1, 0
+        while True:
+            layout.advance(steps, deadline)
+            start = layout.find_late(steps, deadline)
+            if start is None:
+                step = known.within + _earliest(layout, late, steps, deadline)
+                proved = {"verdict": Verdict.proved, "method": UNROLLED.name, "from_step": step}
+                return answer_of(replace(known, **proved, known=question.target))
+            found = _confirmed(question, start, deadline)
+            if found is not None:
+                return _refuted(before, UNROLLED, found)
+            late, steps = steps, 2 * steps
 
-    def _earliest(self, layout: Unrolled, late: int, steps: int) -> int:
-        """Bisect for the least sufficient number of steps, above `late` and up to `steps`."""
-        while steps - late > 1:
-            middle = (late + steps) // 2
-            try:
-                start = layout.find_late(middle, self.deadline)
-            except TimeoutError:
-                break
-            late, steps = (late, middle) if start is None else (middle, steps)
-        return steps
 
-    def _confirmed(self, start: Planes, most: int = orbits.MOST_STEPS) -> Counterexample | None:
-        """Run a start; return a state that refutes under the question's schedules."""
-        found = orbits.counterexample(self.question, start, self.deadline, most)
-        if found is None or self.question.synchronous or found.period == 1:
-            return found
-        return None
+def _earliest(layout: Unrolled, late: int, steps: int, deadline: Deadline) -> int:
+    """Bisect for the least sufficient number of steps, above `late` and up to `steps`."""
+    while steps - late > 1:
+        middle = (late + steps) // 2
+        try:
+            start = layout.find_late(middle, deadline)
+        except TimeoutError:
+            break
+        late, steps = (late, middle) if start is None else (middle, steps)
+    return steps
 
-    def _finding(
-        self,
-        verdict: Verdict,
-        method: Method | None,
-        *,
-        from_step: int | None = None,
-        states: tuple[Sets, ...] = (),
-        counterexample: Counterexample | None = None,
-    ) -> Finding:
-        question, known = self.question, self.question.target
-        if verdict is not Verdict.proved:
-            known = sets.as_array(question.board, self.within)[list(question.visible_places)]
-        return Finding(
-            question=question,
-            verdict=verdict,
-            method=method,
-            from_step=from_step,
-            known=known,
-            final_sets=self.within,
-            states=states,
-            counterexample=counterexample,
-            seconds=time.perf_counter() - self.began,
-        )
+
+def _confirmed(
+    question: Question, start: Planes, deadline: Deadline, most: int = orbits.MOST_STEPS
+) -> Counterexample | None:
+    """Run a start; return a state that refutes under the question's schedules."""
+    found = orbits.counterexample(question, start, deadline, most)
+    if found is None or question.synchronous or found.period == 1:
+        return found
+    return None
+
+
+def _refuted(before: Answer | None, method: Method, found: Counterexample) -> Answer:
+    assert before is not None
+    refuted = {"verdict": Verdict.refuted, "method": method.name, "counterexample": found}
+    return answer_of(replace(before.evidence, **refuted))
+
+
+def _of_one_grid(question: object) -> bool:
+    return isinstance(question, Question)
+
+
+def _together(question: object) -> bool:
+    return isinstance(question, Question) and question.synchronous
+
+
+SETS = Method("sets of values", 0.001, _of_one_grid, _sets)
+RUNS = Method("a run until its state repeats", 0.01, _of_one_grid, _sampled)
+REPEATING = Method("SAT on unrolled steps", 1, _of_one_grid, _repeating, needs_clock=True)
+UNROLLED = Method(REPEATING.name, 10, _together, _unrolled, needs_clock=True)
 
 
 class Unrolled:

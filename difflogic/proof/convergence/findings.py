@@ -29,14 +29,6 @@ class Verdict(StrEnum):
     """Not decided in time."""
 
 
-class Method(StrEnum):
-    """How a question was decided."""
-
-    sets = "sets of values"
-    sat = "SAT on unrolled steps"
-    run = "a run until its state repeats"
-
-
 @dataclass(frozen=True, eq=False)
 class Question:
     """Asks whether the visible channels reach `target` from every start, and keep it."""
@@ -119,7 +111,7 @@ class Counterexample:
 class Attempt:
     """One attempt: its method, outcome, and time in seconds."""
 
-    method: Method
+    method: str
     outcome: str
     seconds: float
 
@@ -130,7 +122,7 @@ class Finding:
 
     question: Question
     verdict: Verdict
-    method: Method | None
+    method: str | None
     """None if not decided."""
     from_step: int | None
     """If proved: every start is right at this step and at all later ones."""
@@ -141,6 +133,8 @@ class Finding:
     """
     final_sets: Sets
     """Sets that finally contain every state, from any start."""
+    within: int = 0
+    """After how many steps they do."""
     states: tuple[Sets, ...] = ()
     """If proved by sets: the sets of each step from 0 to `from_step`."""
     counterexample: Counterexample | None = None
@@ -154,7 +148,7 @@ class Finding:
         Proofs by sets and fixed points do. Others need all cells to fire at every step.
         """
         fixed = self.counterexample is not None and self.counterexample.period == 1
-        return self.method is Method.sets or fixed
+        return bool(self.states) or fixed
 
     @property
     def unknown_cells(self) -> int:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,11 +23,13 @@ import numpy.typing as npt
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.grid import Walls
+from difflogic.proof.answer import Answer, Assurance, Budget, Method
 from difflogic.proof.convergence import sets
+from difflogic.proof.convergence.deciding import RUNS, SETS, answer_of, by_sets
 from difflogic.proof.convergence.findings import Bits, Finding, Question, Verdict
 from difflogic.proof.convergence.planes import unpack
 from difflogic.proof.convergence.sets import Sets
-from difflogic.proof.question import Asked
+from difflogic.proof.question import Asked, Wound
 from difflogic.system.deadline import Deadline
 
 PERIODS = (1, 2, 3, 4, 6, 8)
@@ -141,6 +144,25 @@ class Table:
         return slice(start, start + base), later * (side - base) // grids.period * abs(delay)
 
 
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """Asks whether every start ends in the target on every grid.
+
+    The targets of all grids are the upper left parts of one picture of the plane, which repeats
+    after `repeats` rows, and columns; None proves nothing. Unless they are `compared`, any picture
+    that repeats will do.
+    """
+
+    automaton: Automaton
+    target: Target
+    repeats: int | None
+    compared: bool = True
+    own: Question | None = None
+    """The same about the training grid, to say from which step on it is right."""
+    wound: Wound | None = None
+    """Damage that must stay local, too."""
+
+
 @dataclass(frozen=True)
 class EverySize:
     """What is known about grids of every height and width."""
@@ -177,22 +199,13 @@ class EverySize:
         return f"not proved for every grid: {self.reason}"
 
 
-def every_size(
-    automaton: Automaton,
-    target: Target,
-    repeats: int | None,
-    decide: Callable[[Question], Finding],
-    deadline: Deadline | None = None,
-    compared: bool = True,
-) -> EverySize:
+def every_size(plane: Plane, deadline: Deadline | None = None) -> EverySize:
     """Prove that every start ends in the target on every grid, or find a grid where it does not.
 
-    The targets of all grids are the upper left parts of one picture of the plane, which repeats
-    after `repeats` rows, and columns; None proves nothing. Unless they are `compared`, any picture
-    that repeats will do. `decide` answers questions about single grids. Without a deadline, looks
-    at one board only, which takes some hundredths of a second.
+    Without a deadline, looks at one board only, which takes some hundredths of a second.
     """
-    automaton = replace(automaton, boundary="zero")
+    target, repeats, compared = plane.target, plane.repeats, plane.compared
+    automaton = replace(plane.automaton, boundary="zero")
     periods = [period for period in PERIODS if repeats is not None and period % repeats == 0]
     boards = [Grids(beside + period, period) for beside in BESIDE for period in periods]
     for grids in boards if deadline is not None else boards[:1]:
@@ -203,7 +216,7 @@ def every_size(
         free = arrivals(question)
         wrong = _wrong(question, free, compared)
         if wrong.any():
-            return _refute(automaton, target, _failing(grids, wrong), decide)
+            return _refute(automaton, target, _failing(grids, wrong), deadline)
         for delays in _delays(free, grids):
             if deadline is not None and deadline.passed:
                 return EverySize(automaton, reason="time ran out")
@@ -259,14 +272,31 @@ def _refute(
     automaton: Automaton,
     target: Target,
     failing: Sequence[tuple[int, int]],
-    decide: Callable[[Question], Finding],
+    deadline: Deadline | None,
 ) -> EverySize:
     for size in failing[:MOST_REFUTED]:
-        found = decide(Question.of(automaton, target(*size)))
-        if found.verdict is Verdict.refuted:
-            return EverySize(automaton, refuted=found)
+        asked, budget = Question.of(automaton, target(*size)), Budget(deadline)
+        with suppress(TimeoutError):
+            answer = RUNS.decide(asked, budget, answer_of(by_sets(asked)))
+            if isinstance(answer, Answer):
+                return EverySize(automaton, refuted=answer.evidence)
     height, width = failing[0]
     return EverySize(automaton, reason=f"on {height}×{width} cells, some remain unknown")
+
+
+def _decide(question: Plane, budget: Budget, before: Answer | None) -> Answer:
+    """Decide it, and say from which step on the training grid is right."""
+    found, text, first = every_size(question, budget.deadline), "", None
+    if question.own is not None:
+        own = by_sets(question.own)
+        first, grid = own.from_step, f"{question.own.height}×{question.own.width} cells"
+        text = f", on {grid} from {found.asked.unit} {first} on"
+    proved = found.verdict is Verdict.proved
+    known = found.text + text * proved, SETS.name, first, proved
+    return Answer(Assurance(found.verdict, "every size", *known, asked=found.asked), found)
+
+
+SIZES = Method("sets of values, on every grid", 0.1, lambda each: isinstance(each, Plane), _decide)
 
 
 def _delays(free: Arrivals, grids: Grids) -> list[tuple[int, int]]:

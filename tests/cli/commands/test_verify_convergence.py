@@ -13,6 +13,7 @@ from difflogic.config import load_config
 from difflogic.formats.circuit_file import read_circuit, write_circuit
 from difflogic.library import certifying
 from difflogic.model.model import Model
+from difflogic.proof import prover
 from difflogic.proof.convergence import deciding
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
@@ -80,8 +81,7 @@ def test_a_refutation_is_shown_and_no_certificate_written(verify):
 
 
 def test_an_open_question_is_shown(verify, monkeypatch):
-    run = deciding._Search.run
-    monkeypatch.setattr(deciding._Search, "run", lambda self, *methods: run(self))
+    monkeypatch.setattr(prover, "METHODS", (deciding.SETS,))
     result = verify(SEED_2, "--task checkerboard --size 9x9")
     assert result.exit_code == 1
     assert "open" in result.stdout

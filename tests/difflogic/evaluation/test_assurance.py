@@ -15,7 +15,7 @@ from difflogic.config import load_config
 from difflogic.evaluation.assurance import WOUND, assure_automaton
 from difflogic.formats.circuit_file import read_circuit
 from difflogic.proof.convergence import Verdict, orbits
-from difflogic.proof.convergence.confinement import Wound
+from difflogic.proof.question import Wound
 from difflogic.system.json_values import json_value
 from difflogic.tasks import make_task
 from tests.difflogic.circuit.circuits import circuit_of
@@ -212,7 +212,7 @@ class TestTheOnlyStart:
     def test_a_limit_leaves_it_open(
         self, monkeypatch: pytest.MonkeyPatch, limit: str, text: str
     ) -> None:
-        monkeypatch.setattr(f"difflogic.evaluation.assurance.{limit}", 0)
+        monkeypatch.setattr(f"difflogic.proof.cases.{limit}", 0)
         found = self.run([], [4], "task.hold=true", "task.heal=[1]")
         assert (found.verdict, found.text) == (Verdict.open, text)
 

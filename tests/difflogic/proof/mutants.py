@@ -14,9 +14,11 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.circuit.specification import Cases
-from difflogic.evaluation.assurance import Assurance, every_length
+from difflogic.evaluation.assurance import question_of
+from difflogic.proof.answer import Assurance
 from difflogic.proof.convergence import Verdict
 from difflogic.proof.convergence.orbits import NEVER
+from difflogic.proof.prover import prove
 from difflogic.tasks import Task
 from difflogic.tasks.base import center_start
 from difflogic.tasks.line import PARITY, TRAFFIC
@@ -299,7 +301,7 @@ def _judge_rounds(automaton: Automaton, task: Posed, found: Assurance) -> str:
 def _judge_lines(automaton: Automaton, task: Posed, found: Assurance) -> str:
     delay = task.automaton.steps - task.width + 1
     if found.verdict is Verdict.refuted:
-        line, step = every_length(automaton, task).wrong  # type: ignore[union-attr, misc]
+        line, step = prove(question_of(automaton, task)).evidence.wrong
         right = shows(automaton, [line], PARITY.run(list(line)), [step])
         return "the counterexample is none" if right else ""
     if found.verdict is Verdict.proved:

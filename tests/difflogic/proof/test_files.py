@@ -14,22 +14,23 @@ import pytest
 from difflogic.circuit.gates import Op
 from difflogic.circuit.specification import Cases
 from difflogic.config import load_config
-from difflogic.evaluation.assurance import Assurance
 from difflogic.formats.circuit_file import read_circuit
 from difflogic.library.certifying import Certified, certify
 from difflogic.library.loading import Loaded, load
 from difflogic.library.ruling import rule
-from difflogic.proof.convergence import Question, Verdict, by_sets, decide
-from difflogic.proof.convergence.confinement import Confinement, Ground, Wound, confine
+from difflogic.proof.answer import Assurance, Confinement
+from difflogic.proof.convergence import Question, Verdict, by_sets
+from difflogic.proof.convergence.confinement import Ground, confine
 from difflogic.proof.convergence.findings import Bits
-from difflogic.proof.convergence.sizes import every_size
 from difflogic.proof.every_length import prove
 from difflogic.proof.files import write_cases, write_certificate
+from difflogic.proof.question import Wound
 from difflogic.system.errors import CircuitError
 from difflogic.tasks import make_task
 from difflogic.tasks.line import ADDITION
 from tests.difflogic.evaluation.naive import blinker
 from tests.difflogic.library.test_ruling import tough
+from tests.difflogic.proof.asking import decide, every_size
 from tests.difflogic.proof.conftest import Check
 from tests.difflogic.proof.convergence.trained import (
     checkerboard,
@@ -83,7 +84,7 @@ def wounded(folder: Path) -> Proof:
 
     made = replace(rule(rung, 7, name="rung", size=(9, 9), fire_rate=0.6), visible=(0, 6))
     finding = by_sets(Question.of(made, target(9, 9)))
-    everywhere = every_size(made, target, 4, decide)
+    everywhere = every_size(made, target, 4)
     assert everywhere.table is not None
     asked = everywhere.table.question, Wound(3, 2, 1, zeros=False), Ground.of(everywhere.table)
     found = confine(*asked)

@@ -22,11 +22,12 @@ from difflogic.circuit.specification import Cases, Machine
 from difflogic.formats.circuit_file import parse
 from difflogic.library.certifying import certify
 from difflogic.library.loading import Source, load
+from difflogic.proof.answer import Confinement
 from difflogic.proof.convergence import Verdict
-from difflogic.proof.convergence.confinement import Confinement, Wound
 from difflogic.proof.every_length import prove
 from difflogic.proof.every_size import broken
 from difflogic.proof.files import damage_part, write_cases, write_certificate
+from difflogic.proof.question import Wound
 from difflogic.tasks.line import ADDITION
 from tests.difflogic.circuit.circuits import automaton, circuit_of
 from tests.difflogic.proof.conftest import Check

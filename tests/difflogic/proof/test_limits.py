@@ -17,17 +17,32 @@ from difflogic.circuit.gates import Op
 from difflogic.evaluation.assurance import assure_automaton
 from difflogic.proof import Verdict as Equality
 from difflogic.proof import prove
-from difflogic.proof.convergence import Question, Verdict, by_sets, decide, decide_quickly
-from difflogic.proof.convergence.sizes import every_size
+from difflogic.proof.convergence import Question, Verdict, by_sets
 from difflogic.system.deadline import Deadline
 from tests.difflogic.circuit.circuits import automaton_of, circuit_of, same_next_states
+from tests.difflogic.proof.asking import decide, every_size
 from tests.difflogic.proof.convergence.brute import right_from
 from tests.difflogic.proof.mutants import CLAIMS, FIELDS, Posed, judge, mutant, pair
 
 PLACES = ("proof", "evaluation/assurance.py", "library/certifying.py")
 """Where verdicts are made."""
 
+METHODS = [
+    "ALL",
+    "EACH",
+    "HISTORIES",
+    "NEIGHBORHOODS",
+    "ORDERS",
+    "REPEATING",
+    "RUNS",
+    "SETS",
+    "SIZES",
+    "UNROLLED",
+    "METHODS",
+]
+
 NO_LIMITS = {
+    **dict.fromkeys(METHODS, "methods"),
     "CENTER": "a neighbour's number",
     "EAST": "a neighbour's number",
     "FORMAT": "a name",
@@ -35,6 +50,7 @@ NO_LIMITS = {
     "GRIDS": "words",
     "MOST_VALUES": "refuses to write a file",
     "NEVER": "stands for no number",
+    "QUICK": "a budget",
     "SIGNS": "letters of a file",
     "TOO_MANY": "words",
     "UNKNOWN": "stands for no number",
@@ -138,10 +154,10 @@ def test_larger_grids(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
 
     made = replace(automaton_of(circuit_of([(Op.NOT_A, 3, 3)], [9])), boundary="zero")
     deadline = Deadline.after(1.0)
-    table = every_size(made, columns, 2, decide_quickly, deadline).table
+    table = every_size(made, columns, 2, deadline).table
     for size in ((20, 30), (1, 25)):
         step = by_sets(Question.of(made, columns(*size))).from_step
         assert step is not None
         assert table is None or step <= table.from_step(*size)
     zeros = replace(automaton_of(circuit_of([(Op.FALSE, 0, 0)], [9])), boundary="zero")
-    assert every_size(zeros, columns, 2, decide_quickly, deadline).table is None
+    assert every_size(zeros, columns, 2, deadline).table is None

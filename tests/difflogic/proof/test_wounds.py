@@ -10,13 +10,16 @@ import pytest
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.specification import Cases
 from difflogic.config import Config, load_config
-from difflogic.library.certifying import _confined_picture, certify
+from difflogic.library.certifying import certify
 from difflogic.library.ruling import rule
+from difflogic.proof.answer import Confinement
+from difflogic.proof.cases import Listed
 from difflogic.proof.convergence import Question, Verdict, by_sets
-from difflogic.proof.convergence.confinement import Confinement, Ground, Wound, confine
+from difflogic.proof.convergence.confinement import Ground, confine
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.sets import as_array
-from difflogic.system.deadline import Deadline
+from difflogic.proof.prover import prove
+from difflogic.proof.question import Wound
 from difflogic.system.errors import ConfigError
 from tests.difflogic.proof.convergence.brute import number, step_all
 from tests.difflogic.proof.mutants import Pick, _random
@@ -106,7 +109,9 @@ def drawn(pick: Pick) -> tuple[Confinement, bool]:
         whole = np.zeros((1, channels, *size), np.uint8)
         whole[:, list(small.circuit.labels)] = start
         cases = Cases("one", whole, question.target[None], boundary, 60, "")
-        first, asked = number(start), _confined_picture(small, cases, wound, Deadline.after(60))
+        listed = Listed(made, cases, 60, wound=wound)
+        first, asked = number(start), prove(listed).confinement
+        assert asked is not None
     if asked.verdict is Verdict.refuted:
         assert boundary == "zero"
         replay(question, asked, start if first is not None else None)

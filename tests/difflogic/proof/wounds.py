@@ -9,9 +9,10 @@ import numpy as np
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import Boundary
+from difflogic.proof.answer import Confinement
 from difflogic.proof.convergence import Question, Verdict
-from difflogic.proof.convergence.confinement import Confinement, Wound
 from difflogic.proof.convergence.findings import Bits
+from difflogic.proof.question import Wound
 from tests.difflogic.proof.convergence.brute import all_states, rounds, step_all, successors
 
 LONGEST = 40

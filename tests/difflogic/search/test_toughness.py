@@ -8,7 +8,7 @@ import pytest
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.model.hardening import netlist_of
-from difflogic.proof.convergence.confinement import Wound
+from difflogic.proof.question import Wound
 from difflogic.search import toughness
 from difflogic.search.toughness import Toughness
 from difflogic.tasks import make_task

@@ -10,21 +10,16 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from difflogic.proof.convergence import (
-    Question,
-    Verdict,
-    by_sets,
-    confinement,
-    decide_quickly,
-    sets,
-)
-from difflogic.proof.convergence.confinement import Ground, Wound, confine
+from difflogic.proof.convergence import Question, Verdict, by_sets, confinement, sets
+from difflogic.proof.convergence.confinement import Ground, confine
 from difflogic.proof.convergence.findings import Bits
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.sets import Sets
-from difflogic.proof.convergence.sizes import Table, every_size
+from difflogic.proof.convergence.sizes import Table
+from difflogic.proof.question import Wound
 from difflogic.system.deadline import Deadline
 from tests.difflogic.library.test_ruling import tough_checkerboard
+from tests.difflogic.proof.asking import every_size
 from tests.difflogic.proof.convergence.brute import all_states, questions, rounds, successors
 from tests.difflogic.proof.convergence.trained import (
     NAMES,
@@ -83,7 +78,7 @@ def test_all_runs_on_small_grids_agree(asked: Question, data: st.DataObject) -> 
 
 def every_grid(rate: float = 0.6) -> Table:
     made = live_part(tough_checkerboard(rate))
-    table = every_size(made, checkerboard, 4, decide_quickly, Deadline.after(60)).table
+    table = every_size(made, checkerboard, 4, Deadline.after(60)).table
     assert table is not None
     return table
 

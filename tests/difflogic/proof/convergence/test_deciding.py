@@ -11,13 +11,14 @@ from hypothesis import given, settings
 
 from difflogic.circuit.gates import TRUTH_TABLES, Op
 from difflogic.proof.convergence import orbits, sets
-from difflogic.proof.convergence.deciding import Unrolled, decide
-from difflogic.proof.convergence.findings import Method, Question, Verdict
+from difflogic.proof.convergence.deciding import REPEATING, SETS, Unrolled
+from difflogic.proof.convergence.findings import Question, Verdict
 from difflogic.proof.convergence.planes import unpack
 from difflogic.proof.satisfiability import Formula
 from difflogic.system.deadline import NEVER
 from difflogic.system.errors import CircuitError
 from tests.difflogic.circuit.circuits import circuit_of, step
+from tests.difflogic.proof.asking import decide
 from tests.difflogic.proof.convergence.brute import all_states, questions, right_from, step_all
 from tests.difflogic.proof.convergence.trained import (
     NAMES,
@@ -44,7 +45,7 @@ class TestVerdicts:
             assert found.from_step is not None
             assert found.from_step >= expected
             # If sets know nothing, SAT finds the exact step.
-            if found.method is Method.sat and found.final_sets == sets.everything(
+            if found.method is REPEATING.name and found.final_sets == sets.everything(
                 2, question.board
             ):
                 assert found.from_step == expected
@@ -130,7 +131,7 @@ def test_the_target_must_fit() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_trained_circuits_are_certified(name: str) -> None:
     found = decide(checkerboard_question(trained(name)))
-    assert (found.verdict, found.method) == (Verdict.proved, Method.sets)
+    assert (found.verdict, found.method) == (Verdict.proved, SETS.name)
     assert found.any_schedule
 
 
@@ -144,7 +145,7 @@ def test_sat_decides_where_sets_are_too_coarse(name: str, one: int, other: int) 
         automaton.with_circuit(entangled(automaton.circuit, one, other))
     )
     found = decide(question, 60)
-    assert (found.verdict, found.method) == (Verdict.proved, Method.sat)
+    assert (found.verdict, found.method) == (Verdict.proved, REPEATING.name)
     assert not found.any_schedule
     assert found.from_step is not None
     for seed in range(3):

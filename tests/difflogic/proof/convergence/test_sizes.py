@@ -10,22 +10,16 @@ from hypothesis import strategies as st
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import Walls, neighbors
-from difflogic.proof.convergence import Verdict, by_sets, decide_quickly, sets
+from difflogic.proof.convergence import Verdict, by_sets, sets
 from difflogic.proof.convergence.findings import Question
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.planes import pack
 from difflogic.proof.convergence.sets import Sets
-from difflogic.proof.convergence.sizes import (
-    NEVER,
-    Arrivals,
-    EverySize,
-    Target,
-    arrivals,
-    every_size,
-)
+from difflogic.proof.convergence.sizes import NEVER, Arrivals, EverySize, Target, arrivals
 from difflogic.system.deadline import Deadline
 from tests.difflogic.circuit.circuits import automaton, automaton_of, circuit_of
 from tests.difflogic.library.test_ruling import tough_checkerboard
+from tests.difflogic.proof.asking import every_size
 from tests.difflogic.proof.convergence.brute import questions
 from tests.difflogic.proof.convergence.trained import (
     NAMES,
@@ -36,7 +30,7 @@ from tests.difflogic.proof.convergence.trained import (
 
 
 def of(automaton: Automaton, target: Target = checkerboard, repeats: int | None = 4) -> EverySize:
-    return every_size(live_part(automaton), target, repeats, decide_quickly, Deadline.after(60.0))
+    return every_size(live_part(automaton), target, repeats, Deadline.after(60.0))
 
 
 @pytest.mark.thorough
@@ -160,5 +154,5 @@ def test_a_hidden_counter_of_rows_is_not_taken_for_one_that_repeats() -> None:
 def test_time_runs_out() -> None:
     ones = automaton_of(circuit_of([(Op.TRUE, 0, 0)], [9]))
     target = lambda height, width: np.ones((1, height, width), np.uint8)  # noqa: E731
-    found = every_size(ones, target, 1, decide_quickly, Deadline.after(-1))
+    found = every_size(ones, target, 1, Deadline.after(-1))
     assert (found.verdict, found.reason) == (Verdict.open, "time ran out")

@@ -1,0 +1,127 @@
+"""Answers questions about automata: asks each method that fits, the cheapest first."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, replace
+
+from difflogic.proof.answer import QUICK, Answer, Budget, Confinement, left_open
+from difflogic.proof.cases import ALL, EACH, ORDERS, Listed
+from difflogic.proof.convergence.confinement import Ground, confine_in_any_order
+from difflogic.proof.convergence.deciding import REPEATING, RUNS, SETS, UNROLLED
+from difflogic.proof.convergence.findings import Attempt, Finding, Question, Verdict
+from difflogic.proof.convergence.orbits import repeated
+from difflogic.proof.convergence.planes import pack, unpack
+from difflogic.proof.convergence.sets import as_array
+from difflogic.proof.convergence.sizes import SIZES, EverySize, Plane
+from difflogic.proof.every_length import HISTORIES, Line
+from difflogic.proof.every_size import NEIGHBORHOODS, Local
+from difflogic.proof.question import REACHES, Asked, Wound
+
+METHODS = tuple(
+    sorted(
+        (SETS, RUNS, REPEATING, UNROLLED, SIZES, HISTORIES, NEIGHBORHOODS, ALL, EACH, ORDERS),
+        key=lambda method: method.cost,
+    )
+)
+"""All of them, the cheapest first."""
+
+
+@dataclass(frozen=True)
+class Unfit:
+    """A question that no method answers, and why."""
+
+    reason: str
+    asked: Asked | None = None
+
+
+Questions = Question | Plane | Line | Local | Listed | Unfit
+"""About every start on one grid or on all, lines, a rule, or listed starts."""
+
+
+def prove(question: Questions, budget: Budget = QUICK) -> Answer:
+    """Return what is known: proved, refuted with a witness, or open.
+
+    A limit leaves a question open.
+    """
+    if isinstance(question, Unfit):
+        return left_open(question.reason, asked=question.asked)
+    found, tried, began = None, [], time.perf_counter()
+    for method in METHODS:
+        affordable = method.cost <= budget.most and not (
+            method.needs_clock and budget.deadline is None
+        )
+        if not (affordable and method.answers(question)) or (found and budget.until.passed):
+            continue
+        budget.progress(method.name)
+        start = time.perf_counter()
+        try:
+            answer = method.decide(question, budget, found)
+        except TimeoutError:
+            answer = "not decided in the time"
+        found = answer if isinstance(answer, Answer) else found
+        outcome = answer.outcome if isinstance(answer, Answer) else answer
+        tried.append(Attempt(method.name, outcome, time.perf_counter() - start))
+        if found is not None and found.outcome == "decided":
+            break
+    if found is None:
+        found = left_open("the time was up", asked=getattr(question, "asked", None))
+    if isinstance(found.evidence, Finding):
+        spent = time.perf_counter() - began
+        evidence = replace(found.evidence, attempts=tuple(tried), seconds=spent)
+        found = replace(found, evidence=evidence)
+    return found if isinstance(question, Question) else _kept(question, found, budget)
+
+
+def _kept(question: Plane | Line | Local | Listed, found: Answer, budget: Budget) -> Answer:
+    """Decide whether damage stays local, too, if that is asked."""
+    wound = getattr(question, "wound", None)
+    if wound is None:
+        return found
+    if isinstance(question, Listed):
+        return replace(found, confinement=_in_a_picture(question, wound, budget))
+    if found.evidence.table is None:
+        return found
+    return replace(found, confinement=confined(found.evidence, None, wound, budget))
+
+
+def confined(
+    everywhere: EverySize, one: Finding | None, wound: Wound, budget: Budget
+) -> Confinement:
+    """Decide whether damage stays local on every grid; without their proof, on one by its own."""
+    if everywhere.table is not None:
+        return _confined(everywhere.table.question, wound, Ground.of(everywhere.table), budget)
+    if one is None or not one.states:
+        return Confinement(wound, Verdict.open)
+    ground = Ground(as_array(one.question.board, one.final_sets))
+    return _confined(one.question, wound, ground, budget)
+
+
+def _in_a_picture(question: Listed, wound: Wound, budget: Budget) -> Confinement:
+    """Decide whether damage stays local in the state in which a picture's only start settles.
+
+    In other orders of firing it may settle in another one.
+    """
+    small, cases = question.small, question.cases
+    where = "{}×{} cells".format(*cases.starts.shape[2:])
+    if len(cases.starts) != 1 or small.fire_rate < 1:
+        reason = "it may settle in several states"
+        return Confinement(wound, Verdict.open, where=where, reason=reason)
+    goal = Question.of(small, cases.targets[0])
+    start = cases.starts[0][list(small.circuit.labels)]
+    run = repeated(goal.network, goal.board, pack(goal.board, start), budget.until, math.inf)
+    if run is None or run[1] != 1 or not goal.is_right(run[0]):
+        reason = "its start does not settle in the target"
+        return Confinement(wound, Verdict.open, where=where, reason=reason)
+    return _confined(goal, wound, Ground(unpack(goal.board, run[0]), start=start), budget)
+
+
+def _confined(question: Question, wound: Wound, ground: Ground, budget: Budget) -> Confinement:
+    """Try the distances that damage may reach; without a clock, only that of the wound."""
+    for reach in (wound.reach,) if budget.deadline is None else REACHES:
+        asked = replace(wound, reach=reach)
+        found = confine_in_any_order(question, asked, ground, budget.until)
+        if found.margin is not None:
+            break
+    return found

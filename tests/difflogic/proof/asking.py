@@ -1,0 +1,30 @@
+"""Questions about every start, asked of the prover."""
+
+from __future__ import annotations
+
+from difflogic.circuit.automaton import Automaton
+from difflogic.proof.answer import Budget
+from difflogic.proof.convergence.findings import Finding, Question
+from difflogic.proof.convergence.sizes import EverySize, Plane, Target
+from difflogic.proof.prover import prove
+from difflogic.system.deadline import Deadline
+
+
+def decide(question: Question, seconds: float = 60.0) -> Finding:
+    """Return what all methods find on one grid."""
+    found: Finding = prove(question, Budget(Deadline.after(seconds))).evidence
+    return found
+
+
+def decide_quickly(question: Question) -> Finding:
+    """Return what methods find that need no clock."""
+    found: Finding = prove(question).evidence
+    return found
+
+
+def every_size(
+    automaton: Automaton, target: Target, repeats: int | None, deadline: Deadline | None = None
+) -> EverySize:
+    """Return what is known about every grid."""
+    found: EverySize = prove(Plane(automaton, target, repeats), Budget(deadline)).evidence
+    return found
