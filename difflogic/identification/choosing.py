@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from difflogic.identification.likely import GAPS, Likely, weigh
 from difflogic.identification.recording import Inquiry, Recording
 from difflogic.identification.rules import MOST_PATTERNS, NEIGHBOURHOODS, Space
+from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import ConfigError
 
 
@@ -21,7 +22,9 @@ class Wanted:
     boundary: str = "auto"
 
 
-def choose(film: Recording, wanted: Wanted, exact: bool) -> tuple[Inquiry, Likely | None]:
+def choose(
+    film: Recording, wanted: Wanted, exact: bool, deadline: Deadline = NEVER
+) -> tuple[Inquiry, Likely | None]:
     """Ask for the likeliest kind of rule where "auto" is wanted; also return the odds, if weighed.
 
     Pairs may have any size; if their edges are unknown or undecided, nothing is assumed there. With
@@ -58,7 +61,8 @@ def choose(film: Recording, wanted: Wanted, exact: bool) -> tuple[Inquiry, Likel
     gaps = tuple(GAPS) if gap == "auto" else (int(gap),)
     within = "none" if symmetry == "auto" else symmetry
     try:
-        likely = weigh(film.pairs, film.states, hoods, gaps, edges, within)
+        spaces = [Space(hood, within, film.states) for hood in hoods]
+        likely = weigh(film.pairs, spaces, gaps, edges, deadline)
     except ConfigError as error:
         raise ConfigError(f"{film.source}: {error}") from None
     best = likely.hypotheses[0]

@@ -7,7 +7,7 @@ off at an edge, all ways to complete it count.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
@@ -17,9 +17,9 @@ import numpy as np
 from difflogic.identification.deep import Deep
 from difflogic.identification.families import Density, Edges, Fitted, Odds, Seen, States, families
 from difflogic.identification.rules import COARSER, UNKNOWN, Offsets, Space, shifted
-from difflogic.system.deadline import Deadline
+from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.elementary import exponential, log_sum, logarithm
-from difflogic.system.errors import ConfigError
+from difflogic.system.errors import ConfigError, StoppedError
 
 Before = tuple[States, States]
 """A frame before and the one after it, shape (height, width) each; UNKNOWN for unseen cells."""
@@ -144,35 +144,40 @@ def _averaged(fitted: Fitted, around: States, states: int) -> Odds:
 
 def weigh(
     pairs: Sequence[Before],
-    states: int,
-    hoods: Iterable[str],
+    spaces: Sequence[Space],
     gaps: Sequence[int] = (1,),
     boundary: str = "auto",
-    within: str = "none",
+    deadline: Deadline = NEVER,
 ) -> Likely:
-    """Weigh all families of these neighbourhoods, with these numbers of steps from pair to pair.
+    """Weigh all families of rules of some spaces, with these numbers of steps from pair to pair.
 
-    `boundary` is periodic, zero, unknown, or auto for periodic and unknown. Families without the
-    symmetry `within` are left out. Raises ConfigError if no hypothesis explains the pairs.
+    `boundary` is periodic, zero, unknown, or auto for periodic and unknown. Raises ConfigError if
+    no hypothesis explains the pairs, and StoppedError if the deadline passes.
     """
-    deadline = Deadline.after(SOLVING)
+    solving, states = Deadline.after(SOLVING), spaces[0].states
     sizes = np.cumsum([before.size for before, _ in pairs])
     pairs = pairs[: 1 + int(np.searchsorted(sizes, MOST_CELLS))]
     sides = ("unknown", "periodic") if boundary == "auto" else (boundary,)
     found = []
-    for hood, gap, edge in product(hoods, gaps, sides):
-        data = _observed(pairs, reach(Space(hood, "none", states), gap), edge, states)
+    for space, gap, edge in product(spaces, gaps, sides):
+        hood = space.neighbourhood
+        data = _observed(pairs, reach(space, gap), edge, states)
         if data is None:
             continue
         seen, rest = data
         side = WRAPS if edge == "periodic" else 1 - WRAPS
         prior = rest + float(logarithm(side * GAPS.get(gap, 0.01) * RADII.get(hood, 1)))
         for family in families(hood, states):
+            if deadline.passed:
+                raise StoppedError(
+                    "the time limit passed before all kinds of rules were weighed: raise "
+                    "--time-limit, or choose one"
+                )
             if gap > 1 and family.name not in DEEP:
                 continue
-            if family.space.symmetry not in (within, *COARSER[within]):
+            if family.space.symmetry not in (space.symmetry, *COARSER[space.symmetry]):
                 continue
-            deep = partial(Deep, family.space, gap, deadline=deadline)
+            deep = partial(Deep, family.space, gap, deadline=solving)
             fitted = family.fit(seen) if gap == 1 else deep(seen)
             evidence = prior + float(logarithm(family.prior)) + fitted.evidence
             if evidence > -np.inf:

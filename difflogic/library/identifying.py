@@ -62,11 +62,8 @@ class Identified:
         known = rule.space.counted or rule.space.looks_like or rule.flipped is not None
         if self.weighed is not None or known or not (rule.gap == 1 or rule.space.line):
             return self.weighed
-        hood, symmetry = rule.space.neighbourhood, rule.space.symmetry
         try:
-            return weigh(
-                rule.recording.pairs, rule.space.states, [hood], [rule.gap], rule.boundary, symmetry
-            )
+            return weigh(rule.recording.pairs, [rule.space], [rule.gap], rule.boundary)
         except ConfigError:
             return None
 
@@ -161,7 +158,9 @@ def identify(
     wanted = Wanted(
         *(assumed.neighbourhood, assumed.radius, assumed.symmetry, assumed.gap, assumed.boundary)
     )
-    inquiry, weighed = choose(film, wanted, noise or hidden > 0)
+    at = NEVER.at if time_limit is None else Deadline.after(time_limit).at
+    deadline = Deadline(at, should_stop)
+    inquiry, weighed = choose(film, wanted, noise or hidden > 0, deadline)
 
     def report(done: int, total: int | None, what: str) -> None:
         if what:
@@ -169,8 +168,6 @@ def identify(
             if should_stop():
                 raise StoppedError("stopped")
 
-    at = NEVER.at if time_limit is None else Deadline.after(time_limit).at
-    deadline = Deadline(at, should_stop)
     inquiry = replace(inquiry, deadline=deadline, update=report, noise=noise, hidden=hidden)
     rule = identification.identify(replace(inquiry, plain_start=assumed.plain_start))
     if rule.hurried or (weighed is not None and effort == "normal"):  # tables of odds stay large

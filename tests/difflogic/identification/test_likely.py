@@ -25,7 +25,11 @@ from difflogic.system.deadline import NEVER
 from difflogic.system.errors import ConfigError
 
 DENSITIES = [0.05 * n for n in range(1, 20)]
-LINES = ("line-1", "line-2", "line-3")
+
+
+def spaces(states):
+    """All lines."""
+    return [Space(f"line-{radius}", "none", states) for radius in (1, 2, 3)]
 
 
 def prior(table, states):
@@ -222,7 +226,7 @@ def test_family_radius_and_steps_are_found(family, states, radius, gap):
     rng = np.random.default_rng(1)
     rule = rule_of(family, states, radius, rng)
     pairs = rows_of(rule, states, radius, gap, rng)
-    likely = weigh(pairs, states, LINES, (1, 2, 3))
+    likely = weigh(pairs, spaces(states), (1, 2, 3))
     best = likely.hypotheses[0]
     assert (best.family, best.space.neighbourhood, best.gap) == (family, f"line-{radius}", gap)
     assert not best.wraps
@@ -242,7 +246,7 @@ def test_grids_that_wrap():
         cells = rng.integers(0, 2, (8, 9))
         near = sum(np.roll(cells, (y, x), (0, 1)) for y, x in product((-1, 0, 1), repeat=2)) - cells
         pairs.append((cells, ((near == 3) | (cells & (near == 2))).astype(int)))
-    likely = weigh(pairs, 2, ["moore"])
+    likely = weigh(pairs, [Space()])
     assert likely.hypotheses[0].family == "outer-totalistic"
     assert likely.hypotheses[0].wraps
     before, after = pairs[0]
@@ -252,10 +256,10 @@ def test_grids_that_wrap():
 def test_contradictions_and_left_out_families():
     row = np.array([[0, 1, 0, 1, 1]])
     with pytest.raises(ConfigError, match="no rule"):
-        weigh([(row, row), (row, 1 - row)], 2, LINES)
+        weigh([(row, row), (row, 1 - row)], spaces(2))
     names = {each.name for each in families("moore", 3)}
     assert {"isotropic", "rotations", "permutations of states", "linear"} <= names
-    likely = weigh([(row, row)], 2, ["line-1"], within="outer-totalistic")
+    likely = weigh([(row, row)], [Space("line-1", "outer-totalistic")])
     assert {each.family for each in likely.hypotheses} <= {
         "outer-totalistic",
         "totalistic",
@@ -267,11 +271,13 @@ def test_contradictions_and_left_out_families():
 def test_many_steps_and_many_cells():
     rng = np.random.default_rng(0)
     rows = rng.integers(0, 2, (40, 1, 300))
-    likely = weigh([(each, np.roll(each, 7, 1)) for each in rows], 2, ["line-1"], [7], "periodic")
+    likely = weigh(
+        [(each, np.roll(each, 7, 1)) for each in rows], [Space("line-1")], [7], "periodic"
+    )
     assert likely.hypotheses[0].gap == 7
     odds = likely.predict(rows[0], "periodic")
     assert (odds.argmax(axis=0) == np.roll(rows[0], 7, 1)).all()
     grids = rng.integers(0, 2, (5, 600, 600))
     last = grids[-1].copy()  # beyond what is looked at
-    likely = weigh([*((each, each) for each in grids), (last, 1 - last)], 2, ["moore"], (1,))
+    likely = weigh([*((each, each) for each in grids), (last, 1 - last)], [Space()], (1,))
     np.testing.assert_array_equal(likely.predict(last).argmax(axis=0), last)

@@ -36,6 +36,10 @@ CASES = {
     "no rule": lambda: (drawn(2, 9, 64, 64), {"hidden": 4}),
     "many states": lambda: (film(brains_brain, drawn(3, 64, 64), 17) == 1, {"hidden": 3}),
     "steps apart": lambda: (film(life, drawn(2, 64, 64), 8, 4), {"gap": 4}),
+    "many kinds": lambda: (
+        film(sums, drawn(4, 150, 150), 9),
+        {"neighbourhood": "von-neumann", "symmetry": "auto"},
+    ),
     "many gates": lambda: (film(sums, drawn(4, 200, 200), 4), {}),
 }
 
