@@ -1,10 +1,10 @@
 """Settling agrees with a plain run of the circuit, cell by cell."""
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from difflogic.evaluation.settling import LONGEST, right_pairs, settle
+from difflogic.evaluation.settling import LONGEST, SLOWEST, right_pairs, settle
 from difflogic.examples.pairs import Examples, Pair
 from difflogic.library.ways import ways_to_learn
 from difflogic.tasks import make_task
@@ -15,7 +15,7 @@ def plain(machine, start):
     """Run one start (channels, height, width) as `settle` says it does."""
     state, (height, width) = start, start.shape[1:]
     share = max(1.0, max(height, width) / max(machine.height, machine.width))
-    for _ in range(LONGEST * round(machine.steps * share)):
+    for _ in range(LONGEST * round(machine.steps * share) + SLOWEST * max(height, width)):
         following = step(machine.circuit, state, machine.boundary)
         if (following == state).all():
             return state, True
@@ -23,6 +23,7 @@ def plain(machine, start):
     return state, False
 
 
+@example(circuit_of([], [15, 15]), 0, (3, 4), "periodic")
 @given(
     circuit=circuits(),
     seed=st.integers(0, 10**6),
