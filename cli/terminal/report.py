@@ -10,12 +10,8 @@ from cli.errors import in_one_line
 from cli.terminal import display, output
 from difflogic.system.files import for_shell
 
-TRIAL_SHARE = 0.25
-"""Share of an experiment's epochs below which a run counts as a trial."""
 AROUND = {"start": "start-up", "compilation": "compilation", "tests": "final tests", "all": "all"}
 """Names of the seconds of a run outside of its training, and of the whole run."""
-OF_ONE_RUN = ("training.epochs", "training.seed", "parallel.", "run.")
-"""Beginnings of settings that differ between runs of one experiment."""
 
 
 def render(
@@ -25,6 +21,8 @@ def render(
 
     With `custom_task` the task is the user's own code: the commands need --allow-code.
     """
+    from difflogic.library.advice import advise
+
     scores, right, proof = summary["scores"], None, None
     if "right_pairs" in scores:
         from difflogic.examples.pairs import right_in_words
@@ -42,12 +40,8 @@ def render(
         percent=display.percent,
         right=right,
         proof=proof,
-        directory=directory,
         shown=in_one_line(directory),
-        quoted=for_shell,
-        path=for_shell(directory),
-        allow=" --allow-code" if custom_task else "",
-        full_experiment=_full_experiment,
+        advice=advise(summary, directory, custom_task),
     )
 
 
@@ -63,25 +57,3 @@ def going_on(text: str, source: str | Path, task: str | None = None) -> str:
     return text.replace(
         "convergence --time-limit", f"convergence {for_shell(source)}{named} --time-limit 600"
     )
-
-
-def _full_experiment(summary: Mapping[str, Any], directory: str) -> str | None:
-    """Return the shipped experiment if the run was a small or short version of one."""
-    from difflogic.config import load_config, shipped_configs
-    from difflogic.system.errors import ConfigError
-    from difflogic.training.resuming import changed
-
-    name = summary["experiment"].removesuffix("-small")
-    if name not in shipped_configs():
-        return None
-    if summary.get("start") and name != summary["experiment"]:
-        return None  # the run's start is too small for the full circuit
-    short = summary["epochs_requested"] < TRIAL_SHARE * load_config(name).training.epochs
-    if not short and name == summary["experiment"]:
-        return None
-    try:
-        sources = summary["experiment"], f"{directory}/config.toml"
-        found = changed(*map(load_config, sources))
-    except ConfigError:
-        return None  # the user's own task of the same name
-    return name if all(key.startswith(OF_ONE_RUN) for key in found) else None
