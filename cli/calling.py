@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
-from functools import partial
 from typing import Annotated, Any, get_type_hints
 
 import typer
@@ -57,7 +56,7 @@ def _option(name: str, hint: Any, default: Any) -> inspect.Parameter:
         more: dict[str, Any] = {"metavar": opt.metavar, "help": opt.help}
         more["show_default"] = opt.shown if kind is not bool else False
         if opt.parse is not None:
-            more |= {"metavar": opt.metavar or "N", "parser": partial(_read, opt.parse, names[0])}
+            more |= {"metavar": opt.metavar or "N", "parser": _reader(opt.parse, names[0])}
             kind = Any
         if default == ():
             default = None
@@ -74,10 +73,13 @@ def _option(name: str, hint: Any, default: Any) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=hint, default=default)
 
 
-def _read(parse: Callable[[str], Any], label: str, given: Any) -> Any:
-    if not isinstance(given, str):  # a default
-        return given
-    try:
-        return parse(given)
-    except ConfigError as error:
-        raise typer.BadParameter(str(error), param_hint=label) from None
+def _reader(parse: Callable[[str], Any], label: str) -> Callable[[Any], Any]:
+    def read(given: Any) -> Any:
+        if not isinstance(given, str):  # a default
+            return given
+        try:
+            return parse(given)
+        except ConfigError as error:
+            raise typer.BadParameter(str(error), param_hint=label) from None
+
+    return read
