@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -12,29 +11,14 @@ from cli.options import AsJson, Source
 from cli.progress import show_progress
 from cli.terminal import output
 from difflogic.library.conditions import Conditions
-from difflogic.library.options import Chip, Opt, Timeout
+from difflogic.library.groups import ChipOptions
 
 if TYPE_CHECKING:
     from difflogic.library.synthesizing import Synthesized
 
 
 def synth(
-    source: Source,
-    device: Chip = "ecp5-85k",
-    *,
-    conditions: Conditions,
-    check: Annotated[
-        bool,
-        Opt("Prove the mapped cell equal to the circuit, and simulate the netlist for --steps"),
-    ] = False,
-    timeout: Timeout = 600,
-    report: Annotated[
-        Path | None, Opt("New directory for the Verilog and the tools' logs", "DIR")
-    ] = None,
-    pins: Annotated[
-        Path | None, Opt("Pin assignments, as PCF (iCE40) or LPF (ECP5)", "FILE")
-    ] = None,
-    as_json: AsJson = False,
+    source: Source, conditions: Conditions, options: ChipOptions, as_json: AsJson = False
 ) -> None:
     """Synthesise, place and route a grid of cells on an FPGA, and report its size and clock.
 
@@ -47,19 +31,10 @@ def synth(
     from difflogic.library.synthesizing import synthesize
 
     with show_progress() as progress:
-        found = synthesize(
-            source,
-            device,
-            conditions,
-            check=check,
-            timeout=timeout,
-            report=report,
-            pins=pins,
-            progress=progress,
-        )
+        found = synthesize(source, conditions, options, progress=progress)
     output.show(found, as_json, _show)
     made = found.synthesis
-    if check and made.fits and not found.compared:
+    if options.check and made.fits and not found.compared:
         note(
             "the cell is proved equal; the netlist was not compared with dct simulate: it draws "
             "other cells to fire"

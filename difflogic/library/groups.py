@@ -240,6 +240,28 @@ class Frames(Checked):
 
 
 @dataclass(frozen=True)
+class ChipOptions(Checked):
+    """The FPGA of `synthesize`, and what is done besides."""
+
+    device: Annotated[Literal["ice40-hx8k", "ecp5-85k"], Opt("FPGA to place the grid on")] = (
+        "ecp5-85k"
+    )
+    check: Annotated[
+        bool,
+        Opt("Prove the mapped cell equal to the circuit, and simulate the netlist for --steps"),
+    ] = False
+    timeout: Annotated[
+        float, Range(1, 1e6), Opt("Time limit for all tools together", "SECONDS")
+    ] = 600
+    report: Annotated[
+        str | Path | None, Opt("New directory for the Verilog and the tools' logs", "DIR")
+    ] = None
+    pins: Annotated[
+        str | Path | None, Opt("Pin assignments, as PCF (iCE40) or LPF (ECP5)", "FILE")
+    ] = None
+
+
+@dataclass(frozen=True)
 class SweepOptions(Checked):
     """What a sweep trains, where its runs go, and who trains them."""
 

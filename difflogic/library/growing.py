@@ -253,44 +253,22 @@ def _from_text(name: str, text: str, colors: int | None, size: tuple[int, int] |
 
 def plan(options: PictureOptions) -> Growth:
     """Read the picture of some options, by default the lizard, and return how to grow it."""
-    first, colors, size, palette = (
-        options.target or "lizard",
-        options.colors,
-        options.size,
-        options.palette or (),
-    )
-    if options.second is None:
-        picture = read(first, colors, size, palette, options.dither)
-    else:
-        picture = read_two(first, options.second, colors, size, palette, options.dither)
-    return plan_growth(
-        picture,
-        hold=options.hold,
-        heal=options.heal,
-        tough=options.tough,
-        teach=options.teach,
-        channels=options.channels,
-        steps=options.steps,
-    )
+    first, second, colors, size = options.target, options.second, options.colors, options.size
+    chosen = (colors, size, options.palette or (), options.dither)
+    first = first or "lizard"
+    picture = read(first, *chosen) if second is None else read_two(first, second, *chosen)
+    return plan_growth(picture, options)
 
 
-def plan_growth(
-    picture: Picture,
-    *,
-    hold: bool = False,
-    heal: bool = False,
-    tough: bool = False,
-    teach: bool = False,
-    channels: int | None = None,
-    steps: int | None = None,
-    typed: str = "--target",
-) -> Growth:
+def plan_growth(picture: Picture, options: PictureOptions) -> Growth:
     """Return how to grow a picture, and then hold it, or heal it after damage.
 
-    With `tough`, cells count their places so that damage stays where it is; to `teach` is to let
-    them learn to count. `typed` is the option in error messages. Raises ConfigError for a picture
-    that is too large, or too small to heal, and for choices that do not fit.
+    A tough picture's cells count their places so that damage stays where it is; to teach is to let
+    them learn to count. Raises ConfigError for a picture that is too large, or too small to heal,
+    and for choices that do not fit.
     """
+    hold, heal, tough, teach = options.hold, options.heal, options.tough, options.teach
+    channels = options.channels
     height, width = picture.bits.shape[1:]
     longer, least = max(height, width), min(height, width)
     two = picture.second is not None
@@ -316,7 +294,7 @@ def plan_growth(
             f"{picture.name}: {height}×{width} cells are too few to heal: use {LEAST_HEALED} rows "
             "and columns or more, or leave --heal out"
         )
-    steps = steps or max(12, round(1.125 * longer), steps_to_show(height, width, tough))
+    steps = options.steps or max(12, round(1.125 * longer), steps_to_show(height, width, tough))
     is_rolled_out = not (hold or heal or counts or teach)
     base = "letter-g" if is_rolled_out else f"lizard-{'heal' if heal else 'hold'}"
     changes = _picture_settings(picture) | {"automaton.steps": steps, "task.hold": hold or heal}
@@ -336,7 +314,7 @@ def plan_growth(
         changes |= TEACHING | _taught_circuit(picture.bits)
     elif channels is not None:
         changes |= circuit_for(base, channels)
-    overrides = overriding(changes, f"{typed} {picture.name}")
+    overrides = overriding(changes, f"--target {picture.name}")
     if teach:
         goal += "; lessons of single steps teach cells their place"
     elif counts:

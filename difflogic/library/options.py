@@ -250,8 +250,6 @@ Starts = Annotated[
     Range(1, 65536),
     Opt("Start states per test", shown="64; 16 on large grids, 8 for robustness and noise"),
 ]
-Chip = Annotated[Literal["ice40-hx8k", "ecp5-85k"], Opt("FPGA to place the grid on")]
-Timeout = Annotated[float, Range(1, 1e6), Opt("Time limit for all tools together", "SECONDS")]
 Port = Annotated[int, Range(0, 65535), Opt("Port", shown="any free one")]
 Damage = Annotated[
     int | None,

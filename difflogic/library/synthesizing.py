@@ -17,8 +17,8 @@ import numpy.typing as npt
 from difflogic.circuit.automaton import Automaton
 from difflogic.library.common import Progress, ProgressCallback
 from difflogic.library.conditions import AS_TRAINED, Conditions, Rectangle
+from difflogic.library.groups import ChipOptions
 from difflogic.library.loading import Source, load
-from difflogic.library.options import Chip, Timeout, checked
 from difflogic.library.simulating import simulate
 from difflogic.silicon.synthesis import DEVICES, PINS, Flow, Synthesis
 from difflogic.silicon.tools import require_tools
@@ -72,30 +72,25 @@ class Synthesized:
         }
 
 
-@checked
+USUAL = ChipOptions()
+
+
 def synthesize(
     source: Source,
-    device: Chip = "ecp5-85k",
     conditions: Conditions = AS_TRAINED,
+    options: ChipOptions = USUAL,
     *,
-    check: bool = False,
-    timeout: Timeout = 600,
-    report: str | Path | None = None,
-    pins: str | Path | None = None,
     progress: ProgressCallback = ignore,
 ) -> Synthesized:
     """Synthesise, place and route a grid of a circuit for a device.
 
     A reset sets the conditions' start. The damage input clears the cells of their damage, by
-    default the middle of the grid. `check` also proves the mapped cell equal to the circuit, and
-    compares the simulated netlist with `simulate` for the conditions' steps. `report` is a new
-    directory for the tools' logs. `pins` is a file of pins in nextpnr's format for the device, PCF
-    or LPF. `timeout` is in seconds, for all tools together.
+    default the middle of the grid. The check simulates the netlist for the conditions' steps.
 
     Raises what `simulate` raises, ConfigError for an unknown device or a missing tool, ToolError
     if a tool fails or takes too long, and CircuitError if a check fails.
     """
-    fpga = DEVICES[device]
+    fpga, check, pins, report = DEVICES[options.device], options.check, options.pins, options.report
     require_tools("yosys", f"nextpnr-{fpga.family}")
     constraints = None if pins is None else read_named(Path(pins), MOST_PINS_BYTES, "a pin file")
     logs = None if report is None else _new_directory(Path(report))
@@ -144,7 +139,7 @@ def synthesize(
         undoing(partial(shutil.rmtree, directory)),
     ):
         folder = Path(directory)
-        flow = Flow(automaton, fpga, folder, Deadline.after(timeout), pause)
+        flow = Flow(automaton, fpga, folder, Deadline.after(options.timeout), pause)
         if constraints is not None:
             (folder / PINS).write_bytes(constraints)
         try:

@@ -10,6 +10,7 @@ from difflogic.circuit.places import place_bits, places
 from difflogic.config import load_config
 from difflogic.engine import oracle
 from difflogic.library import growing
+from difflogic.library.groups import PictureOptions
 from difflogic.model.hardening import automaton_of, hard_circuit
 from difflogic.model.model import Model
 from difflogic.proof.convergence import Question, right_from
@@ -22,7 +23,9 @@ def config(height, width, *overrides):
     """A picture of two colours whose cells count their places."""
     y, x = np.mgrid[:height, :width]
     bits = ((y - height / 2) ** 2 + (x - width / 3) ** 2 < (height + width) ** 2 / 32)[None]
-    growth = growing.plan_growth(growing.Picture("disc", bits.astype(np.uint8)), hold=True)
+    growth = growing.plan_growth(
+        growing.Picture("disc", bits.astype(np.uint8)), PictureOptions(hold=True)
+    )
     changes = growing.COUNTING | growing._counting_circuit(bits.astype(np.uint8))
     first = growing.overriding(changes, "--size")
     return load_config(growth.config, [*growth.overrides, *first, *overrides])

@@ -10,6 +10,7 @@ from difflogic.circuit.tough import FLAGS, SIDES, tough_stages
 from difflogic.config import load_config
 from difflogic.library import growing
 from difflogic.library.certifying import certify
+from difflogic.library.groups import PictureOptions
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.proof.convergence import Question
@@ -25,7 +26,9 @@ NAMES = ("NW", "N", "NE", "W", "C", "E", "SW", "S", "SE")
 def grown(height, width, *overrides, tough=True):
     """A model that shows noise, without training: all of it is corrected."""
     bits = np.random.default_rng(height).integers(0, 2, (1, height, width), np.uint8)
-    growth = growing.plan_growth(growing.Picture("noise", bits), hold=True, tough=tough)
+    growth = growing.plan_growth(
+        growing.Picture("noise", bits), PictureOptions(hold=True, tough=tough)
+    )
     model = Model.create(load_config(growth.config, [*growth.overrides, *overrides]))
     return Corrector(model, make_task(model.config).stages[0]).correct(model).model
 

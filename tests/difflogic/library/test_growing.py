@@ -8,6 +8,7 @@ from PIL import Image
 
 from difflogic.config import load_config
 from difflogic.library import growing
+from difflogic.library.groups import PictureOptions
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
@@ -33,7 +34,7 @@ def pixels_of(path):
 def test_shipped_pictures_keep_every_pixel(name):
     for side in (16, 32, 48):
         path = PICTURES / f"{name}-{side}.png"
-        config = config_of(growing.plan_growth(growing.read(str(path)), hold=True))
+        config = config_of(growing.plan_growth(growing.read(str(path)), PictureOptions(hold=True)))
         task = make_task(config)
         bits = task.target.astype(int)
         assert bits.shape[1:] == (side, side)
@@ -53,7 +54,7 @@ def test_there_are_twenty_pictures_in_four_classes():
 @pytest.mark.parametrize("options", [{}, {"hold": True}, {"heal": True}])
 def test_a_plan_fits_its_options(options, side):
     picture = growing.read(str(PICTURES / f"icon-boat-{side}.png"))
-    config = config_of(growing.plan_growth(picture, **options))
+    config = config_of(growing.plan_growth(picture, PictureOptions(**options)))
     task = make_task(config)
     assert config.task.hold == bool(options)
     assert config.task.heal == ((side // 4, side // 2) if "heal" in options else ())
@@ -70,7 +71,7 @@ def test_a_plan_fits_its_options(options, side):
 
 def test_options_override_the_plan():
     picture = growing.read(str(PICTURES / "icon-heart-48.png"), 8, (20, 24))
-    config = config_of(growing.plan_growth(picture, channels=32, steps=40))
+    config = config_of(growing.plan_growth(picture, PictureOptions(channels=32, steps=40)))
     assert (config.task.height, config.task.width) == (20, 24)
     assert (config.automaton.channels, config.update.gates[-1]) == (32, 32)
     assert config.automaton.steps == 40
@@ -85,7 +86,7 @@ def test_text_and_pictures_of_bits_are_read():
     image = str(PICTURES / "icon-house-32.png")
     assert growing.read(image, 1).bits.shape == (1, 20, 20)
     assert growing.read(image, 3, (32, 32)).bits.shape == (3, 32, 32)
-    config = config_of(growing.plan_growth(lizard, hold=True))
+    config = config_of(growing.plan_growth(lizard, PictureOptions(hold=True)))
     assert make_task(config).palette == ()
 
 
@@ -97,7 +98,9 @@ def test_unsuitable_pictures_are_refused(tmp_path):
     with pytest.raises(ConfigError, match=r"lizzard.*lizard"):
         growing.read("lizzard")
     with pytest.raises(ConfigError, match="too few to heal"):
-        growing.plan_growth(growing.Picture("dot", np.ones((1, 3, 9), np.uint8)), heal=True)
+        growing.plan_growth(
+            growing.Picture("dot", np.ones((1, 3, 9), np.uint8)), PictureOptions(heal=True)
+        )
     for (shape, options), most in {
         ((257, 8), ""): "256×256:",
         ((65, 8), "channels"): "64×64 with --channels",
@@ -108,7 +111,7 @@ def test_unsuitable_pictures_are_refused(tmp_path):
         picture = growing.Picture("wall", wall, second=wall if options == "second" else None)
         channels = 64 if options == "channels" else None
         with pytest.raises(ConfigError, match=f"more than {most}"):
-            growing.plan_growth(picture, heal=max(shape) == 65, channels=channels)
+            growing.plan_growth(picture, PictureOptions(heal=max(shape) == 65, channels=channels))
 
 
 def test_a_second_image_of_one_colour_is_refused(tmp_path):

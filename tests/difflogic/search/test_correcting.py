@@ -7,6 +7,7 @@ from difflogic.circuit import gates
 from difflogic.config import load_config
 from difflogic.engine import oracle
 from difflogic.library import growing
+from difflogic.library.groups import PictureOptions
 from difflogic.model.model import Model
 from difflogic.search.correcting import Corrector
 from difflogic.system.errors import ConfigError
@@ -18,7 +19,7 @@ from tests.difflogic.training.tiny import resumed
 def config(picture, *overrides):
     """Cells that count the places of a picture of any size."""
     two = picture.second is not None
-    growth = growing.plan_growth(picture, heal=True)
+    growth = growing.plan_growth(picture, PictureOptions(heal=True))
     changes = growing.COUNTING | growing._counting_circuit(picture.bits, two)
     first = growing.overriding(changes, "--size")
     return load_config(growth.config, [*growth.overrides, *first, *overrides])

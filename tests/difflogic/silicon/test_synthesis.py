@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from difflogic.library.conditions import Conditions, Rectangle
+from difflogic.library.groups import ChipOptions
 from difflogic.library.synthesizing import synthesize
 from difflogic.silicon import tools
 from difflogic.silicon.synthesis import DEVICES, Flow
@@ -44,18 +45,18 @@ def test_a_failed_tool_shows_its_log(tmp_path):
 
 def test_unknown_devices_and_too_large_grids_are_refused(monkeypatch):
     with pytest.raises(ConfigError, match='no device "ecp5"'):
-        synthesize(LIFE, "ecp5")
+        synthesize(LIFE, options=ChipOptions("ecp5"))
     monkeypatch.setattr(tools.importlib.util, "find_spec", lambda name: True)
     with pytest.raises(ConfigError, match="choose a smaller --size"):
-        synthesize(LIFE, "ecp5-85k", Conditions(size=(2000, 2000)))
+        synthesize(LIFE, Conditions(size=(2000, 2000)))
     patch = Rectangle((1,), 0, 0, 1, 1)
     with pytest.raises(ConfigError, match=r"pins\.pcf: cannot be read"):
-        synthesize(LIFE, "ecp5-85k", pins="pins.pcf")
+        synthesize(LIFE, options=ChipOptions(pins="pins.pcf"))
     with pytest.raises(ConfigError, match="give --damage once"):
-        synthesize(LIFE, "ecp5-85k", Conditions(damage=[patch, patch]))
+        synthesize(LIFE, Conditions(damage=[patch, patch]))
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(ConfigError, match="install iverilog, or leave --check out"):
-        synthesize(LIFE, "ecp5-85k", check=True)
+        synthesize(LIFE, options=ChipOptions(check=True))
 
 
 @pytest.mark.slow
@@ -66,7 +67,7 @@ def test_a_grid_is_placed_and_its_netlist_agrees_with_the_simulator(device, tmp_
     conditions = Conditions(size=(6, 7), steps=100, seed=5, damage=[Rectangle((9, 40), 1, 2, 3, 3)])
     logs, pins = tmp_path / "logs", tmp_path / "pins"
     pins.write_text(PINS[device])
-    found = synthesize(LIFE, device, conditions, check=True, report=logs, pins=pins)
+    found = synthesize(LIFE, conditions, ChipOptions(device, check=True, report=logs, pins=pins))
     log = (logs / f"nextpnr-{DEVICES[device].family}.log").read_text()
     assert re.search("constrained.*clock|clock.*constrained", log)
     assert {9, 40, 100} <= set(found.compared)
@@ -100,7 +101,7 @@ def test_yosys_proves_all_mapped_cells_and_no_mutant_of_them(device, tmp_path):
 @pytest.mark.slow
 @installed
 def test_a_grid_that_does_not_fit_gets_hints():
-    found = synthesize(LIFE, "ice40-hx8k", Conditions(size=(30, 30))).synthesis
+    found = synthesize(LIFE, Conditions(size=(30, 30)), ChipOptions("ice40-hx8k")).synthesis
     assert not found.fits
     assert found.largest == 27
     assert found.others == ["ecp5-85k"]

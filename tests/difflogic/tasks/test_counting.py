@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from difflogic.config import load_config
 from difflogic.evaluation.assurance import assure
 from difflogic.library import growing
+from difflogic.library.groups import PictureOptions
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
 from difflogic.training.searching import Trainer
@@ -18,7 +19,9 @@ from difflogic.training.searching import Trainer
 def config(height, width, bits=2, *overrides, **options):
     picture = np.random.default_rng(0).integers(0, 2, (bits, height, width), np.uint8)
     options = options or {"heal": True}
-    plan = growing.plan_growth(growing.Picture("noise", picture), teach=True, **options)
+    plan = growing.plan_growth(
+        growing.Picture("noise", picture), PictureOptions(teach=True, **options)
+    )
     return picture, load_config(plan.config, [*plan.overrides, *overrides])
 
 
@@ -89,9 +92,9 @@ def test_what_cannot_be_taught_is_refused():
         config(8, 7, 3, "automaton.channels=10")
     picture = growing.Picture("two", np.zeros((1, 5, 5), np.uint8))
     with pytest.raises(ConfigError, match="--teach goes neither with --second nor"):
-        growing.plan_growth(picture, teach=True, channels=64)
+        growing.plan_growth(picture, PictureOptions(teach=True, channels=64))
     with pytest.raises(ConfigError, match="--tough wires what --teach would teach"):
-        growing.plan_growth(picture, teach=True, tough=True)
+        growing.plan_growth(picture, PictureOptions(teach=True, tough=True))
     large = growing.Picture("large", np.zeros((1, 65, 5), np.uint8))
     with pytest.raises(ConfigError, match="more than 64×64 with --teach"):
-        growing.plan_growth(large, teach=True)
+        growing.plan_growth(large, PictureOptions(teach=True))

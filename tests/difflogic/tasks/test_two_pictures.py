@@ -9,6 +9,7 @@ from difflogic.config import load_config
 from difflogic.engine import oracle
 from difflogic.evaluation.assurance import assure
 from difflogic.library import growing
+from difflogic.library.groups import PictureOptions
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
 from difflogic.training.searching import Trainer
@@ -31,7 +32,7 @@ def images(tmp_path):
 @pytest.mark.thorough
 def test_each_start_grows_its_own_picture_which_stays_and_heals(images):
     paths, pixels = images
-    growth = growing.plan_growth(growing.read_two(*paths), heal=True)
+    growth = growing.plan_growth(growing.read_two(*paths), PictureOptions(heal=True))
     config = load_config(growth.config, [*growth.overrides, "training.seed=1"])
     task = make_task(config)
     with Trainer(config) as trainer:
@@ -77,7 +78,7 @@ def test_invalid_pairs(images, tmp_path):
         growing.read_two("lizard", paths[0])
     with pytest.raises(ConfigError, match="switch = true"):
         load_config("lizard-small-hold", ['task.second="##"'])
-    growth = growing.plan_growth(growing.read_two(*paths), hold=True)
+    growth = growing.plan_growth(growing.read_two(*paths), PictureOptions(hold=True))
     with pytest.raises(ConfigError, match=r"second: has 1×2 cells"):
         load_config(growth.config, [*growth.overrides, 'task.second="##"'])
     with pytest.raises(ConfigError, match="too few to count 11 cells"):
