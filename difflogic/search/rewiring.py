@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import OPS, PASS_THROUGH
@@ -31,14 +32,15 @@ from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.trial import Ops
 from difflogic.model.hardening import netlist_of
 from difflogic.model.model import Model
-from difflogic.search.finishing import Finished, Finisher
+from difflogic.search.correcting import Correction
+from difflogic.search.finishing import Finished
 from difflogic.search.judge import Judge
 from difflogic.search.limits import Limits
 from difflogic.search.polishing import CircuitCost, Polished
-from difflogic.search.search import Sensitivity
+from difflogic.search.search import OnProgress, SearchProgress
 from difflogic.search.toughness import Toughness
 from difflogic.search.verifying import Verifier
-from difflogic.system.callbacks import may_cancel
+from difflogic.system.callbacks import ignore, may_cancel
 from difflogic.system.streams import Purpose, stream
 
 DRIFTS = 2
@@ -48,22 +50,26 @@ CHANGES = 2**13
 """Changes that each tries in a round."""
 
 
-class Rewirer(Finisher):
+class Rewirer:
     """Finishes tough circuits: a smaller one takes the place of one that is proved."""
 
-    def __init__(
-        self,
-        start: Model,
-        plan: Plan,
-        sensitivity: Sensitivity,
-        toughness: Toughness,
-        workers: Workers,
-    ) -> None:
+    correction: Correction | None = None
+
+    def __init__(self, start: Model, plan: Plan, toughness: Toughness, workers: Workers) -> None:
         """`start` is any model of the wiring. The number of `workers` changes no bit."""
-        settings = start.config.finishing
-        super().__init__(start.netlist, plan, settings, sensitivity, toughness)
-        self._start, self._workers = start, workers
+        self._start, self._plan, self._workers = start, plan, workers
+        self._toughness, self._settings = toughness, start.config.finishing
         self._last: tuple[Ops, Model | None] | None = None
+
+    def finish(
+        self, logits: npt.NDArray[Any], rng: np.random.Generator, on_progress: OnProgress = ignore
+    ) -> Finished:
+        """Return whether the circuit of `logits` (16, parameters) is verified, and its lessons."""
+        ops = logits.argmax(axis=0).astype(np.uint8)
+        wrong = int(self._toughness.lessons(ops).sum())
+        on_progress(SearchProgress(0, 1, wrong))
+        exact, _ = self.verify(ops)
+        return Finished(ops, exact, wrong, wrong, 0 if exact else wrong, 0)
 
     def verify(self, ops: Ops) -> tuple[bool, list[int]]:
         """Return whether a circuit is proved and tough once it is rewired, and no counterexample.
@@ -90,21 +96,21 @@ class Rewirer(Finisher):
         return self._last[1]
 
     def _rewired(self, ops: Ops) -> Model | None:
-        assert self.toughness is not None, "as given"
-        step, latest = self.judge.certified_step(ops), self.judge.latest_step
+        judge = Judge(self._start.netlist, self._plan)
+        step, latest = judge.certified_step(ops), judge.latest_step
         if step is None or (latest is not None and step > latest):
             return None
         rng = stream(self._start.config.training.seed, Purpose.POLISH)
-        asked = self.toughness.limits(ops, rng)
+        asked = self._toughness.limits(ops)
         if asked is None:
             return None
         made = rebuilt(self._start, rewire(*asked, self._workers, rng, self._settings.polish))
-        toughness = self.toughness.of_netlist(made.netlist)
+        toughness = self._toughness.of_netlist(made.netlist)
         verifier = Verifier(made.netlist, self._plan, toughness, self._settings.tough)
         return made if verifier.verify(made.ops)[0] else None
 
     def _cost(self, model: Model) -> CircuitCost:
-        gates = active_gates(model.netlist, model.ops, self._scene.channels)
+        gates = active_gates(model.netlist, model.ops, self._plan.scene.channels)
         return CircuitCost(len(gates), Judge(model.netlist, self._plan).certified_step(model.ops))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.netlist import Netlist
 from difflogic.evaluation.assurance import WOUND
-from difflogic.evaluation.scene import Damage, Streams, scene_of
+from difflogic.evaluation.scene import Damage, Scene, Streams, scene_of
 from difflogic.evaluation.trial import Ops, Trial
 from difflogic.model.hardening import automaton_of, hard_circuit
 from difflogic.proof.convergence import Question, sets
@@ -64,6 +64,17 @@ class Toughness:
         hurt = replace(scene, fire_rate=FIRE_RATE, damage=damage)
         return Trial(self._netlist, hurt, tuple(range(DRAWS)))
 
+    @cached_property
+    def lessons(self) -> Trial:
+        """Counts wrong bits in lessons."""
+        return Trial(self._netlist, self._lessons, range(LESSONS))
+
+    @cached_property
+    def _lessons(self) -> Scene:
+        scene = scene_of(self._task.lessons, self._streams, (1,))
+        drawn = scene.draw(0, LESSONS)
+        return replace(scene, draw=lambda first, batch: drawn)
+
     def confines(self, ops: Ops) -> bool:
         """Return whether each start is right on every grid, and damage stays local, by proof."""
         table = self._table(ops)
@@ -72,7 +83,7 @@ class Toughness:
         spread, _, _ = follow(*_windows_of(table), until_closed=False)
         return bool(spread.max() <= WOUND.reach)  # it closes, too, since every start does
 
-    def limits(self, ops: Ops, rng: np.random.Generator) -> tuple[Circuit, Limits] | None:
+    def limits(self, ops: Ops) -> tuple[Circuit, Limits] | None:
         """Return the part of a circuit that matters, and what one in its place must do.
 
         That is what the proofs rest on, for some of the wounds, and lessons. None if every start is
@@ -90,9 +101,8 @@ class Toughness:
         spread, _, _ = follow(asked, wound, windows[::STRIDE], on_step=limits.add_step)
         if spread.max() > WOUND.reach:
             return None
-        drawn = [self._task.lessons.sample(rng) for _ in range(LESSONS)]
-        some = list(circuit.labels)
-        limits.add_lessons(*(np.stack(each)[:, some] for each in zip(*drawn, strict=True)))
+        some, drawn = list(circuit.labels), self._lessons.draw(0, LESSONS)
+        limits.add_lessons(*(np.asarray(each)[:, some] for each in drawn))
         return circuit, limits
 
     def _table(self, ops: Ops) -> Table | None:

@@ -240,12 +240,12 @@ def make_finisher(start: Model, task: Task, workers: Workers) -> AnyFinisher:
     if config.automaton.places:
         return Corrector(start, task)
     checks = _plan_of_checks(config, task)
-    sensitivity = GradientSensitivity(netlist, checks, config.automaton.steps)
     toughness = None
     if config.finishing.tough and task.lessons is not task:
         toughness = Toughness(netlist, task, config.training.seed)
         if config.finishing.polish:
-            return Rewirer(start, checks, sensitivity, toughness, workers)
+            return Rewirer(start, checks, toughness, workers)
+    sensitivity = GradientSensitivity(netlist, checks, config.automaton.steps)
     return Finisher(netlist, checks, config.finishing, sensitivity, toughness)
 
 

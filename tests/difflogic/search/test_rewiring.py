@@ -125,7 +125,7 @@ def test_a_rewired_circuit_keeps_the_proofs() -> None:
     """Those of the rule by hand."""
     task = make_task(load_config("checkerboard-tough"))
     netlist, ops = netlist_of(tough_checkerboard().circuit, 8)
-    asked = Toughness(netlist, task, 0).limits(ops, np.random.default_rng(0))
+    asked = Toughness(netlist, task, 0).limits(ops)
     assert asked is not None
     with Workers(2) as workers:
         small = rewire(*asked, workers, np.random.default_rng(0), 2**16)
