@@ -83,7 +83,7 @@ class TestExitCode:
 class TestOutput:
     def test_all_tests(self, dct, wrong):
         lines = dct("eval", wrong, "--starts", "3").stdout.splitlines()
-        assert lines[0] == "checkerboard-small · trained with seed 23 · evaluated with seed 23"
+        assert lines[0] == "checkerboard-small · trained with seed 36 · evaluated with seed 36"
         found = [line.split(":")[0] for line in lines if line.split(":")[0] in TESTS]
         assert found == TEST_NAMES.split()
         rows = (line.split() for line in lines if line.startswith("training grid"))
@@ -96,7 +96,7 @@ class TestOutput:
     def test_json_holds_the_counts(self, dct, wrong):
         found = dct("eval", wrong, "--json", "--starts", "3", "--seed", "5").json
         assert found["model"] == wrong
-        assert (found["seed"], found["training_seed"]) == (5, 23)
+        assert (found["seed"], found["training_seed"]) == (5, 36)
         assert list(found["tests"]) == TEST_NAMES.split()
         count = found["tests"]["exactness"]["counts"][0]
         assert (count["name"], count["height"], count["step"]) == ("training grid", 4, 2)

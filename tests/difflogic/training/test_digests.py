@@ -4,14 +4,21 @@ import json
 import os
 import platform
 import shlex
+import signal
 import subprocess
 import sys
 from typing import get_args
 
 import pytest
 
+from difflogic import load_config
 from difflogic.engine.sharing import Strategy
 from difflogic.system.jit.processor import fuses, registers
+from difflogic.training import rounding
+from difflogic.training.checkpoint import Checkpoint, made_with
+from difflogic.training.resuming import _note_other_origin
+from difflogic.training.session import execute
+from tests.difflogic.training.kill import results
 from tests.digests import FEW, KEPT, MANY, NAMES, digest
 
 DIGESTS = json.loads(KEPT.read_text(encoding="utf-8"))
@@ -75,6 +82,57 @@ def test_all_widths_of_vectors_have_the_same_bits(width, asked):
     if registers().width < least or (least and platform.machine() not in ("x86_64", "AMD64")):
         pytest.skip("the own code is as narrow")
     assert printed([sys.executable], asked, **environment) == kept(asked)
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from difflogic import load_config
+from difflogic.training.session import execute
+
+def die(step):
+    if step.epoch == 8:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+execute(load_config(sys.argv[1]), Path(sys.argv[2]), on_step=die)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
+@pytest.mark.skipif(registers().width < 64, reason="the own code is as narrow")
+def test_a_run_killed_in_other_code_ends_with_the_same_bytes(tmp_path):
+    half, whole, file = tmp_path / "half", tmp_path / "whole", tmp_path / "config.toml"
+    config = load_config("checkerboard-small", ["checkpoint.every_epochs=3"])
+    file.write_text(config.to_toml())
+    command, narrow = [sys.executable, "-c", KILLED, str(file), str(half)], WIDTHS["AVX2"][1]
+    assert subprocess.run(command, env=os.environ | narrow, check=False).returncode == -9
+    messages = []
+    execute(config, half, on_message=messages.append)
+    execute(config, whole)
+    assert results(half) == results(whole)
+    assert (half / "model.npz").read_bytes() == (whole / "model.npz").read_bytes()
+    assert not any("same bits" in message for message in messages)
+
+
+@pytest.mark.parametrize(
+    ("device", "fused", "how"),
+    [
+        ("cpu", True, None),
+        ("cpu", False, "like a processor without fused multiply-adds"),
+        ("gpu", True, "like a GPU"),
+    ],
+)
+def test_what_rounds_in_its_own_way_says_so(device, fused, how, monkeypatch):
+    monkeypatch.setattr(rounding, "fuses", lambda: fused)
+    assert [how in each for each in rounding.warnings(device)] == ([] if how is None else [True])
+    then = Checkpoint(3, 0, {}, {}, {}, made_with=made_with(device))
+    monkeypatch.setattr(rounding, "fuses", lambda: True)
+    messages = []
+    _note_other_origin(then, "cpu", messages.append)
+    assert [f"computed with rounding {how}" in each for each in messages] == (
+        [] if how is None else [True]
+    )
 
 
 @pytest.mark.exhaustive

@@ -31,7 +31,7 @@ def test_runs_are_listed_by_time(runs):
     found = list_runs(runs)
     assert [
         (listed.path.name, listed.columns["seed"], listed.columns["state"]) for listed in found
-    ] == [("seed3", 3, "finished"), ("seed4", 4, "finished"), ("half", 23, "stopped")]
+    ] == [("seed3", 3, "finished"), ("seed4", 4, "finished"), ("half", 36, "stopped")]
     assert [listed.columns["epochs"] for listed in found] == [5, 5, 2]
     assert {listed.columns["experiment"] for listed in found} == {"checkerboard-small"}
     assert all(listed.columns["verdict"] in ("not exact", "stopped") for listed in found)
@@ -45,7 +45,7 @@ def test_a_run_without_summary_is_listed_by_its_checkpoint(runs, tmp_path):
         "stopped",
         2,
         None,
-        23,
+        36,
     ]
 
 

@@ -29,7 +29,7 @@ STORED = load_config("checkerboard-small")
 @pytest.mark.parametrize(
     ("override", "difference"),
     [
-        ("training.seed=24", "training.seed: 23 → 24"),
+        ("training.seed=24", "training.seed: 36 → 24"),
         ("pool.later=3", "pool.later: 48 → 3"),
         ("name=other", "name: 'checkerboard-small' → 'other'"),
         ("published.learned_by=5", "published.learned_by: not set → 5"),

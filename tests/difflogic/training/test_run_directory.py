@@ -23,7 +23,7 @@ def test_each_run_gets_a_new_directory(tmp_path):
     for path in made:
         stamp, name = path.name[:15], path.name[15:]
         assert before <= datetime.strptime(stamp, "%Y%m%d-%H%M%S") <= datetime.now()
-        assert re.fullmatch("-checkerboard-small-seed23(-[23])?", name)
+        assert re.fullmatch("-checkerboard-small-seed36(-[23])?", name)
     assert all(path.parent == root and path.is_dir() for path in made)
 
 

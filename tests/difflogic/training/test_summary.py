@@ -31,7 +31,7 @@ def test_contents_of_a_summary(trained):
     trainer, history = trained
     summary = summarize(trainer.config, trainer, history, resumed=2)
     assert summary["experiment"] == "checkerboard-small"
-    assert (summary["seed"], summary["workers"]) == (23, 1)
+    assert (summary["seed"], summary["workers"]) == (36, 1)
     assert (summary["epochs"], summary["epochs_requested"]) == (3, 3)
     assert (summary["finished"], summary["interrupted"], summary["resumed"]) == (True, False, 2)
     assert summary["exact_epoch"] is summary["polished"] is None
