@@ -14,11 +14,11 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 BUDGETS = {
-    "difflogic.engine.oracle": 1_700,
+    "difflogic.engine.oracle": 1_720,
     "difflogic.formats": 3_950,
     "difflogic.inspection": 2_180,
     "difflogic.library.exporting": 11_600,
-    "difflogic.proof": 5_450,
+    "difflogic.proof": 6_000,
     "difflogic.simplification": 3_900,
     "difflogic.simulation": 5_400,
     "difflogic.training.reference": 7_700,

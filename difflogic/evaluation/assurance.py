@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.specification import Cases
 from difflogic.evaluation.settling import lasts
-from difflogic.model.hardening import from_model
-from difflogic.model.model import Model
 from difflogic.proof.answer import QUICK, Assurance, Budget
 from difflogic.proof.cases import Listed
 from difflogic.proof.convergence import Question
@@ -20,18 +19,15 @@ from difflogic.proof.every_length import Line
 from difflogic.proof.every_size import Local
 from difflogic.proof.prover import Questions, Unfit, prove
 from difflogic.proof.question import Wound
-from difflogic.tasks import Task, make_task
+
+if TYPE_CHECKING:
+    from difflogic.tasks import Task
 
 MOST_BITS = 2**19
 """Largest state to try: a grid of 256×256 cells with 8 channels. Larger ones take many seconds."""
 
 WOUND = Wound(10, margin=1, zeros=False)
 """Damage that a tough circuit must keep local. At the edges none does: docs/tough.md."""
-
-
-def assure(model: Model) -> Assurance:
-    """Return what can be proved quickly about a model's hard circuit; equal on any machine."""
-    return assure_automaton(from_model(model), make_task(model.config), WOUND)
 
 
 def assure_automaton(

@@ -21,11 +21,12 @@ from difflogic.circuit.specification import Cases
 from difflogic.config import Config, TrainingConfig
 from difflogic.engine.hard import Bits, active_gates
 from difflogic.engine.layout import Grid
-from difflogic.evaluation.assurance import keeps
+from difflogic.evaluation.assurance import WOUND, assure_automaton, keeps
 from difflogic.evaluation.scene import NumberedStarts, Patches, Scene, Streams, scene_of
 from difflogic.evaluation.trial import Count, count_wrong
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
+from difflogic.proof.answer import Assurance
 from difflogic.system.streams import Purpose
 from difflogic.tasks import Task, draw_batch, later_steps, make_task
 
@@ -195,6 +196,11 @@ def _scene_of_cases(task: Task, cases: Cases, streams: Streams) -> Scene:
 def held_out_streams(seed: int) -> Streams:
     """Return the random streams of the final tests, which nothing else uses."""
     return Streams(seed, Purpose.HELD_OUT_START, Purpose.HELD_OUT_MASK)
+
+
+def assure(model: Model) -> Assurance:
+    """Return what can be proved quickly about a model's hard circuit; equal on any machine."""
+    return assure_automaton(from_model(model), make_task(model.config), WOUND)
 
 
 def check(model: Model, epochs: int | None = None) -> dict[str, Any]:

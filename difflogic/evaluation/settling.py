@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,9 @@ from difflogic.examples.encoding import apply_rule
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.planes import Board, Network, Planes, pack
 from difflogic.system.callbacks import ignore
-from difflogic.tasks import Task
+
+if TYPE_CHECKING:
+    from difflogic.tasks import Task
 
 LONGEST = 8
 """Multiple of a training run's steps, scaled to the grid's size, after which the rest is cut, but

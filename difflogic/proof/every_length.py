@@ -34,6 +34,9 @@ FORMAT = "dct-every-length"
 MOST_CHANNELS = 6
 """A cell and its two neighbours then have 2^18 states together."""
 
+MOST_GATES = 2**13
+"""Each takes 2^18 bits for these states."""
+
 MOST_STATES = 600
 """Most states of an automaton of histories; closing one this large takes about a second."""
 
@@ -177,6 +180,8 @@ def prove(
 def _unfit(automaton: Automaton, delay: int) -> str:
     if automaton.circuit.channels > MOST_CHANNELS:
         return f"the circuit has more than {MOST_CHANNELS} channels"
+    if automaton.circuit.gates > MOST_GATES:
+        return f"the circuit has more than {MOST_GATES} gates"
     if automaton.boundary != "zero" or automaton.fire_rate != 1:
         return "cells must fire together, with zeros beyond the edge"
     return "" if delay >= 1 else "there must be at least as many steps as cells"

@@ -13,6 +13,10 @@ from difflogic.proof.answer import Answer, Assurance, Budget, Method
 from difflogic.proof.convergence.findings import Verdict
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.question import Asked
+from difflogic.system.callbacks import may_cancel
+
+AT_ONCE = 2**13
+"""Neighbourhoods that are tried together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +57,10 @@ def broken(automaton: Automaton, rule: Rule) -> str:
     seen = (np.arange(2 ** len(bits)) >> bits & 1).astype(np.uint8).reshape(NEIGHBORHOOD, 2, -1)
     legal, least, most = rule.bounds(seen[:, 0], seen[:, 1])
     channels = list(circuit.labels)
-    new = circuit.next_state(seen[:, channels].reshape(circuit.inputs, -1).astype(np.bool_))
-    wrong = ((new < least[channels]) | (new > most[channels])).any(axis=0)
-    count = int((wrong & (legal == 1)).sum())
+    given, count = seen[:, channels].reshape(circuit.inputs, -1).astype(np.bool_), 0
+    for some in (slice(first, first + AT_ONCE) for first in range(0, len(legal), AT_ONCE)):
+        may_cancel()
+        new = circuit.next_state(given[:, some])
+        wrong = ((new < least[channels, some]) | (new > most[channels, some])).any(axis=0)
+        count += int((wrong & (legal[some] == 1)).sum())
     return f"{count} of {int(legal.sum())} neighbourhoods break the rule" if count else ""

@@ -18,6 +18,11 @@ from difflogic.proof.convergence.sizes import SIZES, EverySize, Plane
 from difflogic.proof.every_length import HISTORIES, Line
 from difflogic.proof.every_size import NEIGHBORHOODS, Local
 from difflogic.proof.question import REACHES, Asked, Wound
+from difflogic.system.callbacks import checking
+from difflogic.system.deadline import Deadline
+
+GRACE = 0.5
+"""Seconds after a deadline in which a method may still say what it knows."""
 
 METHODS = tuple(
     sorted(
@@ -48,6 +53,7 @@ def prove(question: Questions, budget: Budget = QUICK) -> Answer:
     if isinstance(question, Unfit):
         return left_open(question.reason, asked=question.asked)
     found, tried, began = None, [], time.perf_counter()
+    late = Deadline(budget.until.at + GRACE)
     for method in METHODS:
         affordable = method.cost <= budget.most and not (
             method.needs_clock and budget.deadline is None
@@ -57,7 +63,8 @@ def prove(question: Questions, budget: Budget = QUICK) -> Answer:
         budget.progress(method.name)
         start = time.perf_counter()
         try:
-            answer = method.decide(question, budget, found)
+            with checking(late.check):
+                answer = method.decide(question, budget, found)
         except TimeoutError:
             answer = "not decided in the time"
         found = answer if isinstance(answer, Answer) else found

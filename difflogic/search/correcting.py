@@ -19,7 +19,7 @@ from difflogic.circuit.gates import OPS
 from difflogic.circuit.places import SURE
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.layout import Grid
-from difflogic.evaluation.assurance import assure
+from difflogic.evaluation.exactness import assure
 from difflogic.evaluation.trial import Ops
 from difflogic.model.model import Model
 from difflogic.search.finishing import Correction, Finished

@@ -8,7 +8,7 @@ progress there, or raise an exception to cancel.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple
 
@@ -31,7 +31,7 @@ class Pause(NamedTuple):
     unit: str = "automaton steps"
 
 
-Listener = Callable[[Pause], None]
+Listener = Callable[[Pause], object]
 
 HALF_DONE: list[Callable[[], object]] = []
 """Call them before ending the process abruptly, the last one first."""
@@ -51,6 +51,12 @@ def listening(listener: Listener) -> Iterator[None]:
         yield
     finally:
         _listener.reset(token)
+
+
+def checking(check: Callable[[], object]) -> AbstractContextManager[None]:
+    """Within this context, also call `check` at every pause of this thread; it may raise."""
+    outer = _listener.get() or ignore
+    return listening(lambda news: (check(), outer(news)))
 
 
 @contextmanager

@@ -14,8 +14,8 @@ from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan, is_deterministic
 from difflogic.evaluation.scene import Streams
 from difflogic.model.model import Model
-from difflogic.search.correcting import Correction, Corrector
-from difflogic.search.finishing import AnyFinisher, Finished, Finisher
+from difflogic.search.correcting import Corrector
+from difflogic.search.finishing import AnyFinisher, Correction, Finished, Finisher
 from difflogic.search.rewiring import Rewirer
 from difflogic.search.search import GradientSensitivity, OnProgress
 from difflogic.search.sizes import ROUND

@@ -83,7 +83,7 @@ def final_scores(model: Model, epochs: int | None = None) -> dict[str, Any]:
     """
     # Imported here, since it needs kernels, and readers of summaries do not.
     from difflogic.evaluation import check, run_tests
-    from difflogic.evaluation.assurance import assure
+    from difflogic.evaluation.exactness import assure
     from difflogic.evaluation.settling import right_pairs
 
     scores = {"checked": check(model, epochs), "assurance": json_value(assure(model))}

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from difflogic.config import load_config
-from difflogic.evaluation.assurance import assure
+from difflogic.evaluation.exactness import assure
 from difflogic.library import growing
 from difflogic.library.groups import PictureOptions
 from difflogic.system.errors import ConfigError

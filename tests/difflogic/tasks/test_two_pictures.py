@@ -7,7 +7,7 @@ from PIL import Image
 from difflogic.circuit import gates
 from difflogic.config import load_config
 from difflogic.engine import oracle
-from difflogic.evaluation.assurance import assure
+from difflogic.evaluation.exactness import assure
 from difflogic.library import growing
 from difflogic.library.groups import PictureOptions
 from difflogic.system.errors import ConfigError

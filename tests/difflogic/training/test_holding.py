@@ -7,8 +7,7 @@ import pytest
 
 from difflogic.circuit.gates import Op, one_hot
 from difflogic.engine import oracle
-from difflogic.evaluation.assurance import assure
-from difflogic.evaluation.exactness import Plan, check
+from difflogic.evaluation.exactness import Plan, assure, check
 from difflogic.evaluation.scene import Patches, Streams
 from difflogic.evaluation.trial import Trial
 from difflogic.search.finishing import Finisher

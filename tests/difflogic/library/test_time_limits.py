@@ -1,0 +1,61 @@
+"""Time limits of proofs, by the processor's clock: an answer in time, and never a verdict."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from difflogic.library.certifying import certify
+from difflogic.library.proving import prove
+from difflogic.library.simplifying import simplify
+from difflogic.proof.convergence import Verdict
+from difflogic.system import deadline
+from difflogic.system.errors import CircuitError
+from tests.difflogic.circuit.circuits import automaton_of, deep_circuit
+
+LIMIT = 0.2
+DOCS = Path(__file__).parents[3] / "docs"
+TOUGH = DOCS / "gallery" / "checkerboard-tough-async.json"
+DEEP = replace(automaton_of(deep_circuit(30_000)), boundary="zero", height=16, width=16)
+RULE = replace(automaton_of(deep_circuit(8000, 2), (1,)), boundary="zero", height=1, width=9)
+
+LONG: dict[str, Callable[..., Any]] = {
+    "many windows": lambda **limit: certify(TOUGH, damage=20, contents="any", margin=1, **limit),
+    "windows that are too many": lambda **limit: certify(TOUGH, damage=32, **limit),
+    "a large grid": lambda **limit: certify(TOUGH, [(200, 200)], **limit),
+    "many grids": lambda **limit: certify(
+        TOUGH, [(64, 64)] * 9, task="checkerboard-tough-async", all_sizes=True, **limit
+    ),
+    "a deep circuit": lambda **limit: certify(DEEP, all_sizes=True, damage=9, **limit),
+    "a deep rule": lambda **limit: certify(RULE, task="sorting", **limit),
+    "damage that heals": lambda **limit: certify(
+        DOCS / "lizard-heal.json", task="lizard-heal", damage=10, **limit
+    ),
+    "equality": lambda **limit: prove(DEEP, replace(DEEP, circuit=deep_circuit(29_999)), **limit),
+    "the simplified form": lambda **limit: prove(DEEP, **limit),
+    "simplification": lambda **limit: simplify(DEEP, "high", **limit),
+}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", LONG)
+def test_an_answer_in_time_and_no_verdict(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deadline, "time", SimpleNamespace(monotonic=time.process_time))
+    began = time.process_time()
+    found = None
+    with suppress(CircuitError):  # a start of zeros may not settle in the time
+        found = LONG[name](time_limit=LIMIT)
+    assert time.process_time() - began < LIMIT + 1
+    verdicts = [each.verdict for each in getattr(found, "findings", ())]
+    assert Verdict.refuted not in verdicts
+    assert not getattr(found, "proved", False)
+    for each in ("assurance", "every_size", "confinement"):
+        part = getattr(found, each, None)
+        assert part is None or part.verdict is not Verdict.refuted
