@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from difflogic.library.exemplifying import train_examples as train_examples
     from difflogic.library.exporting import export as export
     from difflogic.library.groups import Assumptions as Assumptions
+    from difflogic.library.groups import Claims as Claims
     from difflogic.library.groups import ExampleOptions as ExampleOptions
     from difflogic.library.groups import Frames as Frames
     from difflogic.library.groups import SweepOptions as SweepOptions
@@ -73,7 +74,7 @@ _NAMES = {
     "difflogic.library.applying": "apply",
     "difflogic.library.exemplifying": "train_examples",
     "difflogic.library.exporting": "export",
-    "difflogic.library.groups": "Assumptions ExampleOptions Frames SweepOptions",
+    "difflogic.library.groups": "Assumptions Claims ExampleOptions Frames SweepOptions",
     "difflogic.library.identifying": "identify",
     "difflogic.library.layers": "SoftRollout",
     "difflogic.library.listing": "runs",

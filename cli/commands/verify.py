@@ -17,17 +17,8 @@ from cli.options import AsJson, ConfigOption, Small, Source, choose_config
 from cli.progress import compile_kernels, show_progress
 from cli.terminal import output, proofs, report
 from cli.terminal.screen import Counter
-from difflogic.library.options import (
-    Advanced,
-    AllowCode,
-    Contents,
-    Damage,
-    Force,
-    Margin,
-    Opt,
-    Set,
-    TimeLimit,
-)
+from difflogic.library.groups import Claims
+from difflogic.library.options import Advanced, AllowCode, Force, Opt, Set, TimeLimit
 from difflogic.system.errors import CircuitError, ConfigError
 from difflogic.system.quantities import counted
 
@@ -174,10 +165,7 @@ def circuit(
 
 def convergence(
     source: Source,
-    sizes: Annotated[
-        Sequence[tuple[int, int]],
-        Opt("Rows and columns of the grid; repeatable", names="--size", shown="as trained"),
-    ] = (),
+    claims: Claims,
     task: Annotated[
         str | None,
         Advanced(
@@ -186,10 +174,6 @@ def convergence(
             shown="the state that zeros end in",
         ),
     ] = None,
-    all_sizes: Annotated[bool, Opt("Certify grids of all heights and widths at once")] = False,
-    damage: Damage = None,
-    contents: Contents = "zeros",
-    margin: Margin = 0,
     time_limit: TimeLimit = None,
     allow_code: AllowCode = False,
     to: Annotated[Path | None, Opt("Save the certificate", "FILE", names="--output -o")] = None,
@@ -208,19 +192,15 @@ def convergence(
 
     if to is not None:
         check_output(to, force)
-        if len(sizes) > 1:
+        if len(claims.sizes) > 1:
             raise ConfigError("-o saves the certificate of one grid: give --size at most once")
     # Naming an experiment's file allows its code to run, but not the code of the source.
     experiment = None if task is None else load_config(task, allow_code=True)
     with show_progress(stop_at_once=True) as progress:
         found = certifying.certify(
             source,
-            sizes,
+            claims,
             task=experiment,
-            all_sizes=all_sizes,
-            damage=damage,
-            contents=contents,
-            margin=margin,
             time_limit=time_limit,
             progress=progress,
             allow_code=allow_code,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from html import escape
 from itertools import product
@@ -17,8 +17,9 @@ from difflogic.circuit.specification import Cases
 from difflogic.config import Config
 from difflogic.evaluation.assurance import question_of
 from difflogic.library.common import Progress, ProgressCallback, table, write_output
+from difflogic.library.groups import Claims
 from difflogic.library.loading import Loaded, Source
-from difflogic.library.options import Contents, Damage, Margin, TimeLimit, checked
+from difflogic.library.options import TimeLimit, checked
 from difflogic.library.simplifying import proved, simplify
 from difflogic.library.trusting import experiment_of, load_trusted
 from difflogic.proof.answer import Assurance, Budget, Confinement
@@ -132,37 +133,34 @@ class Certified:
         return damage_part(found, table)
 
 
+OWN_GRID = Claims()
+
+
 @checked
 def certify(
     source: Source,
-    sizes: Sequence[tuple[int, int]] = (),
+    claims: Claims = OWN_GRID,
     *,
     task: Config | str | None = None,
-    all_sizes: bool = False,
-    damage: Damage = None,
-    contents: Contents = "zeros",
-    margin: Margin = 0,
     time_limit: TimeLimit = None,
     progress: ProgressCallback = ignore,
     allow_code: bool = False,
 ) -> Certified:
     """Prove that every start ends in the target and stays, or find a state that does not.
 
-    `sizes` are rows and columns, by default as trained. Runs and models know their target. For a
-    circuit file, `task` is the experiment or its name; without it, the target is the state that a
-    start of zeros ends in. `all_sizes` also decides about all heights and widths at once. `damage`
-    is the side of a square that is wounded in a settled state, `contents` what its bits become,
-    `margin` the fewest cells from it to an edge; then all sizes are decided, too, but a picture
-    that stays on its own grid only. `time_limit` is in seconds, for everything, by default SECONDS
-    for each grid, for all sizes and for damage. `allow_code` allows the code of a run's or
-    model's custom task to run; the code of `task` runs only if its configuration was loaded with
-    it. Raises what `load` raises, ConfigError for a task or sizes that do not fit, and CircuitError
-    without a target.
+    Runs and models know their target. For a circuit file, `task` is the experiment or its name;
+    without it, the target is the state that a start of zeros ends in. `time_limit` is in seconds,
+    for everything, by default SECONDS for each grid, for all sizes and for damage. `allow_code`
+    allows the code of a run's or model's custom task to run; the code of `task` runs only if its
+    configuration was loaded with it. Raises what `load` raises, ConfigError for a task or sizes
+    that do not fit, and CircuitError without a target.
     """
     loaded = load_trusted(source, allow_code)
     config = experiment_of(loaded, task)
     goal = None if config is None else make_task(config)
     automaton = loaded.automaton
+    sizes, all_sizes, damage, margin = claims.sizes, claims.all_sizes, claims.damage, claims.margin
+    contents = claims.contents
     if damage is None and (margin or contents != "zeros"):
         raise ConfigError("--contents and --margin describe damage: give its side by --damage")
     if (all_sizes or damage is not None) and automaton.boundary != "zero":

@@ -212,6 +212,30 @@ class PictureOptions(Checked):
 
 
 @dataclass(frozen=True)
+class Claims(Checked):
+    """What `certify` proves about an automaton, besides its own grid."""
+
+    sizes: Annotated[
+        Sequence[tuple[int, int]],
+        Opt("Rows and columns of the grid; repeatable", names="--size", shown="as trained"),
+    ] = ()
+    all_sizes: Annotated[bool, Opt("Certify grids of all heights and widths at once")] = False
+    damage: Annotated[
+        int | None,
+        Range(1, 32),
+        Opt("Also prove that a wound of N×N cells, anywhere on any grid, stays local"),
+    ] = None
+    """The side of a square that is wounded in a settled state. Then all sizes are decided, too, but
+    a picture that stays on its own grid only."""
+    contents: Annotated[Literal["zeros", "any"], Advanced("What the bits of --damage become")] = (
+        "zeros"
+    )
+    margin: Annotated[
+        int, Range(0, 64), Advanced("Least distance of --damage from the edges", "CELLS")
+    ] = 0
+
+
+@dataclass(frozen=True)
 class Frames(Checked):
     """Which frames of a rollout `render` shows, and how."""
 

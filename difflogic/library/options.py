@@ -251,13 +251,4 @@ Starts = Annotated[
     Opt("Start states per test", shown="64; 16 on large grids, 8 for robustness and noise"),
 ]
 Port = Annotated[int, Range(0, 65535), Opt("Port", shown="any free one")]
-Damage = Annotated[
-    int | None,
-    Range(1, 32),
-    Opt("Also prove that a wound of N×N cells, anywhere on any grid, stays local"),
-]
-Contents = Annotated[Literal["zeros", "any"], Advanced("What the bits of --damage become")]
-Margin = Annotated[
-    int, Range(0, 64), Advanced("Least distance of --damage from the edges", "CELLS")
-]
 Seed = Annotated[int, Range(0, MOST_SEED), Opt("Random seed")]

@@ -32,8 +32,7 @@ from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.trial import Ops
 from difflogic.model.hardening import netlist_of
 from difflogic.model.model import Model
-from difflogic.search.correcting import Correction
-from difflogic.search.finishing import Finished
+from difflogic.search.finishing import Correction, Finished
 from difflogic.search.judge import Judge
 from difflogic.search.limits import Limits
 from difflogic.search.polishing import CircuitCost, Polished

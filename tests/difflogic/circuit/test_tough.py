@@ -10,7 +10,7 @@ from difflogic.circuit.tough import FLAGS, SIDES, tough_stages
 from difflogic.config import load_config
 from difflogic.library import growing
 from difflogic.library.certifying import certify
-from difflogic.library.groups import PictureOptions
+from difflogic.library.groups import Claims, PictureOptions
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.proof.convergence import Question
@@ -113,19 +113,19 @@ def test_pictures_grow_in_time_and_wounds_with_any_content_stay_where_they_are(c
 
 def test_damage_to_tough_pictures_is_proved_to_stay_and_that_to_others_is_shown_to_spread():
     for contents in ("zeros", "any"):
-        found = certify(grown(16, 20), damage=4, contents=contents)
+        found = certify(grown(16, 20), Claims(damage=4, contents=contents))
         assert found.proved
         assert found.assurance.method == "all ways to erase neighbours"
         assert found.confinement.reach == 0
         assert found.confinement.rounds <= 9
-    plain = certify(grown(20, 20, tough=False), damage=4)
+    plain = certify(grown(20, 20, tough=False), Claims(damage=4))
     assert plain.assurance.proved
     assert not plain.proved
     assert "makes a cell wrong" in plain.confinement.text
     with pytest.raises(ConfigError, match="no such square fits into 16×20 cells"):
-        certify(grown(16, 20), damage=4, margin=7)
+        certify(grown(16, 20), Claims(damage=4, margin=7))
     with pytest.raises(ConfigError, match="grids of other sizes cannot be certified"):
-        certify(grown(16, 20), damage=4, sizes=[(3, 3)])
+        certify(grown(16, 20), Claims(damage=4, sizes=[(3, 3)]))
 
 
 @pytest.mark.parametrize(

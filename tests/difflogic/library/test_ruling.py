@@ -13,6 +13,7 @@ import pytest
 import difflogic
 from difflogic.circuit.automaton import Automaton
 from difflogic.library.certifying import certify
+from difflogic.library.groups import Claims
 from difflogic.library.loading import load
 from difflogic.library.ruling import rule
 from difflogic.system.errors import CircuitError, ConfigError
@@ -65,7 +66,7 @@ def test_operators_and_constants() -> None:
 
 def test_the_tough_rule_is_right_from_every_start_on_many_sizes() -> None:
     sizes = [(1, 1), (1, 9), (5, 6), (7, 3), (14, 14), (17, 10)]
-    found = certify(tough_checkerboard(), sizes, task="checkerboard-async")
+    found = certify(tough_checkerboard(), Claims(sizes), task="checkerboard-async")
     assert found.proved
     for finding, (height, width) in zip(found.findings, sizes, strict=True):
         y, x = np.indices((height, width)) // 2

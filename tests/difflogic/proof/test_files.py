@@ -16,6 +16,7 @@ from difflogic.circuit.specification import Cases
 from difflogic.config import load_config
 from difflogic.formats.circuit_file import read_circuit
 from difflogic.library.certifying import Certified, certify
+from difflogic.library.groups import Claims
 from difflogic.library.loading import Loaded, load
 from difflogic.library.ruling import rule
 from difflogic.proof.answer import Assurance, Confinement
@@ -319,7 +320,7 @@ def test_a_key_that_appears_twice_is_refused(life: Proof, check: Check) -> None:
 
 def test_a_proof_says_where_it_holds(folder: Path, check: Check) -> None:
     """A proof for one cell is no proof for the circuit's own grid."""
-    certify(GALLERY / "checkerboard.json", [(1, 1)]).save(folder / "one.json", force=True)
+    certify(GALLERY / "checkerboard.json", Claims([(1, 1)])).save(folder / "one.json", force=True)
     confirmed, output = check((folder / "one.json").read_text(), checker="check.py")
     assert confirmed
     assert "; 1×1 cells (its own are 16×16), zero boundary, all cells at each step" in output

@@ -21,6 +21,7 @@ from difflogic.circuit.gates import Op
 from difflogic.circuit.specification import Cases, Machine
 from difflogic.formats.circuit_file import parse
 from difflogic.library.certifying import certify
+from difflogic.library.groups import Claims
 from difflogic.library.loading import Source, load
 from difflogic.proof.answer import Confinement
 from difflogic.proof.convergence import Verdict
@@ -47,7 +48,7 @@ SAID = re.compile(
 
 def of_sets(source: Source, *size: int) -> Proof:
     return json.loads(
-        write_certificate(load(source).automaton, certify(source, [size]).findings[0])
+        write_certificate(load(source).automaton, certify(source, Claims([size])).findings[0])
     )
 
 
@@ -66,7 +67,7 @@ def of_damage(circuit: Circuit, zeros: bool, margin: int) -> Proof:
     """Return the certificate that wounds of one cell stay local."""
     made = automaton(circuit, boundary="zero", visible=(0,), height=2, width=3)
     contents = "zeros" if zeros else "any"
-    found = certify(made, damage=1, contents=contents, margin=margin)
+    found = certify(made, Claims(damage=1, contents=contents, margin=margin))
     assert found.proved
     return json.loads(found._text())
 
@@ -74,7 +75,7 @@ def of_damage(circuit: Circuit, zeros: bool, margin: int) -> Proof:
 def forged(circuit: Circuit, change: Forge, margin: int) -> Proof:
     """Return the certificate of an every-size proof, with wounds of one cell that go nowhere."""
     made = automaton(circuit, boundary="zero", visible=(0,), height=2, width=3)
-    everywhere = certify(made, all_sizes=True)
+    everywhere = certify(made, Claims(all_sizes=True))
     assert everywhere.every_size is not None
     assert everywhere.every_size.table is not None
     kept = Confinement(Wound(1, 0, margin, zeros=False), Verdict.proved)

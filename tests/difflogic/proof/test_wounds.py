@@ -11,6 +11,7 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.specification import Cases
 from difflogic.config import Config, load_config
 from difflogic.library.certifying import certify
+from difflogic.library.groups import Claims
 from difflogic.library.ruling import rule
 from difflogic.proof.answer import Confinement
 from difflogic.proof.cases import Listed
@@ -62,7 +63,7 @@ def test_round_a_torus_a_wound_comes_back() -> None:
     made = rule(ring, 10, size=(1, 6), boundary="periodic", start="center", steps=14)
     task = picture("...#..", made, "center")
     with pytest.raises(ConfigError, match="with a zero boundary"):
-        certify(made, task=task, damage=1)
+        certify(made, Claims(damage=1), task=task)
     calm = np.zeros((10, 1, 6), np.uint8)
     question = Question.of(made, calm[:1])
     found = confine(question, Wound(1), Ground(calm))
@@ -72,7 +73,7 @@ def test_round_a_torus_a_wound_comes_back() -> None:
 
 def test_one_run_does_not_say_where_others_settle() -> None:
     made = rule(late, 3, visible=(2,), size=(1, 12), start="zeros", fire_rate=0.5)
-    found = certify(made, task=picture("." * 12, made, "zeros"), damage=1)
+    found = certify(made, Claims(damage=1), task=picture("." * 12, made, "zeros"))
     assert not found.proved
     assert found.confinement is not None
     assert found.confinement.verdict is Verdict.open
@@ -81,7 +82,7 @@ def test_one_run_does_not_say_where_others_settle() -> None:
 def test_no_witness_begins_where_no_start_leads() -> None:
     """Settled, the last of the chain is 1 where the held channel is 0: the wound stays local."""
     made = rule(tied, 10, size=(8, 12))
-    found = certify(made, damage=2, contents="any").confinement
+    found = certify(made, Claims(damage=2, contents="any")).confinement
     assert found is not None
     assert found.verdict is Verdict.open
 
