@@ -23,10 +23,10 @@ from difflogic.system.quantities import counted
 if TYPE_CHECKING:
     from difflogic.config import Config
     from difflogic.library.experiments import Experiment
+    from difflogic.run.metrics import StepResult
     from difflogic.search.search import SearchProgress
     from difflogic.system.ranks import Ranks
     from difflogic.tasks import Task
-    from difflogic.training.metrics import StepResult
     from difflogic.training.searching import Trainer
     from difflogic.training.session import Session
 
@@ -144,8 +144,8 @@ class Shown(ExitStack):
 
     def begin(self, session: Session) -> None:
         """Show the target, compile, and show progress from the run's epoch on."""
+        from difflogic.run.listing import proved_epochs
         from difflogic.tasks import make_task, palette_of
-        from difflogic.training.listing import proved_epochs
 
         self._trainer = trainer = session.trainer
         self.path, session.grace = session.run.path, GRACE

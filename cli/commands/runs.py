@@ -56,7 +56,7 @@ def list_(
     if as_json:
         output.show_json(found)
     elif not found:
-        from difflogic.training.listing import list_runs
+        from difflogic.run.listing import list_runs
 
         hint = "no run fits" if list_runs(directory) else "no runs yet: dct train NAME makes one"
         note(f"{directory}: {hint}")

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
+    from difflogic.run.metrics import MetricsRow, StepResult
     from difflogic.search.finishing import Finished
     from difflogic.search.search import SearchProgress
     from difflogic.tasks import Preview
-    from difflogic.training.metrics import MetricsRow, StepResult
 
     Palette = Sequence[tuple[int, int, int]]
     Bits = npt.NDArray[np.uint8]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from difflogic.config import load_config, shipped_configs
+from difflogic.run.resuming import changed
 from difflogic.system.errors import ConfigError
 from difflogic.system.files import for_shell
-from difflogic.training.resuming import changed
 
 TRIAL_SHARE = 0.25
 """Share of an experiment's epochs below which a run counts as a trial."""

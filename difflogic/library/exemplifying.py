@@ -20,11 +20,11 @@ from difflogic.library.loading import load
 from difflogic.library.removing import clear_remains
 from difflogic.library.training import saved_at_interrupts
 from difflogic.library.ways import Way, describe, ways_to_learn
+from difflogic.run.run_directory import RunDirectory, run_name
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.files import ATTEMPTS, CONFIG, write_whole
 from difflogic.system.quantities import counted
 from difflogic.tasks import make_task
-from difflogic.training.run_directory import RunDirectory, run_name
 from difflogic.training.session import Session
 
 FIRST_EPOCHS = 100

@@ -11,9 +11,9 @@ from typing import Any
 from difflogic.config import load_config, shipped_configs
 from difflogic.config.loading import flat
 from difflogic.library.listing import UNIMPORTANT, opened, runs
+from difflogic.run import lock, notes
+from difflogic.run.notes import Note
 from difflogic.system.errors import ConfigError, RunDirectoryError
-from difflogic.training import lock, notes
-from difflogic.training.notes import Note
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ from typing import Any
 
 from difflogic.library.common import table
 from difflogic.library.options import checked
+from difflogic.run.finding import ROOT
+from difflogic.run.listing import Listed, list_runs, read_listed
+from difflogic.run.run_directory import SWEEP, find_run
 from difflogic.system.errors import ConfigError, did_you_mean
 from difflogic.system.files import refused
-from difflogic.training.finding import ROOT
-from difflogic.training.listing import Listed, list_runs, read_listed
-from difflogic.training.run_directory import SWEEP, find_run
 
 UNIMPORTANT = re.compile(r"name$|training\.seed$|(parallel\.(?!device$)|checkpoint\.|published\.)")
 """Settings that have a column of their own, or change no result."""

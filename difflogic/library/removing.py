@@ -11,12 +11,12 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from difflogic.library.listing import opened
+from difflogic.run import lock, notes
 from difflogic.scale.sweeps.directory import FILE as SWEEP
 from difflogic.scale.sweeps.directory import MAX_BYTES
 from difflogic.system import files as names
 from difflogic.system.errors import RunDirectoryError
 from difflogic.system.files import LEFTOVERS, read_inside, refused
-from difflogic.training import lock, notes
 
 RESULTS = (
     names.MODEL,

@@ -16,13 +16,13 @@ from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.options import TimeLimit, checked
 from difflogic.library.simplifying import small_form
 from difflogic.library.trusting import load_trusted
+from difflogic.run.finding import saved_model
+from difflogic.run.metrics import History
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.results import aggregate, make_row
 from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import task_class
-from difflogic.training.finding import saved_model
-from difflogic.training.metrics import History
 from difflogic.view import reports
 from difflogic.view.plotting import runs, sweeps
 from difflogic.view.plotting.style import SUFFIXES as FIGURE_SUFFIXES

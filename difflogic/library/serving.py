@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from difflogic.library.options import Port
+from difflogic.run.metrics import StepResult
+from difflogic.run.run_directory import find_run
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.system.errors import RunDirectoryError
 from difflogic.system.files import CONFIG, for_shell
-from difflogic.training.metrics import StepResult
-from difflogic.training.run_directory import find_run
 from difflogic.training.session import Session
 from difflogic.view.watching import Feed, WatchServer
 from difflogic.view.watching.following import Follower

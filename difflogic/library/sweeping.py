@@ -14,6 +14,8 @@ from difflogic.config import Config
 from difflogic.config.applying import without_effect
 from difflogic.library.common import MessageCallback, ShouldStop, table
 from difflogic.library.groups import SweepOptions
+from difflogic.run.lock import RunLock
+from difflogic.run.run_directory import RunDirectory
 from difflogic.scale.sweeps.backends import Backend, DeviceBackend, LocalBackend
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.execution import Execution, default_jobs
@@ -24,8 +26,6 @@ from difflogic.system.errors import ConfigError, DctError, RunDirectoryError, Tr
 from difflogic.system.files import remove_leftovers
 from difflogic.system.json_values import chosen
 from difflogic.system.quantities import parse_seeds
-from difflogic.training.lock import RunLock
-from difflogic.training.run_directory import RunDirectory
 from difflogic.training.searching import Trainer
 
 TICK_SECONDS = 0.125

@@ -16,18 +16,18 @@ from difflogic.config.applying import without_effect
 from difflogic.library.common import MessageCallback, ShouldStop, table
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.options import NewDirectory, Recipe, Set
+from difflogic.run.finding import saved_model
+from difflogic.run.metrics import StepResult
+from difflogic.run.resuming import differing, without_foreign_results
+from difflogic.run.run_directory import RunDirectory, find_run, run_name
+from difflogic.run.start_model import StartModel
+from difflogic.run.summary import FILES
 from difflogic.system.callbacks import ignore, listening, never_stop
 from difflogic.system.errors import ConfigError, RunDirectoryError
 from difflogic.system.files import CONFIG, MODEL, SUMMARY, for_shell
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.tasks import task_class
-from difflogic.training.finding import saved_model
-from difflogic.training.metrics import StepResult
-from difflogic.training.resuming import differing, without_foreign_results
-from difflogic.training.run_directory import RunDirectory, find_run, run_name
 from difflogic.training.session import Session
-from difflogic.training.start_model import StartModel
-from difflogic.training.summary import FILES
 
 
 @dataclass(frozen=True)

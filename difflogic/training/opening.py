@@ -8,20 +8,15 @@ from typing import Any
 
 from difflogic.config import Config
 from difflogic.model.model import Model
+from difflogic.run.checkpoint import Checkpoint
+from difflogic.run.metrics import History
+from difflogic.run.resuming import extended, find_resume_point, refuse_changes, with_free_settings
+from difflogic.run.run_directory import RunDirectory
+from difflogic.run.start_model import StartModel, fitted, missing
 from difflogic.system.errors import RunDirectoryError
 from difflogic.system.ranks import Ranks
-from difflogic.training.checkpoint import Checkpoint
-from difflogic.training.metrics import History
 from difflogic.training.rank_plan import RankPlan
-from difflogic.training.resuming import (
-    extended,
-    find_resume_point,
-    refuse_changes,
-    with_free_settings,
-)
-from difflogic.training.run_directory import RunDirectory
 from difflogic.training.searching import Trainer
-from difflogic.training.start_model import StartModel, fitted, missing
 
 OnMessage = Callable[[str], None]
 

@@ -14,6 +14,7 @@ from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan, is_deterministic
 from difflogic.evaluation.scene import Streams
 from difflogic.model.model import Model
+from difflogic.run.metrics import StepResult
 from difflogic.search.correcting import Corrector
 from difflogic.search.finishing import AnyFinisher, Correction, Finished, Finisher
 from difflogic.search.rewiring import Rewirer
@@ -27,7 +28,6 @@ from difflogic.tasks import Task
 from difflogic.training.attempt import Attempt
 from difflogic.training.best import BestCircuit, Gain
 from difflogic.training.compiling import Compilation
-from difflogic.training.metrics import StepResult
 from difflogic.training.sampling import Samples, staged
 from difflogic.training.trainer import Descent
 

@@ -14,21 +14,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from difflogic.config import Config
+from difflogic.run.checkpoint import Checkpoint, checkpoint_path, made_with, write_checkpoint
+from difflogic.run.lock import RunLock
+from difflogic.run.metrics import History, MetricsRow, StepResult, clocks
+from difflogic.run.run_directory import RunDirectory
+from difflogic.run.start_model import StartModel
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.cancelling import cancelling
 from difflogic.system.errors import LockLostError, RunDirectoryError, TrainingError
 from difflogic.system.files import for_shell, remove_leftovers
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.training import searching
-from difflogic.training.checkpoint import Checkpoint, checkpoint_path, made_with, write_checkpoint
 from difflogic.training.following import gather
-from difflogic.training.lock import RunLock
-from difflogic.training.metrics import History, MetricsRow, StepResult, clocks
 from difflogic.training.opening import open_run
-from difflogic.training.run_directory import RunDirectory
+from difflogic.training.results import summarize
 from difflogic.training.searching import Trainer
-from difflogic.training.start_model import StartModel
-from difflogic.training.summary import summarize
 
 if TYPE_CHECKING:
     from difflogic.gpu.fleet import Fleets

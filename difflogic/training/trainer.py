@@ -17,17 +17,17 @@ import numpy.typing as npt
 from difflogic.config.models import Config
 from difflogic.engine.rollout import Engine
 from difflogic.model.model import Model
+from difflogic.run import start_model
+from difflogic.run.metrics import PhaseTimer, StepResult
 from difflogic.system.callbacks import pause
 from difflogic.system.ranks import ALONE, Ranks
+from difflogic.system.rounding import warnings
 from difflogic.tasks import make_task
-from difflogic.training import start_model
 from difflogic.training.attempt import Attempt
-from difflogic.training.metrics import PhaseTimer, StepResult
 from difflogic.training.optimizer import make_learned, require_finite
 from difflogic.training.plan import ParallelPlan
 from difflogic.training.pool import AT_ONCE, draw_pool_sample, pool_samples
 from difflogic.training.rank_plan import OrderedSum, RankPlan, exchanged_bytes, split_exchanged
-from difflogic.training.rounding import warnings
 from difflogic.training.sampling import Samples, attempt_of, draw_samples, own_batch, staged
 from difflogic.training.warming import compile_rollouts, compile_steps, rollouts_are_cached
 

@@ -74,7 +74,7 @@ def test_ctrl_c_before_signals_are_handled_shows_no_traceback(tmp_path, start):
 @posix
 def test_python_does_not_exit_by_itself_after_an_interrupted_import(tmp_path, start):
     crashing = "import atexit, os\natexit.register(os.abort)\n"
-    hanging = HANGING_IMPORT.format(name="difflogic.training.run_directory")
+    hanging = HANGING_IMPORT.format(name="difflogic.run.run_directory")
     process = start("runs", variables=with_hook(tmp_path, crashing + hanging))
     process.wait_for("importing")
     assert process.end(signal.SIGINT) == 130

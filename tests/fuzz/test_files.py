@@ -22,16 +22,16 @@ from difflogic.formats import circuit_file, importing
 from difflogic.formats.circuit_file import write_circuit
 from difflogic.library import loading
 from difflogic.model.model import Model
+from difflogic.run.checkpoint import read_checkpoint
+from difflogic.run.listing import list_runs
+from difflogic.run.lock import NAME, RunLock
+from difflogic.run.metrics import COLUMNS, History, MetricsRow
+from difflogic.run.run_directory import RunDirectory
 from difflogic.scale.sweeps import directory
 from difflogic.simulation import starts
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.simulator import MOST_STEPS, Conditions, Simulator
 from difflogic.system.errors import DctError
-from difflogic.training.checkpoint import read_checkpoint
-from difflogic.training.listing import list_runs
-from difflogic.training.lock import NAME, RunLock
-from difflogic.training.metrics import COLUMNS, History, MetricsRow
-from difflogic.training.run_directory import RunDirectory
 from difflogic.training.searching import Trainer
 from difflogic.training.session import execute
 from tests.difflogic.circuit.circuits import automaton

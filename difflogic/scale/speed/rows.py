@@ -20,11 +20,11 @@ from difflogic.engine.kernels.probes import fma_peak, fma_per_round
 from difflogic.engine.work import WorkStats
 from difflogic.engine.workers import Workers
 from difflogic.model.model import Model
+from difflogic.run.metrics import PHASES
 from difflogic.system.callbacks import ignore
 from difflogic.system.json_values import chosen
 from difflogic.system.machine import cpu_count
 from difflogic.system.measuring import Spread, fastest_rate
-from difflogic.training.metrics import PHASES
 from difflogic.training.plan import ParallelPlan
 from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.searching import Trainer

@@ -14,6 +14,9 @@ from typing import Any
 import tomli_w
 
 from difflogic.config import config_from_dict
+from difflogic.run import lock
+from difflogic.run.resuming import differing
+from difflogic.run.run_directory import RunDirectory
 from difflogic.scale.sweeps.plan import Request, SweepPlan, Variant, differences, lookup, with_seed
 from difflogic.system.errors import ConfigError, RunDirectoryError
 from difflogic.system.files import (
@@ -29,9 +32,6 @@ from difflogic.system.files import (
 from difflogic.system.quantities import format_ranges, parse_seeds
 from difflogic.tasks import custom, task_class
 from difflogic.tasks.code import allow_code
-from difflogic.training import lock
-from difflogic.training.resuming import differing
-from difflogic.training.run_directory import RunDirectory
 
 FORMAT = "dct-sweep"
 VERSION = 3

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from difflogic.config import Config, Override, load_config
+from difflogic.run.resuming import differing
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import format_ranges
-from difflogic.training.resuming import differing
 
 MOST_PROBLEMS = 10
 """Most problems of a grid that a message lists."""

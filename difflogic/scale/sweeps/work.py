@@ -19,8 +19,8 @@ from difflogic.version import __version__
 
 if TYPE_CHECKING:
     from difflogic.gpu.fleet import Fleets
+    from difflogic.run.metrics import StepResult
     from difflogic.tasks.custom import Code
-    from difflogic.training.metrics import StepResult
 
 BEAT_SECONDS = 0.5
 """Time between two reports of a run's epoch."""

@@ -19,6 +19,8 @@ from difflogic.engine import oracle
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.rollout import Engine
 from difflogic.engine.sharing import SEQUENTIAL, Sharing, Strategy
+from difflogic.run.metrics import MetricsRow, StepResult
+from difflogic.run.run_directory import RunDirectory
 from difflogic.scale.verification.cases import Case, awkward_cases, case_of, hard_cases, uneven_run
 from difflogic.scale.verification.findings import (
     DIFFERENCE_TOLERANCE,
@@ -34,9 +36,7 @@ from difflogic.system.machine import cpu_count
 from difflogic.system.quantities import counted
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import Sample, Task, make_task, task_class
-from difflogic.training.metrics import MetricsRow, StepResult
 from difflogic.training.reference import ReferenceTrainer
-from difflogic.training.run_directory import RunDirectory
 from difflogic.training.sampling import draw_epoch, draw_loss_steps
 from difflogic.training.searching import Trainer
 from difflogic.training.session import Session, execute

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from difflogic.circuit.gates import DECIDED, SYMBOLS, Op
 from difflogic.evaluation.gates import PASSING
 from difflogic.model.model import Model
-from difflogic.training.metrics import History
+from difflogic.run.metrics import History
 from difflogic.view.plotting import style
 from difflogic.view.plotting.style import COLORS, FAINT, LINES, MARKS, figure, logarithmic, unused
 from difflogic.view.reports.curves import charts

@@ -12,11 +12,11 @@ from difflogic.circuit.gates import READS, SYMBOLS, Op
 from difflogic.config import Config, load_config, shipped_configs
 from difflogic.evaluation.gates import PASSING
 from difflogic.formats.diagram.graph import DRAWN
+from difflogic.run.metrics import History
+from difflogic.run.resuming import changed
 from difflogic.system.errors import ConfigError
 from difflogic.system.files import START
 from difflogic.tasks.parts import Exhibit
-from difflogic.training.metrics import History
-from difflogic.training.resuming import changed
 
 
 def histograms(results: Mapping[str, Any]) -> dict[str, list[tuple[str, int, bool]]]:

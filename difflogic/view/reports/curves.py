@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from difflogic.training.metrics import History, restarts
+from difflogic.run.metrics import History, restarts
 
 LOW = 170
 """Height of the figures below the first."""

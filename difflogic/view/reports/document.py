@@ -8,9 +8,9 @@ from typing import Any
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.gates import DECIDED
 from difflogic.inspection.equations import equations
+from difflogic.run.metrics import restarts
 from difflogic.tasks import exhibit_of
 from difflogic.tasks.parts import Exhibit
-from difflogic.training.metrics import restarts
 from difflogic.version import __version__
 from difflogic.view.reports import circuits, contents, curves, examples
 from difflogic.view.reports.assets import asset, bundle, embedded, policy

@@ -9,10 +9,10 @@ from typing import Any
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.model.model import Model
+from difflogic.run.metrics import History, from_csv
+from difflogic.run.run_directory import RunDirectory
 from difflogic.system.errors import RunDirectoryError
 from difflogic.system.files import METRICS, read_inside
-from difflogic.training.metrics import History, from_csv
-from difflogic.training.run_directory import RunDirectory
 
 MOST_METRICS_BYTES = 2**28
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from difflogic.model.model import Model
-from difflogic.training.metrics import MetricsRow
+from difflogic.run.metrics import MetricsRow
 
 Status = Literal["waiting", "running", "stopped", "finished"]
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from difflogic.model.model import Model
+from difflogic.run.run_directory import RunDirectory
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.plan import SweepPlan
 from difflogic.system.errors import DctError
 from difflogic.system.files import METRICS, MODEL, SUMMARY
-from difflogic.training.run_directory import RunDirectory
 from difflogic.view.reports.source import read_training
 from difflogic.view.watching.feed import Feed, Status
 

@@ -11,8 +11,8 @@ from difflogic.circuit import gates
 from difflogic.evaluation.exactness import held_out_streams
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
+from difflogic.run.metrics import MetricsRow, restarts
 from difflogic.tasks import custom, draw_batch, exhibit_of, make_task
-from difflogic.training.metrics import MetricsRow, restarts
 from difflogic.view.reports.circuits import grid_of, packed
 from difflogic.view.watching.feed import Snapshot
 

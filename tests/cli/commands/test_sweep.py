@@ -138,7 +138,7 @@ def test_another_plan_is_refused(dct, words):
 
 
 def test_two_sweeps_in_one_directory(dct, words):
-    from difflogic.training.lock import RunLock
+    from difflogic.run.lock import RunLock
 
     assert dct(*words, "--seeds=0", "--workers=1", "--dir=there").exit_code == 0
     with RunLock(Path("there")):

@@ -12,8 +12,8 @@ import pytest
 
 from difflogic.config import load_config
 from difflogic.model.model import Model
+from difflogic.run.run_directory import RunDirectory
 from difflogic.system.errors import RunDirectoryError
-from difflogic.training.run_directory import RunDirectory
 
 FILES = {"config.toml", "metrics.csv", "model.npz", "summary.json"}
 

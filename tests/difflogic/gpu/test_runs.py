@@ -8,9 +8,9 @@ from difflogic import check
 from difflogic.library.groups import SweepOptions
 from difflogic.library.sweeping import sweep
 from difflogic.library.training import train
+from difflogic.run.run_directory import RunDirectory
 from difflogic.system.errors import ConfigError
 from difflogic.training.device_plan import require_fitting
-from difflogic.training.run_directory import RunDirectory
 from tests.difflogic.gpu.devices import here
 from tests.difflogic.training.tiny import GROWING, growing
 

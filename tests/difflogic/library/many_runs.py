@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from difflogic.training import summary
+from difflogic.run import summary
 
 HEAD = "# written 2026-01-{day:02}T12:00:00.000000Z by dct\n"
 

@@ -9,8 +9,8 @@ from difflogic.library.keeping import annotate
 from difflogic.library.removing import clear_remains, removable
 from difflogic.library.sweeping import sweep
 from difflogic.library.training import train
+from difflogic.run.lock import RunLock
 from difflogic.system.errors import RunDirectoryError
-from difflogic.training.lock import RunLock
 from tests.cli.conftest import TINY
 
 SHORT = [*TINY, "training.epochs=2"]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from difflogic.training.metrics import COLUMNS
+from difflogic.run.metrics import COLUMNS
 from difflogic.training.session import execute
 
 _SERVER = multiprocessing.get_context("forkserver") if os.name == "posix" else None

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from difflogic.library.training import train
+from difflogic.run.run_directory import RunDirectory
 from difflogic.system.callbacks import never_stop
 from difflogic.system.jit import JIT
 from difflogic.training import compiling
-from difflogic.training.run_directory import RunDirectory
 from tests.difflogic.training.tiny import tiny
 
 compiled_only = pytest.mark.skipif(not JIT, reason="nothing is compiled")

@@ -13,10 +13,10 @@ import pytest
 
 from difflogic import load_config
 from difflogic.engine.sharing import Strategy
+from difflogic.run.checkpoint import Checkpoint, made_with
+from difflogic.run.resuming import _note_other_origin
+from difflogic.system import rounding
 from difflogic.system.jit.processor import fuses, registers
-from difflogic.training import rounding
-from difflogic.training.checkpoint import Checkpoint, made_with
-from difflogic.training.resuming import _note_other_origin
 from difflogic.training.session import execute
 from tests.difflogic.training.kill import results
 from tests.digests import FEW, KEPT, MANY, NAMES, digest

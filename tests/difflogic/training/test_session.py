@@ -7,11 +7,11 @@ import pytest
 from difflogic.config import load_config
 from difflogic.engine import arrangement, hard_gradients
 from difflogic.model.model import Model
+from difflogic.run.checkpoint import checkpoints
+from difflogic.run.run_directory import RunDirectory
 from difflogic.system.callbacks import listening
 from difflogic.system.errors import RunDirectoryError, TrainingError
 from difflogic.training import session
-from difflogic.training.checkpoint import checkpoints
-from difflogic.training.run_directory import RunDirectory
 from difflogic.training.searching import Trainer
 from difflogic.training.session import Session, execute
 from tests.difflogic.training.kill import killed_at, results

@@ -1,6 +1,6 @@
 """Epochs of made-up runs, for figures and pages."""
 
-from difflogic.training.metrics import MetricsRow, Search
+from difflogic.run.metrics import MetricsRow, Search
 
 
 def rows(count, restarts=()):

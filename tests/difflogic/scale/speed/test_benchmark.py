@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from difflogic.config import load_config
+from difflogic.run.metrics import PHASES
 from difflogic.scale.speed import benchmark, rows
 from difflogic.scale.speed.rows import Comparison, measure, of_ways, of_workers
-from difflogic.training.metrics import PHASES
 from difflogic.training.plan import ParallelPlan
 from difflogic.training.searching import Trainer
 from tests.difflogic.training.tiny import growing, tiny

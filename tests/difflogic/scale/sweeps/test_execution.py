@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from difflogic.model.model import Model
+from difflogic.run.lock import RunLock
 from difflogic.scale.sweeps import work
 from difflogic.scale.sweeps.backends import Backend, LocalBackend, WorkersLostError
 from difflogic.scale.sweeps.directory import SweepDirectory
@@ -20,7 +21,6 @@ from difflogic.scale.sweeps.results import make_row
 from difflogic.scale.sweeps.work import Control, Job, Outcome, run
 from difflogic.system.errors import RunDirectoryError, StorageError
 from difflogic.training import session
-from difflogic.training.lock import RunLock
 from tests.cli.processes import with_hook
 from tests.difflogic.scale.sweeps.small import execute_all, small_plan, timeless
 

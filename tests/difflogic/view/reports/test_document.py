@@ -17,7 +17,7 @@ from difflogic.config import load_config
 from difflogic.evaluation import run_tests
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
-from difflogic.training.metrics import History
+from difflogic.run.metrics import History
 from difflogic.view.reports import Source, assets, build, document
 from difflogic.view.reports.circuits import LOGIT_STEP, drawing, drawn_gates
 from tests.difflogic.view.histories import rows

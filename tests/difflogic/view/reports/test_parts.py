@@ -10,7 +10,7 @@ import pytest
 from difflogic.config import load_config
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
-from difflogic.training.metrics import History, Search
+from difflogic.run.metrics import History, Search
 from difflogic.view.reports import build, curves
 from difflogic.view.reports.contents import attempts, train_command
 from difflogic.view.reports.source import Source

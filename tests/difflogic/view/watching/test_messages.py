@@ -12,7 +12,7 @@ from difflogic.circuit import gates
 from difflogic.config import load_config
 from difflogic.engine import oracle
 from difflogic.model.model import Model
-from difflogic.training.metrics import MetricsRow
+from difflogic.run.metrics import MetricsRow
 from difflogic.view.watching import Feed
 from difflogic.view.watching.messages import MOST_EVENTS, Listener
 from tests.difflogic.simulation.naive import fire_mask

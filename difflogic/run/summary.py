@@ -5,94 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from difflogic.config import Config
-from difflogic.model.hardening import from_model
-from difflogic.model.model import Model
-from difflogic.system import machine
 from difflogic.system.json_values import json_value
-from difflogic.tasks import make_task, task_class
-from difflogic.training.metrics import AROUND, TOTALS, History
-
-if TYPE_CHECKING:
-    from difflogic.training.searching import Trainer
 
 MAX_BYTES = 2**24
 """A summary has 5 kB."""
 
 SEAL = "sha256"
 FILES = "files"
-
-
-def summarize(config: Config, trainer: Trainer, history: History, resumed: int) -> dict[str, Any]:
-    """Return the contents of summary.json: scores, seconds per phase, versions, machine.
-
-    `config` is the run's own, and `resumed` the number of times it was resumed.
-    """
-    phases, finished = trainer.phases, trainer.done
-    with phases("tests"):
-        tests = final_scores(trainer.result, trainer.epoch)
-    account = phases.account
-    last, best = history.rows[-1] if history.rows else None, history.best(trainer.result_attempt)
-    attempts = {"begun": trainer.attempt, "result": trainer.result_attempt}
-    return {
-        "experiment": config.name,
-        "seed": config.training.seed,
-        "workers": trainer.workers,
-        **({"ranks": trainer.ranks.size} if trainer.ranks.size > 1 else {}),
-        "plan": trainer.plan.as_dict(),
-        "epochs": trainer.epoch,
-        "epochs_requested": config.training.epochs,
-        "finished": finished,
-        "interrupted": not finished,
-        "resumed": resumed,
-        "exact_epoch": trainer.exact_epoch,
-        **({"attempts": attempts} if config.training.restart_every else {}),
-        "searched": config.finishing.candidates > 0,
-        "polished": None if trainer.gain is None else asdict(trainer.gain),
-        "corrected": None if trainer.correction is None else trainer.correction.as_dict(),
-        "scores": {
-            "soft_loss": last.soft_loss if last else None,
-            "hard_loss": last.hard_loss if last else None,
-            "accuracy": last.accuracy if last else None,
-            "best_hard_loss": best.hard_loss if best else None,
-            "best_accuracy": best.accuracy if best else None,
-            "best_epoch": best.epoch if best else None,
-            **tests,
-        },
-        "seconds": {
-            "training": sum(phases.seconds.values()),
-            **{name: account[name] for name in (*AROUND, *TOTALS)},
-            "phases": dict(phases.seconds),
-        },
-        "versions": machine.versions(),
-        "cpu": machine.cpu(),
-    }
-
-
-def final_scores(model: Model, epochs: int | None = None) -> dict[str, Any]:
-    """Score the hard circuit of a finished run.
-
-    `checked` has the wrong cells in all cases, or on starts, and which of them `epochs` of training
-    drew; `assurance` what is proved. If the task's target moves on, `exactness` has the counts on
-    all cases and in a random soup.
-    """
-    # Imported here, since it needs kernels, and readers of summaries do not.
-    from difflogic.evaluation import check, run_tests
-    from difflogic.evaluation.exactness import assure
-    from difflogic.evaluation.settling import right_pairs
-
-    scores = {"checked": check(model, epochs), "assurance": json_value(assure(model))}
-    pairs = right_pairs(from_model(model), make_task(model.config))
-    if pairs is not None:
-        scores["right_pairs"] = pairs
-    if task_class(model.config.task).has_changing_targets():
-        scores["exactness"] = run_tests(model, ["exactness"])["tests"]["exactness"]
-    return scores
 
 
 Pair = Annotated[list[int], Field(min_length=2, max_length=2)]

@@ -9,9 +9,7 @@ from typing import Any
 from difflogic.config import Config, config_from_dict
 from difflogic.config.loading import flat
 from difflogic.config.sections import FREE
-from difflogic.system.errors import ConfigError, RunDirectoryError
-from difflogic.system.files import CONFIG, METRICS, START, for_shell
-from difflogic.training.checkpoint import (
+from difflogic.run.checkpoint import (
     Checkpoint,
     CheckpointError,
     State,
@@ -19,8 +17,10 @@ from difflogic.training.checkpoint import (
     made_with,
     read_checkpoint,
 )
-from difflogic.training.metrics import History
-from difflogic.training.run_directory import RunDirectory
+from difflogic.run.metrics import History
+from difflogic.run.run_directory import RunDirectory
+from difflogic.system.errors import ConfigError, RunDirectoryError
+from difflogic.system.files import CONFIG, METRICS, START, for_shell
 
 NOTES = {"run.task_sha256": " (the file with the task's code has changed)"}
 """Explains a changed setting whose name does not."""

@@ -9,10 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from difflogic.system import archive
-from difflogic.system.errors import RunDirectoryError
-from difflogic.training import checkpoint
-from difflogic.training.checkpoint import (
+from difflogic.run import checkpoint
+from difflogic.run.checkpoint import (
     Checkpoint,
     CheckpointError,
     NewerCheckpointError,
@@ -20,6 +18,8 @@ from difflogic.training.checkpoint import (
     read_checkpoint,
     write_checkpoint,
 )
+from difflogic.system import archive
+from difflogic.system.errors import RunDirectoryError
 from tests.difflogic.training.tiny import tiny
 
 CONFIG = tiny().to_dict()

@@ -9,10 +9,10 @@ import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
 
+from difflogic.run.listing import list_runs, parse_settings, proved_epochs
+from difflogic.run.lock import RunLock
+from difflogic.run.notes import Note, read_note, write_note
 from difflogic.system.errors import RunDirectoryError
-from difflogic.training.listing import list_runs, parse_settings, proved_epochs
-from difflogic.training.lock import RunLock
-from difflogic.training.notes import Note, read_note, write_note
 from difflogic.training.session import execute
 from tests.difflogic.library.many_runs import make_run
 from tests.difflogic.training.tiny import stop_after, tiny

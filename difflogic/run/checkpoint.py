@@ -22,7 +22,7 @@ from difflogic.system import machine
 from difflogic.system.archive import NpzReader, write_npz
 from difflogic.system.errors import ModelFileError, RunDirectoryError
 from difflogic.system.files import write_whole
-from difflogic.training.rounding import rounding
+from difflogic.system.rounding import rounding
 
 FORMAT = "dct-checkpoint"
 VERSION = 1

@@ -14,13 +14,13 @@ from typing import Any
 
 from difflogic.config import Config
 from difflogic.config.loading import MAX_BYTES, flat, parse_toml
+from difflogic.run import lock
+from difflogic.run.checkpoint import checkpoints, epoch_of
+from difflogic.run.finding import ROOT, begun
+from difflogic.run.notes import Note, read_note
+from difflogic.run.run_directory import SWEEP, RunDirectory
 from difflogic.system.errors import DctError, RunDirectoryError
 from difflogic.system.files import CONFIG, read_inside, refused
-from difflogic.training import lock
-from difflogic.training.checkpoint import checkpoints, epoch_of
-from difflogic.training.finding import ROOT, begun
-from difflogic.training.notes import Note, read_note
-from difflogic.training.run_directory import SWEEP, RunDirectory
 
 SEED = "training.seed"
 NEIGHBOURS = 50

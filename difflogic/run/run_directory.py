@@ -13,6 +13,11 @@ from typing import Any
 
 from difflogic.config import Config, load_config
 from difflogic.model.model import Model
+from difflogic.run import lock, summary
+from difflogic.run.checkpoint import checkpoints
+from difflogic.run.finding import LAST, ROOT, newest_run, runs_under
+from difflogic.run.metrics import History, from_csv
+from difflogic.run.start_model import StartModel
 from difflogic.system.errors import ConfigError, ModelFileError, RunDirectoryError
 from difflogic.system.files import (
     CONFIG,
@@ -32,11 +37,6 @@ from difflogic.system.files import (
     write_whole,
 )
 from difflogic.tasks.custom import code_of
-from difflogic.training import lock, summary
-from difflogic.training.checkpoint import checkpoints
-from difflogic.training.finding import LAST, ROOT, newest_run, runs_under
-from difflogic.training.metrics import History, from_csv
-from difflogic.training.start_model import StartModel
 
 STAMP = "%Y%m%d-%H%M%S"
 """The local time at the beginning of a run's name."""

@@ -2,9 +2,9 @@ import os
 
 import pytest
 
+from difflogic.run import lock
+from difflogic.run.lock import RunLock
 from difflogic.system.errors import LockLostError, RunDirectoryError
-from difflogic.training import lock
-from difflogic.training.lock import RunLock
 
 
 def test_a_released_lock_leaves_nothing(tmp_path):

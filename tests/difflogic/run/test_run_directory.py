@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from difflogic.config import load_config
+from difflogic.run import run_directory
+from difflogic.run.finding import begun, saved_model
+from difflogic.run.run_directory import RunDirectory, find_run, run_name
 from difflogic.system.errors import ConfigError, RunDirectoryError
-from difflogic.training import run_directory
-from difflogic.training.finding import begun, saved_model
-from difflogic.training.run_directory import RunDirectory, find_run, run_name
 
 CONFIG = load_config("checkerboard-small")
 

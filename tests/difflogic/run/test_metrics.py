@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from difflogic.training import metrics
-from difflogic.training.metrics import (
+from difflogic.run import metrics
+from difflogic.run.metrics import (
     PHASES,
     History,
     MetricsRow,

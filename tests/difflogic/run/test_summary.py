@@ -8,9 +8,10 @@ import pytest
 
 from difflogic.config import load_config
 from difflogic.model.model import Model
-from difflogic.training.metrics import History, MetricsRow
+from difflogic.run.metrics import History, MetricsRow
+from difflogic.run.summary import parse, render
+from difflogic.training.results import final_scores, summarize
 from difflogic.training.searching import Trainer
-from difflogic.training.summary import final_scores, parse, render, summarize
 from tests.difflogic.training.tiny import tiny
 
 

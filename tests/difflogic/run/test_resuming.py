@@ -7,16 +7,11 @@ import pytest
 
 from difflogic.config import load_config
 from difflogic.config.sections import FREE
+from difflogic.run import checkpoint, resuming
+from difflogic.run.checkpoint import Checkpoint, checkpoints, write_checkpoint
+from difflogic.run.resuming import differing, find_resume_point, refuse_changes, with_free_settings
+from difflogic.run.run_directory import RunDirectory
 from difflogic.system.errors import RunDirectoryError
-from difflogic.training import checkpoint, resuming
-from difflogic.training.checkpoint import Checkpoint, checkpoints, write_checkpoint
-from difflogic.training.resuming import (
-    differing,
-    find_resume_point,
-    refuse_changes,
-    with_free_settings,
-)
-from difflogic.training.run_directory import RunDirectory
 from difflogic.training.searching import Trainer
 from difflogic.training.session import execute
 from tests.difflogic.training.kill import results
