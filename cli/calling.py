@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from typing import Annotated, Any, get_type_hints
 
 import typer
@@ -17,22 +17,22 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     """Make a command of a function: each parameter that is `Annotated[type, Opt(…)]` is an option.
 
     A parameter whose type is a dataclass is a group: it stands for options by the fields of the
-    dataclass. What the user leaves out keeps its default.
+    dataclass that have help. What the user leaves out keeps its default.
     """
-    groups: dict[str, Any] = {}
+    groups: dict[str, tuple[Any, set[str]]] = {}
     shown: list[inspect.Parameter] = []
     for name, hint, default in _parameters(function):
         if isinstance(hint, type) and is_dataclass(hint):
-            groups[name] = hint
-            shown += [_option(*each) for each in _parameters(hint) if declared(each[1]).opt.help]
+            inner = [_option(*each) for each in _parameters(hint) if declared(each[1]).opt.help]
+            groups[name] = hint, {each.name for each in inner}
+            shown += inner
         else:
             shown.append(_option(name, hint, default))
 
     def run(**values: Any) -> None:
         given = {name: value for name, value in values.items() if value is not None}
-        for name, group in groups.items():
-            inside = {each.name for each in fields(group)} & given.keys()
-            given[name] = group(**{each: given.pop(each) for each in inside})
+        for name, (group, options) in groups.items():
+            given[name] = group(**{each: given.pop(each) for each in options & given.keys()})
         function(**given)
 
     run.__name__, run.__doc__ = function.__name__, function.__doc__

@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from difflogic.library.options import (
     AUTO,
-    MOST_WORKERS,
+    THREADS,
     AllowCode,
     NewDirectory,
     Operand,
     Opt,
-    Range,
     Recipe,
     Seed,
     Set,
     named,
-    parse_workers,
 )
 from difflogic.system.errors import ConfigError
 
@@ -34,8 +32,8 @@ SHIPPED_SMALL = "checkerboard-small"
 def worker_counts(text: str) -> int | Literal["auto"] | tuple[int, ...]:
     """Parse a number of workers, "auto", or a list of numbers. Raises ConfigError."""
     if "," not in text:
-        return parse_workers(text)
-    found = tuple(Range(1, MOST_WORKERS).read(int, part.strip()) for part in text.split(","))
+        return THREADS.read_or_auto(text)
+    found = tuple(THREADS.read(int, part.strip()) for part in text.split(","))
     if len(set(found)) < len(found):
         raise ConfigError(f'"{text}" lists a number twice')
     return found

@@ -21,7 +21,6 @@ from difflogic.library.options import (
     Seeds,
     Set,
     Share,
-    number_or_auto,
     require_declared,
 )
 from difflogic.pictures.colors import Color
@@ -47,10 +46,7 @@ class Assumptions(Checked):
     radius: Annotated[
         int | Literal["auto"] | None,
         Range(1, 3),
-        Opt(
-            "Radius of a line's rule, from 1 to 3; auto finds the likeliest",
-            parse=number_or_auto(1, 3),
-        ),
+        Opt("Radius of a line's rule, from 1 to 3; auto finds the likeliest"),
     ] = None
     """It means a line."""
     symmetry: Annotated[
@@ -78,10 +74,7 @@ class Assumptions(Checked):
     gap: Annotated[
         int | Literal["auto"],
         Range(1, 64),
-        Opt(
-            "Steps from one frame to the next; auto finds the likeliest, for lines",
-            parse=number_or_auto(1, 64),
-        ),
+        Opt("Steps from one frame to the next; auto finds the likeliest, for lines"),
     ] = 1
     noise: Annotated[bool, Opt("Allow wrong cells in the recording, as few as possible")] = False
     hidden: Annotated[
@@ -202,13 +195,9 @@ class PictureOptions(Checked):
     @property
     def choose_configuration(self) -> bool:
         """Whether an option asks for a configuration that is made for the picture."""
-        flags = (self.hold, self.heal, self.tough, self.teach, self.dither)
-        given = (self.second, self.size, self.steps, self.palette)
-        return (
-            any(flags)
-            or any(each is not None for each in given)
-            or (self.colors not in (None, 1, 3))
-        )
+        chosen = self.hold or self.heal or self.tough or self.teach or self.dither
+        given = (self.second, self.size, self.steps, self.palette) != (None, None, None, None)
+        return chosen or given or self.colors not in (None, 1, 3)
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,6 @@ else:  # an option has texts only
 
 MOST_SIDE = 10**9 - 1
 MOST_SEED = 2**63 - 1
-MOST_WORKERS = 1024
 
 
 @dataclass(frozen=True)
@@ -60,6 +59,15 @@ class Range:
 
     def allows(self, value: float) -> bool:
         return self.least <= value <= self.most
+
+    def read_or_auto(self, text: str) -> int | Literal["auto"]:
+        """Return a whole number, or "auto". Raises ConfigError."""
+        if text == "auto":
+            return "auto"
+        try:
+            return int(self.read(int, text))
+        except ConfigError as error:
+            raise ConfigError(f'{error}, or "auto"') from None
 
     @property
     def words(self) -> str:
@@ -95,12 +103,13 @@ class Declared(NamedTuple):
 
 def declared(hint: Any) -> Declared:
     """Return what an annotation declares: what it adds to another one goes before that."""
-    many, notes = False, list[Any]()
+    many, auto, notes = False, False, list[Any]()
     while get_origin(hint) not in (None, Literal, tuple):
         inner = [each for each in get_args(hint) if each is not NoneType]
         if get_origin(hint) is Annotated:
             notes[:0] = inner[1:]
         many |= get_origin(hint) is Sequence
+        auto |= Literal["auto"] in inner
         hint = Path if Path in inner else inner[0]
     words = (each for each in notes if isinstance(each, Opt))
     changes = ((f.name, getattr(each, f.name), f.default) for each in words for f in fields(Opt))
@@ -115,7 +124,7 @@ def declared(hint: Any) -> Declared:
     elif hasattr(hint, "parse"):
         opt = replace(opt, parse=hint.parse)
     elif limits is not None:
-        opt = replace(opt, parse=partial(limits.read, hint))
+        opt = replace(opt, parse=limits.read_or_auto if auto else partial(limits.read, hint))
     return Declared(hint, opt, limits, many)
 
 
@@ -162,23 +171,6 @@ def parse_size(text: str, most: int = MOST_SIDE) -> tuple[int, int]:
     if not (1 <= height <= most and 1 <= width <= most):
         raise ConfigError(f'"{text}": must be rows x columns, such as 16x32, each from 1 to {most}')
     return height, width
-
-
-def number_or_auto(least: int, most: int) -> Callable[[str], int | Literal["auto"]]:
-    """Return a parser of a number in a range, or "auto". It raises ConfigError."""
-
-    def parse(text: str) -> int | Literal["auto"]:
-        if text == "auto":
-            return "auto"
-        try:
-            return int(Range(least, most).read(int, text))
-        except ConfigError as error:
-            raise ConfigError(f'{error}, or "auto"') from None
-
-    return parse
-
-
-parse_workers = number_or_auto(1, MOST_WORKERS)
 
 
 def run_directory(text: str) -> Path:
@@ -235,12 +227,9 @@ TimeLimit = Annotated[
 Unsimplified = Annotated[bool, Opt("Use the circuit as trained, with every gate")]
 Force = Annotated[bool, Opt("Overwrite existing files")]
 AllowCode = Annotated[bool, Advanced("Allow a custom task's code to run; read the code first")]
+THREADS = Range(1, 1024)
 AUTO = "auto, as many as help, at most one per core"
-Workers = Annotated[
-    int | Literal["auto"],
-    Range(1, MOST_WORKERS),
-    Opt("Worker threads", "N", shown=AUTO, parse=parse_workers),
-]
+Workers = Annotated[int | Literal["auto"], THREADS, Opt("Worker threads", "N", shown=AUTO)]
 Engine = Annotated[
     Literal["auto", "interpreter", "compiled"],
     Advanced("How to compute: all give the same bits; interpreter compiles nothing"),

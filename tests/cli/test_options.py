@@ -44,6 +44,11 @@ class Group(Checked):
     internal: Any = None
 
 
+@dataclass(frozen=True)
+class Hidden:
+    every: int = 7
+
+
 @pytest.mark.parametrize(
     ("hint", "kind", "limits", "many"),
     [
@@ -67,8 +72,9 @@ def test_what_is_added_to_a_declaration_replaces_its_words():
 def test_a_group_stands_for_its_options():
     found = []
 
-    def run(group: Group, many: Annotated[bool, Opt("Own")] = False) -> None:
+    def run(before: Hidden, group: Group, many: Annotated[bool, Opt("Own")] = False) -> None:
         """Help of it."""
+        assert before == Hidden()
         found.append((group, many))
 
     app = typer.Typer()
