@@ -166,9 +166,10 @@ def data(found: Identified, to: Path | None) -> dict[str, Any]:
         )
     return {
         "recording": rule.recording.source,
+        "read": rule.recording.told,
         "frames": rule.recording.frames.shape,
         **chosen(space, "neighbourhood", "symmetry", "states"),
-        **chosen(rule, "boundary", "gap", "method", "name", "unique"),
+        **chosen(rule, "boundary", "gap", "method", "name", "renamed", "unique"),
         **chosen(found, "equations", "seconds"),
         "gates": None if circuit is None else circuit.gates,
         "looks_like": space.looks_like or None,

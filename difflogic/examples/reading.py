@@ -104,24 +104,30 @@ def name_symbols(grids: Iterable[Cells]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def numbered(cells: Cells, symbols: Sequence[str]) -> Grid:
-    """Return a grid of symbols' numbers. Raises ConfigError for a symbol without one."""
+def numbered(cells: Cells, symbols: Sequence[str], told: Sequence[str] = ()) -> Grid:
+    """Return a grid of symbols' numbers.
+
+    Raises ConfigError for a symbol without one; it lists those `told`, by default all.
+    """
     number = {name: place for place, name in enumerate(symbols)}
     unknown = [name for row in cells for name in row if name not in number]
     if unknown:
-        raise ConfigError(f'no symbol "{unknown[0]}": the examples have {", ".join(symbols)}')
+        raise ConfigError(
+            f'no symbol "{unknown[0]}": the examples have {", ".join(told or symbols)}'
+        )
     return np.array([[number[name] for name in row] for row in cells], np.uint8)
 
 
 def _read(path: Path, paired: bool) -> Iterator[Raw]:
     try:
-        if path.suffix not in SUFFIXES:
+        suffix = path.suffix.lower()
+        if suffix not in SUFFIXES:
             raise ConfigError(f"is no file of examples: give {', '.join(SUFFIXES)}")
-        if path.suffix == ".npz":
+        if suffix == ".npz":
             found = _from_npz(path)
         else:
             content = read_named(path, MOST_BYTES, "a file of examples").decode("utf-8-sig")
-            found = {".json": _from_json, ".jsonl": _from_lines}.get(path.suffix, _from_csv)(
+            found = {".json": _from_json, ".jsonl": _from_lines}.get(suffix, _from_csv)(
                 content, paired
             )
         cells = 0
@@ -221,9 +227,10 @@ def _from_csv(text: str, paired: bool) -> Iterator[Raw]:
     except csv.Error as error:
         raise ConfigError(f"is not CSV: {error}") from None
     blocks = [list(block) for filled, block in groupby(listed, lambda row: any(row[1])) if filled]
+    together = all(len(cells) < 2 for _, cells in listed)
     for line, cells in listed:
-        if len(cells) == 1 and re.search(r"[;\t ]", cells[0]):
-            raise ConfigError(f"line {line}: has no comma: put commas between symbols")
+        if len(cells) == 1 and re.search(r"^(?!1[0-5]$).." if together else r"[;\t ]", cells[0]):
+            raise ConfigError(f"line {line}: has no comma: put commas between symbols, such as 0,1")
     grids = [
         (f"line {block[0][0]}", _cells([row for _, row in block], f"line {block[0][0]}"))
         for block in blocks

@@ -45,7 +45,7 @@ def choose(
         raise ConfigError(
             f"{film.source}: has pairs of several sizes: give --boundary auto or unknown"
         )
-    edges = boundary if film.sizes or boundary != "auto" else "periodic"
+    edges = boundary if film.sizes or boundary != "auto" else film.edge
     asked = "unknown" if edges == "auto" else edges
     auto = "auto" in (radius, symmetry, gap)
     if not line and gap != 1:
@@ -56,7 +56,11 @@ def choose(
                 "auto weighs rules without noise and hidden states, of lines, or of grids with "
                 "frames one step apart"
             )
-        return Inquiry(film, Space(neighbourhood, symmetry, film.states), asked, int(gap)), None
+        try:
+            space = Space(neighbourhood, symmetry, film.states)
+        except ConfigError as error:
+            raise ConfigError(f"{film.source}: {film.told}: {error}") from None
+        return Inquiry(film, space, asked, int(gap)), None
     hoods = _lines(film.states) if radius == "auto" else [neighbourhood]
     gaps = tuple(GAPS) if gap == "auto" else (int(gap),)
     within = "none" if symmetry == "auto" else symmetry

@@ -6,7 +6,8 @@ from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
+from itertools import permutations, product
+from shlex import quote
 
 import numpy as np
 import numpy.typing as npt
@@ -40,7 +41,11 @@ UNDRAWABLE = (
     "no circuit counts the cells of radius-2: leave out the file; the output and --json have the "
     "whole rule"
 )
+HINT_SECONDS = 5.0
+"""Time limit of the search for assumptions that nothing contradicts."""
 KNOWN = "determined", "open", "never seen"
+MOST_RENAMED = 4
+"""Most states whose names are tried in every order."""
 QUICK_INPUTS = 16
 """Most inputs of a circuit that is built in no time."""
 TRIED = 1000
@@ -156,6 +161,27 @@ class Explanation(Solved):
         )
 
     @property
+    def renamed(self) -> str | None:
+        """Say which usual name the rule has if its states are named in another order.
+
+        None if the order was given, or if it makes no difference.
+        """
+        film, space = self.recording, self.space
+        if film.sizes or space.states > MOST_RENAMED or (self.name and not film.chosen):
+            return None
+        if space.looks_like or (film.names and not film.chosen):
+            return None
+        names = film.names or tuple(map(str, range(space.states)))
+        for order in list(permutations(range(space.states)))[1:]:
+            where = np.argsort(order)  # the new number of each state
+            values = np.empty_like(self.complete)
+            cells = np.arange(space.cells)[:, None]
+            values[space.weights[cells, where[space.digits]].sum(axis=0)] = where[self.complete]
+            if (name := space.name(values)) not in (None, self.name):
+                return f"{name} with --states {quote(','.join(names[state] for state in order))}"
+        return None
+
+    @property
     def name(self) -> str | None:
         """The usual name of the complete rule, such as B3/S23 or rule 110, if it has one."""
         return self.space.name(self.complete)
@@ -257,7 +283,7 @@ def identify(inquiry: Inquiry) -> Explanation:
         return _with_noise(inquiry)
     known = np.full(space.entries, UNKNOWN)
     if inquiry.gap == 1:
-        votes = count(recording, space, inquiry.boundary)
+        votes = count(recording, space, inquiry.boundary, inquiry.deadline)
         if len(votes.contradicted):
             where = contradiction(recording, space, inquiry.boundary, votes)
             raise ConfigError(f"{recording.source}: {where}{_remedy(inquiry)}")
@@ -289,7 +315,7 @@ def _identified(inquiry: Inquiry, method: str, solved: Solved) -> Explanation:
 
 
 def _with_noise(inquiry: Inquiry) -> Explanation:
-    votes = count(inquiry.recording, inquiry.space, inquiry.boundary)
+    votes = count(inquiry.recording, inquiry.space, inquiry.boundary, inquiry.deadline)
     flips = fewest_flips(inquiry, votes)
     none = np.zeros(inquiry.space.entries, np.bool_)
     found = _identified(inquiry, "MaxSAT", Solved(flips.table, none, none, None))
@@ -355,7 +381,7 @@ def _guess(inquiry: Inquiry, known: Table) -> Table | None:
     def update(done: int, total: int | None, what: str) -> None:
         inquiry.update(done, total, f"a first guess, {what}")
 
-    short = Deadline(min(inquiry.deadline.at, Deadline.after(GUESS_SECONDS).at))
+    short = inquiry.deadline.sooner(GUESS_SECONDS)
     simpler = replace(inquiry, space=coarse, deadline=short, update=update)
     try:
         solved = solve(simpler, merged, decide=False)
@@ -389,6 +415,7 @@ def _first_unexplained(inquiry: Inquiry) -> tuple[int, int]:
 def _remedy(inquiry: Inquiry) -> str:
     """Return a hint: which other spaces or options might explain the recording."""
     space = inquiry.space
+    deadline = inquiry.deadline.sooner(HINT_SECONDS)
     for edge, hood, symmetry in product(
         ("periodic", "zero", "unknown"), NEIGHBOURHOODS, ("outer-totalistic", "rotations", "none")
     ):
@@ -397,9 +424,12 @@ def _remedy(inquiry: Inquiry) -> str:
             continue
         try:
             other = Space(hood, symmetry, space.states)
+            votes = count(inquiry.recording, other, edge, deadline, hasty=True)
         except ConfigError:
             continue
-        if not len(count(inquiry.recording, other, edge).contradicted):
+        except (StoppedError, TimeoutError):
+            break
+        if not len(votes.contradicted):
             return (
                 f". No entry is contradicted with --neighbourhood {hood} --symmetry {symmetry} "
                 f"--boundary {edge}"

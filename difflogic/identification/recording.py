@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,19 +16,20 @@ import numpy.typing as npt
 from difflogic.examples.pairs import MOST_SYMBOLS
 from difflogic.examples.reading import SUFFIXES, numbered, read_examples, read_inputs
 from difflogic.identification.rules import MOST_STATES, UNKNOWN, Space, Table
-from difflogic.pictures.images import opened
-from difflogic.simulation.starts import parse_rle
+from difflogic.identification.universe import placed
+from difflogic.pictures.pixels import color_name, color_number, read_frames, unpacked
+from difflogic.simulation.patterns import Pattern, parse_pattern
 from difflogic.system.archive import NpzReader, is_archive
 from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import ConfigError, ModelFileError
 from difflogic.system.files import read_named
+from difflogic.system.quantities import counted
 
 MOST_CELLS = 2**25
 """In all frames together."""
 MOST_BYTES = 2**26
 MOST_PAIRS = 10_000
-IMAGES = ("GIF", "PNG", "WEBP", "TIFF")
 
 Frames = npt.NDArray[np.int64]
 Values = npt.NDArray[Any]
@@ -48,6 +51,16 @@ class Recording:
     """Of pairs: rows and columns of each; the rest of its frames is UNKNOWN."""
     query: Frames | None = None
     """A frame whose next one is asked for, shape (height, width)."""
+    names: tuple[str, ...] = ()
+    """What stands for each state in the file, such as "white"; empty if its number does."""
+    chosen: bool = False
+    """Whether `names` were put in order here, by how often the colours occur."""
+    notes: tuple[str, ...] = ()
+    """How else the file was read."""
+    rule: str = ""
+    """The rule that the file names."""
+    edge: str = "periodic"
+    """What lies beyond the edge, unless the question says."""
 
     def __post_init__(self) -> None:
         if self.frames.shape[1] < 2:
@@ -66,6 +79,18 @@ class Recording:
             )
             for before, after in pairwise(film)
         ]
+
+    @property
+    def told(self) -> str:
+        """Say how the file was read: what stands for each state, and what is unseen."""
+        names = [f"{name} = {state}" for state, name in enumerate(self.names)]
+        inside = self.frames.size
+        if self.sizes:
+            inside = 2 * sum(rows * columns for rows, columns in self.sizes)
+        unseen = inside - int((self.frames != UNKNOWN).sum())
+        share = f"{unseen} of {inside} cells unseen ({unseen / inside:.0%})"
+        states = ", ".join(names) or f"{self.states} states"
+        return "; ".join((*self.notes, states, share if unseen else "nothing unseen"))
 
     @property
     def complete(self) -> bool:
@@ -95,19 +120,44 @@ class Inquiry:
     """Whether odds chose among kinds of rules, and other kinds may explain the recording."""
 
 
+@dataclass(frozen=True)
+class Reading:
+    """How files and arrays are to be read."""
+
+    line: bool = False
+    states: int | Sequence[str] | None = None
+    """How many, by default the largest plus 1; or what stands for each: colours, or numbers."""
+    threshold: float | None = None
+    """The lowest mean brightness of a cell that is 1, from 0 to 1."""
+    cell: int | str = "auto"
+    """The side of a cell in an image, in pixels; "auto" takes the largest of one colour each."""
+    whole: bool = False
+    """Whether patterns that do not say where they lie are whole grids."""
+    margin: int = 2
+    """Empty cells to keep around patterns of an unbounded universe."""
+
+    @property
+    def count(self) -> int | None:
+        """The number of states, if that was given."""
+        return self.states if isinstance(self.states, int) else None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What stands for each state, if that was given."""
+        return () if self.states is None or isinstance(self.states, int) else (*self.states,)
+
+
+PLAINLY = Reading()
+
+
 def from_array(
-    data: Any,
-    mask: Any = None,
-    *,
-    line: bool = False,
-    states: int | None = None,
-    source: str = "the recording",
+    data: Any, mask: Any = None, how: Reading = PLAINLY, source: str = "the recording"
 ) -> Recording:
     """Check an array of states and give it four dimensions.
 
     Shape (frames, height, width) or (recordings, frames, height, width); for lines also (frames,
-    width) or (recordings, frames, width). NaN, -1, and cells where `mask` is true were not seen.
-    The default of `states` is the largest state plus 1. Raises ConfigError, which names the frame
+    width) or (recordings, frames, width). NaN, -1, and cells where `mask` is true were not seen;
+    if `how` names the values of states, -1 may be one. Raises ConfigError, which names the frame
     and the cell.
     """
     array = np.asarray(np.ma.filled(np.ma.asarray(data).astype(float), np.nan))
@@ -122,7 +172,7 @@ def from_array(
                 f"{source}: the mask has shape {hidden.shape}, which does not fit the frames' "
                 f"{array.shape}"
             ) from None
-    if line and array.ndim in (2, 3):
+    if how.line and array.ndim in (2, 3):
         array = array[..., None, :]
     if array.ndim == 3:
         array = array[None]
@@ -131,14 +181,21 @@ def from_array(
             f"{source}: frames need the shape (frames, height, width) or (recordings, frames, "
             f"height, width), not {np.shape(data)}"
         )
-    if line and array.shape[2] != 1:
+    if how.line and array.shape[2] != 1:
         raise ConfigError(
             f"{source}: has frames of {array.shape[2]} rows: the frames of a line have one row, in "
             "an array of shape (frames, width)"
         )
+    if how.names:
+        return _named(array, how.names, source)
+    if how.count is None and {*np.unique(array[~np.isnan(array)]).tolist()} == {-1, 1}:
+        raise ConfigError(
+            f"{source}: has the values -1 and 1, and no 0, as of spins; but -1 means unseen: "
+            "give --states -1,1 if both are states, or --states 2 if -1 is unseen"
+        )
     unseen = np.isnan(array) | (array == UNKNOWN)
     values = np.where(unseen, 0, array)
-    most = MOST_STATES if states is None else states
+    most = how.count or MOST_STATES
     wrong = np.argwhere((values != np.floor(values)) | (values < 0) | (values >= most))
     if len(wrong):
         value = array[tuple(wrong[0])]
@@ -147,7 +204,29 @@ def from_array(
             f"{most - 1}: give --states, or --threshold for greys"
         )
     frames = np.where(unseen, UNKNOWN, values).astype(np.int64)
-    return Recording(frames, states or max(2, int(frames.max()) + 1), source)
+    return Recording(frames, how.count or max(2, int(frames.max()) + 1), source)
+
+
+def _named(array: Values, names: tuple[str, ...], source: str) -> Recording:
+    """Read an array whose values stand for states as in `names`."""
+    try:
+        values = [float(name) for name in names]
+    except ValueError:
+        raise ConfigError(
+            f"{source}: --states {','.join(names)}: has numbers, and no colours: give its values, "
+            "such as --states -1,1"
+        ) from None
+    frames = np.where(np.isnan(array), UNKNOWN, len(values))
+    for state, value in enumerate(values):
+        frames[array == value] = state
+    other = np.argwhere(frames == len(values))
+    if len(other):
+        value = array[tuple(other[0])]
+        raise ConfigError(
+            f"{source}: {place(other[0])} has the value {value:g}, and --states names "
+            f"{', '.join(names)}"
+        )
+    return Recording(frames, len(values), source, names=names)
 
 
 def from_examples(path: Path, states: int | None = None) -> Recording:
@@ -182,69 +261,47 @@ def place(index: Sequence[int]) -> str:
     return f"{first}frame {frame}, row {row}, column {column}"
 
 
-def read(
-    paths: Sequence[Path],
-    *,
-    line: bool = False,
-    states: int | None = None,
-    threshold: float | None = None,
-    cell: int = 1,
-) -> Recording:
+def read(paths: Sequence[Path], how: Reading = PLAINLY) -> Recording:
     """Read one file of frames, or several files of one frame each, in order.
 
-    `threshold` and `cell` are as in `_states`. Raises ConfigError, which names the file.
+    Raises ConfigError, which names the file.
     """
     source = ", ".join(str(path) for path in paths)
     if len(paths) == 1 and holds_pairs(paths[0]):
-        return from_examples(paths[0], states)
-    parts = [_read(path, line, states, threshold, cell) for path in paths]
-    if len(parts) == 1:
-        data, mask = parts[0]
-        return from_array(data, mask, line=line, states=states, source=source)
-    first = parts[0][0]
-    for path, (data, mask) in zip(paths, parts, strict=True):
-        if data.ndim != 3 or len(data) != 1 or mask is not None:
-            raise ConfigError(f"{path}: each of several files must have one frame")
-        if data.shape != first.shape:
-            raise ConfigError(
-                f"{path}: has {data.shape[1]}×{data.shape[2]} cells, and {paths[0]} has "
-                f"{first.shape[1]}×{first.shape[2]}: all frames need the same size"
-            )
-    frames = np.concatenate([data for data, _ in parts])[None]
-    return from_array(frames, line=line, states=states, source=source)
+        if how.names:
+            raise ConfigError(f"{source}: --states: pairs name their symbols: give their number")
+        return from_examples(paths[0], how.count)
+    if any(is_archive(path) for path in paths):
+        if len(paths) > 1:
+            raise ConfigError(f"{source}: give one .npz with all frames, or files of one frame")
+        return _from_npz(paths[0], how)
+    contents = [read_named(path, MOST_BYTES, "a recording") for path in paths]
+    patterns = [path.suffix.lower() == ".rle" for path in paths]
+    if any(patterns) != all(patterns):
+        raise ConfigError(f"{source}: some are patterns and some images: give frames of one kind")
+    reader = _from_patterns if all(patterns) else _from_images
+    return reader(dict(zip(map(str, paths), contents, strict=True)), how, source)
 
 
 def holds_pairs(path: Path) -> bool:
     """Whether a file has pairs of frames that do not follow each other."""
     if not is_archive(path):
-        return path.suffix in SUFFIXES
+        return path.suffix.lower() in SUFFIXES
     with NpzReader(path, MOST_BYTES, "recording") as reader:
         return "inputs" in reader.names
 
 
-def _read(
-    path: Path, line: bool, states: int | None, threshold: float | None, cell: int
-) -> tuple[Values, Values | None]:
-    """Return a file's frames and, if it has one, its mask."""
-    if is_archive(path):
-        data, mask = _read_npz(path)
-        if threshold is not None:
-            data = np.where(np.isnan(data), np.nan, data >= threshold)
-        return data, mask
-    content = read_named(path, MOST_BYTES, "a recording")
-    try:
-        if path.suffix == ".rle":
-            frames = parse_rle(content.decode("ascii", "replace"))[None].astype(np.int64)
-        else:
-            frames = _states(_images(content), states or MOST_STATES, threshold, cell)
-    except ConfigError as error:
-        raise ConfigError(f"{path}: {error}") from None
-    if line and len(frames) == 1 and frames.shape[1] > 1:
-        return frames[0], None  # each row is a step
-    return frames, None
+def _from_npz(path: Path, how: Reading) -> Recording:
+    data, mask = _arrays(path)
+    if how.threshold is not None:
+        data = np.where(np.isnan(data), np.nan, data >= how.threshold)
+        plain = Reading(how.line, how.count or 2)
+        found = from_array(data, mask, plain, str(path))
+        return replace(found, notes=(f"1 is a value of {how.threshold:g} or more",))
+    return from_array(data, mask, how, str(path))
 
 
-def _read_npz(path: Path) -> tuple[Values, Values | None]:
+def _arrays(path: Path) -> tuple[Values, Values | None]:
     try:
         with NpzReader(path, MOST_BYTES, "recording") as reader:
             names = [name for name in reader.names if name != "mask"]
@@ -258,60 +315,128 @@ def _read_npz(path: Path) -> tuple[Values, Values | None]:
         raise ConfigError(str(error)) from None
 
 
-def _images(content: bytes) -> list[npt.NDArray[np.uint8]]:
-    """Return the frames of an image or animation, RGB, shape (height, width, 3) each."""
-    from PIL import ImageSequence
+def _from_patterns(files: dict[str, bytes], how: Reading, source: str) -> Recording:
+    patterns = list[Pattern]()
+    for name, content in files.items():
+        with _about(name):
+            patterns.append(parse_pattern(content.decode("ascii", "replace")))
+    with _about(source):
+        universe = placed(patterns, how.margin, MOST_CELLS, how.whole or len(patterns) == 1)
+    found = from_array(_steps(universe.frames, how), None, how, source)
+    rules = ", ".join(dict.fromkeys(each.rule for each in patterns if each.rule))
+    notes = (universe.words,) if universe.words else ()
+    return replace(found, notes=notes, rule=rules, edge=universe.boundary)
 
-    found: list[npt.NDArray[np.uint8]] = []
+
+def _from_images(files: dict[str, bytes], how: Reading, source: str) -> Recording:
+    """Read images, which share their colours: one decides for all which is state 0."""
     pairs = "grids before and after: dct train-examples"
     what = f"is not a recording: give .npz, .rle or an image; for {pairs}"
-    with opened(content, IMAGES, what) as image:
-        pixels = image.size[0] * image.size[1]
-        for frame in ImageSequence.Iterator(image):
-            if (len(found) + 1) * pixels > MOST_CELLS:
-                raise ConfigError(f"has more than {MOST_CELLS} pixels: cut it")
-            found.append(np.asarray(frame.convert("RGB")))
-    return found
+    films = []
+    for name, content in files.items():
+        with _about(name):
+            films.append(read_frames(content, what))
+            if len(films[-1]) > 1 and len(files) > 1:
+                raise ConfigError("each of several files must have one frame")
+            if (shape := films[-1].shape[1:]) != (first := films[0].shape[1:]):
+                raise ConfigError(
+                    f"has {shape[0]}×{shape[1]} pixels, and {next(iter(files))} has "
+                    f"{first[0]}×{first[1]}: all frames need the same size"
+                )
+    with _about(source):
+        frames, cell, names = _states(np.concatenate(films), how)
+    sides = f"{counted(cell, 'pixel')} each"
+    lit = () if names else (f"1 is a mean brightness of {how.threshold:g} or more",)
+    film = _steps(frames, how)
+    found = from_array(film, None, Reading(how.line, how.count or len(names) or 2), source)
+    return replace(found, names=names, notes=(sides, *lit), chosen=bool(names) and not how.names)
 
 
-def _states(
-    images: Sequence[npt.NDArray[np.uint8]], states: int, threshold: float | None, cell: int
-) -> Frames:
-    """Return the cells' states, shape (frames, height, width).
+def _steps(frames: Frames, how: Reading) -> Frames:
+    """Return frames; of one frame, if it is to be a line, each row is a step."""
+    alone = how.line and len(frames) == 1 and frames.shape[1] > 1
+    return frames[0] if alone else frames
 
-    State 0 is the most frequent colour, the background. The others are ordered by how much their
-    brightness differs from it; 1 differs most. With a `threshold` from 0 to 1, a cell is 1 if its
-    mean brightness reaches it. `cell` is the side of a cell in pixels.
+
+@contextmanager
+def _about(name: str) -> Iterator[None]:
+    """Name the file in errors about its content."""
+    try:
+        yield
+    except ConfigError as error:
+        raise ConfigError(f"{name}: {error}") from None
+
+
+def _side(film: npt.NDArray[np.uint64]) -> int:
+    """Return the side of the largest squares of one colour each that divide all frames."""
+    ends = list(film.shape[1:])
+    for axis in (1, 2):
+        lines = np.moveaxis(film, axis, 0)
+        changes = (lines[1:] != lines[:-1]).any(axis=(1, 2))
+        ends += (np.flatnonzero(changes) + 1).tolist()
+    return math.gcd(*ends)
+
+
+def _states(film: npt.NDArray[np.uint64], how: Reading) -> tuple[Frames, int, tuple[str, ...]]:
+    """Return the cells' states, shape (frames, height, width), their side, and the colours.
+
+    Unless colours are given, state 0 is the most frequent one, the background. The others are
+    ordered by how much their brightness differs from it; 1 differs most. With a threshold there are
+    no colours: a cell is 1 if its mean brightness reaches it.
     """
-    height, width, _ = images[0].shape
+    _, height, width = film.shape
+    cell = _side(film) if isinstance(how.cell, str) else how.cell
     if height % cell or width % cell:
         raise ConfigError(
             f"{height}×{width} pixels cannot be divided into cells of {cell}×{cell}: see --cell"
         )
-    film = np.stack(images).astype(np.int64)
-    blocks = film.reshape(len(film), height // cell, cell, width // cell, cell, 3)
-    light = np.array([299, 587, 114])  # weights of red, green and blue in ITU-R BT.601
-    if threshold is not None:
-        lit = blocks.sum(axis=(2, 4)) @ light >= threshold * 255_000 * cell**2
-        return np.asarray(lit, np.int64)
-    numbers = blocks @ np.array([2**16, 2**8, 1])
-    first = numbers[:, :, :1, :, :1]
-    mixed = np.argwhere((numbers != first).any(axis=(2, 4)))
+    blocks = film.reshape(len(film), height // cell, cell, width // cell, cell)
+    light = np.array([299, 587, 114, 0])  # weights of red, green and blue in ITU-R BT.601
+    if how.threshold is not None:
+        if how.names:
+            raise ConfigError("--threshold makes the states 0 and 1: leave out their colours")
+        if (film & np.uint64(0xFFFF) != 0xFFFF).any():
+            raise ConfigError(
+                "has transparent pixels, which have no brightness: leave out --threshold, or save "
+                "it on a background"
+            )
+        bright = np.stack([unpacked(frame) @ light for frame in blocks])
+        lit = bright.sum(axis=(2, 4)) >= how.threshold * 65_535_000 * cell**2
+        if lit.all() or not lit.any():
+            raise ConfigError(f"all cells are {int(lit.all())}: choose another --threshold")
+        return np.asarray(lit, np.int64), cell, ()
+    first = blocks[:, :, :1, :, :1]
+    mixed = np.argwhere((blocks != first).any(axis=(2, 4)))
     if len(mixed):
         raise ConfigError(
             f"{place([0, *mixed[0]])} has several colours: give the pixels of a cell with --cell, "
             "or the brightness of a 1 with --threshold"
         )
-    cells = first[:, :, 0, :, 0]
-    colours, counts = np.unique(cells, return_counts=True)
-    if len(colours) > states:
+    colours, cells, counts = np.unique(
+        first[:, :, 0, :, 0], return_inverse=True, return_counts=True
+    )
+    shape, order = first[:, :, 0, :, 0].shape, [color_number(name) for name in how.names]
+    if order:
+        if others := [color_name(each) for each in colours.tolist() if each not in order]:
+            raise ConfigError(
+                f"has the colour {others[0]}, and --states names {', '.join(how.names)}"
+            )
+    elif len(colours) > (most := how.count or MOST_STATES):
         raise ConfigError(
-            f"has {len(colours)} colours, but there are {states} states: give --threshold for "
+            f"has {len(colours)} colours, but there are {most} states: give --threshold for "
             "greys, or --states"
         )
-    brightness = np.stack([colours >> 16, colours >> 8 & 255, colours & 255], axis=1) @ light
-    away = np.abs(brightness - brightness[counts.argmax()])
-    away[counts.argmax()] = 256_000  # more than any
-    ranks = np.argsort(np.argsort(-away, kind="stable"))
-    states_of: Frames = ranks[np.searchsorted(colours, cells)]
-    return states_of
+    elif len(colours) < 2:
+        name = color_name(int(colours[0]))
+        raise ConfigError(
+            f"has one colour, {name}: frames that never change show no rule; if they are meant, "
+            f"name the colours of the states in order, such as --states '{name},#d63031'"
+        )
+    else:
+        brightness = unpacked(colours) @ light
+        away = np.abs(brightness - brightness[counts.argmax()])
+        away[counts.argmax()] = 2**40  # more than any
+        order = colours[np.argsort(-away, kind="stable")].tolist()
+    ranks = np.array([order.index(each) for each in colours.tolist()])
+    names = how.names or tuple(map(color_name, order))
+    return ranks[cells.reshape(shape)], cell, names

@@ -6,12 +6,18 @@ If every cell was seen and frames are one step apart, the rule is what followed 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
 
 from difflogic.identification.recording import Recording, place
 from difflogic.identification.rules import UNKNOWN, Space, Table, spread_states
+from difflogic.system.deadline import NEVER, Deadline
+from difflogic.system.errors import StoppedError
+
+CELLS_AT_ONCE = 2**18
+"""Cells to count between two looks at the clock: some hundredths of a second."""
 
 
 @dataclass(frozen=True)
@@ -31,13 +37,36 @@ class Votes:
         return np.flatnonzero((self.counts > 0).sum(axis=1) > 1)
 
 
-def count(recording: Recording, space: Space, boundary: str) -> Votes:
-    """Count the next states of each entry, wherever all its cells were seen."""
-    entries, following = transitions(recording, space, boundary)
-    seen = entries != UNKNOWN
-    numbers = entries[seen] * space.states + following[seen]
-    counts = np.bincount(numbers, minlength=space.entries * space.states)
-    return Votes(counts.reshape(-1, space.states))
+def count(
+    recording: Recording,
+    space: Space,
+    boundary: str,
+    deadline: Deadline = NEVER,
+    hasty: bool = False,
+) -> Votes:
+    """Count the next states of each entry, wherever all its cells were seen.
+
+    With `hasty`, only until one entry is contradicted. Raises StoppedError if that is asked for,
+    and TimeoutError with `hasty` if the deadline passes.
+    """
+    films, frames, height, width = recording.frames.shape
+    size = space.entries * space.states
+    votes = Votes(np.zeros((space.entries, space.states), np.int64))
+    at_once = max(1, max(CELLS_AT_ONCE, size) // (height * width))
+    wide = max(1, at_once // (frames - 1))
+    for film, first in product(range(0, films, wide), range(0, frames - 1, at_once)):
+        if deadline.should_stop():
+            raise StoppedError("stopped")
+        if hasty:
+            deadline.check()
+        part = recording.frames[film : film + wide, first : first + at_once + 1]
+        entries, following = _transitions(part, space, boundary)
+        seen = entries != UNKNOWN
+        numbers = entries[seen] * space.states + following[seen]
+        votes.counts[:] += np.bincount(numbers, minlength=size).reshape(-1, space.states)
+        if hasty and len(votes.contradicted):
+            break
+    return votes
 
 
 def contradiction(recording: Recording, space: Space, boundary: str, votes: Votes) -> str:
@@ -62,7 +91,12 @@ def transitions(
 
     The entry is UNKNOWN if one of these cells was not seen.
     """
-    frames = recording.frames
+    return _transitions(recording.frames, space, boundary)
+
+
+def _transitions(
+    frames: npt.NDArray[np.int64], space: Space, boundary: str
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     patterns = spread_states(frames[:, :-1], space, boundary)
     following = frames[:, 1:]
     seen = (patterns != UNKNOWN) & (following != UNKNOWN)

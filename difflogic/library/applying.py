@@ -54,7 +54,7 @@ def apply(source: Source, inputs: str | Path | Sequence[Any]) -> list[Applied]:
     raws = read_inputs(Path(inputs)) if isinstance(inputs, str | Path) else raw_grids(inputs)
     symbols = _symbols_of(encoding, raws)
     try:
-        grids = [numbered(raw.before, symbols) for raw in raws]
+        grids = [numbered(raw.before, symbols, encoding.symbols) for raw in raws]
     except ConfigError as error:
         raise ConfigError(f"{named}: {error}") from None
     channels = 1 + max(automaton.circuit.labels)

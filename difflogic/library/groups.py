@@ -35,6 +35,15 @@ class Checked:
         require_declared(type(self), vars(self))
 
 
+def _states(text: str) -> int | tuple[str, ...]:
+    names = tuple(name.strip() for name in text.split(","))
+    if len(names) == 1:
+        return int(Range(2, 16).read(int, text))
+    if not (all(names) and len({*names}) == len(names) <= 16):
+        raise ConfigError(f'"{text}" is not a list of 2 to 16 different colours or numbers')
+    return names
+
+
 @dataclass(frozen=True)
 class Assumptions(Checked):
     """What `identify` takes for granted about a recording and its rule."""
@@ -63,9 +72,14 @@ class Assumptions(Checked):
         Opt("Symmetry that the rule is assumed to have; auto finds the likeliest"),
     ] = "none"
     states: Annotated[
-        int | None,
+        int | tuple[str, ...] | None,
         Range(2, 16),
-        Opt("Number of states that a cell can have", shown="as many as occur"),
+        Opt(
+            "Number of states, or what stands for each in the file, such as white,black or -1,1",
+            "N|LIST",
+            shown="as many as occur; of colours, the commonest is 0",
+            parse=_states,
+        ),
     ] = None
     boundary: Annotated[
         Literal["auto", "periodic", "zero", "unknown"],
@@ -86,7 +100,11 @@ class Assumptions(Checked):
     threshold: Annotated[Share | None, Opt("Lowest brightness that counts as a 1, from 0 to 1")] = (
         None
     )
-    cell: Annotated[Pixels, Opt("Side of a cell in an image, in pixels")] = 1
+    cell: Annotated[
+        int | Literal["auto"],
+        Range(1, 4096),
+        Opt("Side of a cell in an image, in pixels; auto takes the largest squares of one colour"),
+    ] = "auto"
     mask: Any = None
     """Where it is true, cells of a recording given as an array are unseen."""
 

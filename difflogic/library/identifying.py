@@ -20,7 +20,7 @@ from difflogic.formats.circuit_file import write_circuit
 from difflogic.identification.choosing import Wanted, choose
 from difflogic.identification.families import Odds
 from difflogic.identification.likely import Likely, weigh
-from difflogic.identification.recording import from_array, read
+from difflogic.identification.recording import Reading, from_array, read
 from difflogic.identification.table_circuit import SLOTS
 from difflogic.inspection.equations import equations
 from difflogic.library.common import (
@@ -147,14 +147,19 @@ def identify(
     """
     began = time.perf_counter()
     line = assumed.neighbourhood.startswith("line") or assumed.radius is not None
-    states, noise, hidden = assumed.states, assumed.noise, assumed.hidden
+    noise, hidden = assumed.noise, assumed.hidden
+    wide = 4 if assumed.gap == "auto" else assumed.gap
+    how = Reading(
+        *(line, assumed.states, assumed.threshold, assumed.cell, assumed.boundary != "auto"),
+        margin=2 * wide,
+    )
     if isinstance(recording, str | Path):
         recording = [recording]
     if isinstance(recording, list | tuple) and all(isinstance(x, str | Path) for x in recording):
         paths = [Path(path) for path in recording]
-        film = read(paths, line=line, states=states, threshold=assumed.threshold, cell=assumed.cell)
+        film = read(paths, how)
     else:
-        film = from_array(recording, assumed.mask, line=line, states=states)
+        film = from_array(recording, assumed.mask, how)
     wanted = Wanted(
         *(assumed.neighbourhood, assumed.radius, assumed.symmetry, assumed.gap, assumed.boundary)
     )

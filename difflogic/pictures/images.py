@@ -18,29 +18,17 @@ around it (Floyd and Steinberg 1976).
 
 from __future__ import annotations
 
-import io
 import math
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from difflogic.pictures.colors import Color
+from difflogic.pictures.pixels import read_image
 from difflogic.pictures.text import center_picture
 from difflogic.system.errors import ConfigError
-
-if TYPE_CHECKING:
-    from PIL import Image
-
-FORMATS = ("PNG", "BMP", "GIF", "JPEG", "PPM", "TIFF", "WEBP")
-"""Formats to open. Pillow would pass some of the others to external programs."""
-
-MAX_PIXELS = 2**25
-"""33 million pixels, as in a large photograph. Guards memory."""
 
 _WORKING_SIDE = 1024
 """A larger image is first reduced to this longer side, in pixels."""
@@ -130,66 +118,6 @@ def _fit(values: Array, height: int, width: int) -> Array:
     size = (max(1, round(w * scale)), max(1, round(h * scale)))
     image = Image.fromarray(np.ascontiguousarray(values, np.float32))
     return np.asarray(image.resize(size, Image.Resampling.BOX))
-
-
-def read_image(content: bytes, largest_side: int) -> tuple[npt.NDArray[np.uint8], tuple[int, int]]:
-    """Return the RGBA pixels of an image, (h, w, 4), and its own rows and columns.
-
-    It is reduced if a side is larger than `largest_side`. Raises ConfigError unless it is a
-    complete still image of a known format.
-    """
-    from PIL import ImageOps
-
-    with opened(content, FORMATS, "is neither a text grid nor an image that can be read") as image:
-        width, height = image.size
-        if width * height > MAX_PIXELS:
-            raise ConfigError(
-                f"the image has {width}×{height} pixels, more than {MAX_PIXELS}: scale it down"
-            )
-        if getattr(image, "is_animated", False):
-            raise ConfigError("the image is animated or has several pages: save one of them")
-        upright = ImageOps.exif_transpose(image)
-        return _pixels(upright, largest_side), (upright.height, upright.width)
-
-
-@contextmanager
-def opened(content: bytes, formats: tuple[str, ...], otherwise: str) -> Iterator[Image.Image]:
-    """Open an image of one of the formats, to be read inside the context.
-
-    Raises ConfigError for a damaged image, and with the text `otherwise` for anything else.
-    """
-    from PIL import Image, UnidentifiedImageError
-
-    try:
-        with warnings.catch_warnings():
-            # About very large images and odd metadata.
-            warnings.simplefilter("ignore")
-            with Image.open(io.BytesIO(content), formats=formats) as image:
-                yield image
-    except (ConfigError, MemoryError):
-        raise
-    except Image.DecompressionBombError:
-        raise ConfigError(f"the image has more than {MAX_PIXELS} pixels: scale it down") from None
-    except UnidentifiedImageError:
-        raise ConfigError(f"{otherwise} ({', '.join(formats)})") from None
-    except Exception as error:  # damaged files make Pillow raise nearly anything
-        raise ConfigError(f"the image is damaged or cut off ({error}): save it again") from None
-
-
-def _pixels(image: Image.Image, largest_side: int) -> npt.NDArray[np.uint8]:
-    from PIL import Image
-
-    if image.mode == "F" or image.mode.startswith("I"):
-        # Grey with 16 bits or floating point, which Pillow would clip at 255.
-        grey = np.asarray(image, np.float32)
-        full = 65535.0 if image.mode != "F" else max(float(np.nanmax(grey)), 1e-30)
-        grey = np.clip(np.nan_to_num(grey / full), 0, 1)
-        image = Image.fromarray((grey * 255).round().astype(np.uint8))
-    if image.mode not in ("RGB", "RGBA", "L", "LA", "P", "1"):
-        image = image.convert("RGB")
-    image = image.convert("RGBA")
-    image.thumbnail((largest_side, largest_side), Image.Resampling.BOX)
-    return np.asarray(image)
 
 
 @dataclass(frozen=True)

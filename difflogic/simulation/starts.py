@@ -11,7 +11,6 @@ archives here, it is checked before it is unpacked.
 
 from __future__ import annotations
 
-import re
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -25,6 +24,7 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.pictures.images import image_bits
 from difflogic.pictures.text import parse_picture
 from difflogic.simulation.bit_grid import BitGrid, pack
+from difflogic.simulation.patterns import parse_pattern
 from difflogic.simulation.simulator import MOST_STEPS, Simulator
 from difflogic.system.archive import NpzReader, Parts, write_npz
 from difflogic.system.errors import ConfigError, DctError, MissingFileError
@@ -34,7 +34,6 @@ NAMES = ("random", "center", "zeros")
 
 MAX_BYTES = 2**26
 """Largest picture file."""
-MAX_PATTERN_CELLS = 2**26
 BAND_CELLS = 2**22
 """Cells times channels to pack at a time."""
 IMAGE_SIDE = 512
@@ -80,7 +79,7 @@ def prepare(
         grid.load(middle, pack(cell))
     elif start != "zeros":
         path = Path(start)
-        if path.suffix != ".npz":
+        if path.suffix.lower() != ".npz":
             content = _read(path)
             with _named(path):
                 bits = _picture(path, content, automaton, geometry.height, geometry.width)
@@ -109,10 +108,18 @@ def _read(path: Path) -> bytes:
 def _picture(path: Path, content: bytes, automaton: Automaton, height: int, width: int) -> Bits:
     """Return a picture or pattern as bits of shape (visible channels, rows, columns)."""
     channels = len(automaton.visible)
-    if path.suffix == ".rle":
-        pattern = parse_rle(content.decode("ascii", "replace"))
-        return np.broadcast_to(pattern, (channels, *pattern.shape))
-    if path.suffix == ".txt":
+    suffix = path.suffix.lower()
+    if suffix == ".rle":
+        pattern = parse_pattern(content.decode("ascii", "replace"))
+        if not pattern.lettered:
+            return np.broadcast_to(pattern.cells, (channels, *pattern.cells.shape))
+        if (most := int(pattern.cells.max())) >> channels:
+            raise ConfigError(
+                f"has the state {most}, and {channels} visible channels tell {2**channels} apart"
+            )
+        states = pattern.cells.astype(np.int64)
+        return np.stack([states >> bit & 1 for bit in range(channels)]).astype(np.uint8)
+    if suffix == ".txt":
         return parse_picture(content.decode("utf-8", "replace"), channels)
     if channels not in (1, 3):
         raise ConfigError(
@@ -157,35 +164,6 @@ def _place(grid: BitGrid, bits: Bits, channels: tuple[int, ...]) -> None:
         band = np.zeros((geometry.channels, part.shape[1], geometry.width), np.uint8)
         band[list(channels), :, left : left + columns] = part
         grid.load(slice(top + first, top + first + part.shape[1]), pack(band))
-
-
-def parse_rle(text: str) -> Bits:
-    """Return the cells (rows, columns) of a two-state pattern in run-length encoding.
-
-    Ignores the rule in the first line. Raises ConfigError for any other text.
-    """
-    lines = [line.strip() for line in text.splitlines() if not line.startswith("#")]
-    head = re.fullmatch(r"x\s*=\s*(\d{1,9})\s*,\s*y\s*=\s*(\d{1,9})\b.*", lines[0] if lines else "")
-    if head is None:
-        raise ConfigError('is not a run-length encoded pattern: "x = …, y = …" is missing')
-    columns, rows = (int(number) for number in head.groups())
-    if not 0 < rows * columns <= MAX_PATTERN_CELLS:
-        raise ConfigError(f"{rows}×{columns} cells: there must be from 1 to {MAX_PATTERN_CELLS}")
-    cells = np.zeros((rows, columns), np.uint8)
-    y = x = 0
-    body, _, _ = "".join(lines[1:]).partition("!")
-    for count, sign in re.findall(r"(\d{0,9})(.)", body.replace(" ", "")):
-        run = int(count or 1)
-        if sign == "$":
-            y, x = y + run, 0
-        elif sign in "bo." or sign == "A":
-            if y >= rows or x + run > columns:
-                raise ConfigError(f"row {y + 1} is outside the {rows}×{columns} cells it declares")
-            cells[y, x : x + run] = sign in "oA"
-            x += run
-        else:
-            raise ConfigError(f'"{sign}" is not allowed in a pattern: use b, o, $ and !')
-    return cells
 
 
 def save_state(path: Path, simulator: Simulator) -> None:

@@ -1,11 +1,15 @@
 """`dct identify`: recordings of all kinds, output and refusals."""
 
 import json
+import re
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from difflogic.identification import recording
+from difflogic.identification.recording import Reading
+from difflogic.system.errors import ConfigError
 from tests.difflogic.identification import automata
 from tests.difflogic.identification.automata import film, life, soup
 
@@ -32,8 +36,9 @@ def test_a_recording_becomes_a_circuit(dct, tmp_path, frames):
     first.save(tmp_path / "film.gif", save_all=True, append_images=rest)
     out = str(tmp_path / "rule.json")
     settings = ["--symmetry", "outer-totalistic", "--effort", "low"]
-    result = dct("identify", str(tmp_path / "film.gif"), "--cell", "3", *settings, "-o", out)
+    result = dct("identify", str(tmp_path / "film.gif"), *settings, "-o", out)
     assert result.exit_code == 0
+    assert "40×40 cells, 3 pixels each; black = 0, white = 1; nothing unseen" in result.stdout
     assert "rule: B3/S23" in result.stdout
     assert "no other rule explains the recording" in result.stdout
     assert dct("simulate", out, "--steps", "3", "--size", "8x8").exit_code == 0
@@ -46,7 +51,8 @@ def test_patterns_before_and_after(dct, tmp_path):
         (tmp_path / f"{name}.rle").write_text(rle(each))
     files = [str(tmp_path / f"{name}.rle") for name in "abc"]
     settings = ["--gap", "2", "--symmetry", "outer-totalistic", "--effort", "low", "--json"]
-    result = dct("identify", *files, *settings)
+    assert "--boundary periodic" in dct("identify", *files, *settings).stderr  # or cut out by Golly
+    result = dct("identify", *files, *settings, "--boundary", "periodic")
     found = json.loads(result.stdout)
     assert found["method"] == "SAT"
     known = [each for each in found["table"] if each["known"] == "determined"]
@@ -65,10 +71,107 @@ def _counts(entry):
 def test_a_space_time_diagram_of_a_line(dct, tmp_path):
     start = soup(np.random.default_rng(0), (80,), 0.5)
     pictures(film(automata.elementary(110), start, 30)[None])[0].save(tmp_path / "line.png")
-    # More than half of the cells are ones here, and would be taken for the ground.
-    options = ("--neighbourhood", "line-1", "--threshold", "0.5")
-    result = dct("identify", str(tmp_path / "line.png"), *options)
-    assert "rule: rule 110" in result.stdout
+    film_and_kind = (str(tmp_path / "line.png"), "--neighbourhood", "line-1")
+    assert "rule: rule 110" in dct("identify", *film_and_kind, "--threshold", "0.5").stdout
+    # More than half of the cells are ones here, and are taken for the ground.
+    found = dct("identify", *film_and_kind).stdout
+    assert "white = 0, black = 1" in found
+    assert "rule: rule 137 (rule 110 with --states black,white)" in found
+    assert "rule: rule 110," in dct("identify", *film_and_kind, "--states", "black,white").stdout
+
+
+BLINKER = np.zeros((5, 5), int)
+BLINKER[2, 1:4] = 1
+
+
+def alpha(cells):
+    """Black on nothing."""
+    return np.stack([0 * cells] * 3 + [255 * cells], axis=-1).astype(np.uint8)
+
+
+def turned(path, cells):
+    """Save an image that lies on its side, and says so."""
+    exif = Image.Exif()
+    exif[0x0112] = 6  # turn it by a quarter, clockwise
+    Image.fromarray(255 * np.rot90(cells).astype(np.uint8)).save(path, exif=exif)
+
+
+@pytest.mark.parametrize(
+    ("pixels", "told"),
+    [
+        (alpha, "transparent = 0, black = 1"),
+        (lambda cells: np.where(cells, 60000, 1000).astype(np.uint16), "grey:1000 = 0, grey:60000"),
+        (lambda cells: cells.astype(np.uint16), "black = 0, grey:1 = 1"),
+        (lambda cells: (cells * 255).astype(np.uint8), "black = 0, white = 1"),
+        (turned, "black = 0, white = 1"),
+        (lambda cells: 0 * alpha(cells), "error one colour, transparent"),
+        (lambda cells: cells.astype(np.float32), "error greys of 32 bits"),
+        (lambda cells: (cells + 65535).astype(np.int32), "error greys of 32 bits"),
+    ],
+)
+def test_what_images_hold_is_told(tmp_path, pixels, told):
+    # In the second frame, the commoner colour is that of the ones.
+    frames = np.stack([BLINKER, 1 - BLINKER, 0 * BLINKER])
+    frames[:, 0, 0] = 1  # has no symmetry
+    paths = [tmp_path / f"{number}.tiff" for number in range(3)]
+    for path, cells in zip(paths, frames, strict=True):
+        if pixels is turned:
+            turned(path, cells)
+        else:
+            Image.fromarray(pixels(cells)).save(path)
+    if told.startswith("error"):
+        with pytest.raises(ConfigError, match=told.removeprefix("error ")):
+            recording.read(paths)
+        return
+    found = recording.read(paths)
+    assert told in found.told
+    np.testing.assert_array_equal(found.frames[0], frames)
+
+
+def test_spins_and_unseen_cells(tmp_path):
+    frames = film(automata.elementary(30), soup(np.random.default_rng(0), (40,), 0.5), 20)
+    np.savez(tmp_path / "s.npz", frames=2 * frames - 1)
+    with pytest.raises(ConfigError, match="-1 means unseen: give --states -1,1"):
+        recording.read([tmp_path / "s.npz"], Reading(line=True))
+    found = recording.read([tmp_path / "s.npz"], Reading(True, ("-1", "1")))
+    np.testing.assert_array_equal(found.frames[0, :, 0], frames)
+    found = recording.read([tmp_path / "s.npz"], Reading(True, 2))
+    assert f"{(frames == 0).sum()} of 800 cells unseen" in found.told
+
+
+@pytest.mark.parametrize(
+    ("rule", "first", "size"),
+    [
+        ("B3/S23", (2, 3), (8, 8)),
+        ("B3/S23:T12,9", (-4, -6), (9, 12)),
+        ("B3/S23:P12,9", (-4, -6), (9, 12)),
+    ],
+)
+def test_patterns_lie_where_golly_cut_them(tmp_path, rule, first, size):
+    start = np.zeros((9, 12), int)
+    start[2:5, 3:6] = [[0, 1, 0], [0, 0, 1], [1, 1, 1]]
+    frames = film(life, start, 5)
+    paths = [tmp_path / f"{number}.RLE" for number in range(5)]
+    for path, cells in zip(paths, frames, strict=True):
+        (y, x), (bottom, right) = (edge(np.argwhere(cells), axis=0) for edge in (np.min, np.max))
+        text = rle(cells[y : bottom + 1, x : right + 1]).replace("B3/S23", rule)
+        place = f"Pos={x + first[1]},{y + first[0]} " if x + first[1] or y + first[0] else ""
+        path.write_text(f"#CXRLE {place}Gen=7\n{text}")
+    found = recording.read(paths)
+    seen = frames if ":" in rule else frames[:, : size[0], 1 : 1 + size[1]]
+    np.testing.assert_array_equal(found.frames[0], seen)
+    assert (found.rule, found.edge) == ("B3/S23", "zero" if ":P" in rule else "periodic")
+    one = paths[1].read_text()
+    for wrong, words, where in (
+        (one.replace(rule, "B3/S23:K9,9"), "several universes", paths[:1]),
+        (re.sub("Pos=-?", "Pos=99999999", one), "too many|outside", paths[:1]),
+        (re.sub("Pos=", "Pos=x", one), "names no place", paths[1:2]),
+        (one.replace("#CXRLE", "#C").replace(rule, "B3/S23"), "cut out", paths),
+    ):
+        for path in where:
+            path.write_text(wrong)
+        with pytest.raises(ConfigError, match=words):
+            recording.read(paths)
 
 
 def test_a_hidden_state_and_golly(dct, tmp_path):
@@ -115,12 +218,23 @@ def test_bad_recordings_are_refused_with_the_remedy(dct, tmp_path, frames):
     def pickled(path):
         np.savez(path, frames=np.array([object()], object), allow_pickle=True)
 
+    def zeros(path):
+        np.savez(path, frames=np.zeros((2, 3, 3)))
+
+    def twelve(path):
+        first, *rest = pictures(np.arange(48).reshape(2, 4, 6) % 12, 1, range(0, 240, 20))
+        first.save(path, save_all=True, append_images=rest)
+
     def bomb(path):
         np.savez_compressed(path, frames=np.zeros((33, 1024, 1024), np.uint8))
 
     assert "--threshold" in refused(dct, tmp_path, "g.gif", greys, "--states", "2")
     assert "cannot be divided into cells" in refused(dct, tmp_path, "h.gif", greys, "--cell", "7")
     assert "numbers" in refused(dct, tmp_path, "p.npz", pickled)
+    assert "12 states of 9 cells" in refused(dct, tmp_path, "t.tiff", twelve, "--states", "12")
+    assert "no colour" in refused(dct, tmp_path, "n.gif", greys, "--states", "white,blak")
+    assert "has the colour black" in refused(dct, tmp_path, "m.gif", greys, "--states", "white,red")
+    assert "has numbers" in refused(dct, tmp_path, "c.npz", zeros, "--states", "white,red")
     assert "at most" in refused(dct, tmp_path, "b.npz", bomb)
     assert "not a recording" in refused(dct, tmp_path, "x.gif", b"GIF?")
     one = rle(frames[0]).encode()

@@ -158,6 +158,12 @@ def test_a_contradiction_names_both_places(tmp_path):
         read_examples([write(tmp_path, rows, ".json")])
 
 
+def test_suffixes_in_capitals(tmp_path):
+    path = write_text(tmp_path, "1,0\n\n0,1\n", "PAIRS.CSV")
+    assert [raw.before for raw in read_inputs(path)] == [[["1", "0"]], [["0", "1"]]]
+    assert len(read_examples([path]).train) == 1
+
+
 def test_other_files_are_refused(tmp_path):
     with pytest.raises(ConfigError, match="is no file of examples"):
         read_examples([write_text(tmp_path, "", "pairs.toml")])
@@ -168,6 +174,7 @@ def test_other_files_are_refused(tmp_path):
     for text, words in (
         ("0;1\n\n1;0\n", "no comma"),
         ("0 1\n\n1 0\n", "no comma"),
+        ("ab.\nb.a\n\nba.\n.ab\n", "line 1: has no comma"),
         ("0.0,1\n", "0.0"),
     ):
         with pytest.raises(ConfigError, match=words):

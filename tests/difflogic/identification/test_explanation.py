@@ -7,7 +7,7 @@ import pytest
 
 import difflogic
 from difflogic.identification import Recording, Space, identify
-from difflogic.identification.recording import Inquiry, from_array
+from difflogic.identification.recording import Inquiry, Reading, from_array
 from difflogic.library.simplifying import SIMPLIFYING
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError, ConfigError, StoppedError
@@ -18,7 +18,7 @@ from tests.difflogic.identification.automata import film, life, soup
 def test_a_wrong_gap_has_no_rule():
     frames = film(automata.elementary(110), soup(np.random.default_rng(0), (64,), 0.5), 6, 2)
     with pytest.raises(ConfigError, match=r"no rule explains recording 0 up to frame \d"):
-        identify(Inquiry(from_array(frames, line=True), Space("line-1"), gap=3))
+        identify(Inquiry(from_array(frames, how=Reading(line=True)), Space("line-1"), gap=3))
 
 
 def life_entries(space):

@@ -16,7 +16,7 @@ import pytest
 
 from difflogic.identification import Space, identify
 from difflogic.identification.explanation import run
-from difflogic.identification.recording import Inquiry, from_array
+from difflogic.identification.recording import Inquiry, Reading, from_array
 from difflogic.identification.solving import solve
 from difflogic.system.deadline import Deadline
 from tests.difflogic.identification import automata
@@ -34,7 +34,7 @@ class Row:
 
     def find(self, frames, space=None, mask=None, seconds=None, **settings):
         line = space is not None and space.neighbourhood == "line-1"
-        recording = from_array(frames, mask, line=line)
+        recording = from_array(frames, mask, Reading(line=line))
         began = time.process_time()
         deadline = {} if seconds is None else {"deadline": Deadline.after(seconds)}
         found = identify(Inquiry(recording, space or Space(), **settings, **deadline))
@@ -95,7 +95,9 @@ def test_hidden_states(name, step, shown, space, hidden, size):
     for seed in range(seeds):
         rng = np.random.default_rng(seed)
         films = [film(step, rng.integers(0, len(shown), (n, n)), 17) for n in (size, min(size, 24))]
-        recorded, fresh = (from_array(np.array(shown)[each], states=space.states) for each in films)
+        recorded, fresh = (
+            from_array(np.array(shown)[each], how=Reading(states=space.states)) for each in films
+        )
         found = row.find(recorded.frames, space, hidden=hidden, seconds=300)
         # Whether exactly this rule explains another film.
         rule = found.complete[found.space.examples]

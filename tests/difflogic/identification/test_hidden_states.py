@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from difflogic.identification import Space, identify
-from difflogic.identification.recording import Inquiry, from_array
+from difflogic.identification.recording import Inquiry, Reading, from_array
 from difflogic.system.errors import ConfigError
 from tests.difflogic.identification.automata import film
 
@@ -79,7 +79,9 @@ def kinds(symmetry, hidden=1):
 def compare(frames, symmetry, hidden=1):
     """Compare what is said of a film with all rules; return what was said."""
     every = {kind: list(rules(frames, kind[1], key_of(*kind))) for kind in kinds(symmetry, hidden)}
-    inquiry = Inquiry(from_array(frames, line=True), Space("line-1", symmetry), hidden=hidden)
+    inquiry = Inquiry(
+        from_array(frames, how=Reading(line=True)), Space("line-1", symmetry), hidden=hidden
+    )
     if not any(every.values()):
         with pytest.raises(ConfigError, match="proved"):
             identify(inquiry)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from difflogic.identification import Space, identify
-from difflogic.identification.recording import Inquiry, from_array
+from difflogic.identification.recording import Inquiry, Reading, from_array
 from difflogic.system.errors import ConfigError
 
 CELLS = {
@@ -165,7 +165,7 @@ def test_free_entries_of_several_states_are_filled_whole(hood, symmetry, states)
             film.append(stepped(table[space.entry_of], film[-1], hood, "periodic", states))
         film = np.stack(film)
         film[rng.random(film.shape) < share * (np.arange(4) > 0)[:, None, None]] = -1
-        found = identify(Inquiry(from_array(film, states=states), space))
+        found = identify(Inquiry(from_array(film, how=Reading(states=states)), space))
         assert is_of_kind(found.complete, hood, symmetry, states)
         assert explain(found.complete, film, hood, "periodic", states=states)
 
@@ -191,14 +191,16 @@ def test_a_rule_makes_the_film_without_the_wrong_cells(hood, symmetry, boundary,
 
     def has_a_rule(film):
         try:
-            identify(Inquiry(from_array(film, states=states), space, boundary))
+            identify(Inquiry(from_array(film, how=Reading(states=states)), space, boundary))
         except ConfigError:
             return False
         return True
 
     possible = every[[has_a_rule(film) for film in every]]
     for film in some(every, 48):
-        found = identify(Inquiry(from_array(film, states=states), space, boundary, noise=True))
+        found = identify(
+            Inquiry(from_array(film, how=Reading(states=states)), space, boundary, noise=True)
+        )
         differs = possible != film
         assert len(found.flipped) == differs.sum(axis=(1, 2, 3)).min()
         wrong = np.zeros(film.shape, bool)

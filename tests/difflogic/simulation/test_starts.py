@@ -11,6 +11,7 @@ from PIL import Image
 from difflogic.library import simulating as library
 from difflogic.simulation import bit_grid, picture, starts
 from difflogic.simulation.bit_grid import BitGrid, Geometry
+from difflogic.simulation.patterns import parse_pattern
 from difflogic.simulation.simulator import Conditions, Simulator
 from difflogic.system.errors import ConfigError, DctError, ModelFileError
 from tests.difflogic.circuit.circuits import automaton
@@ -84,7 +85,7 @@ def test_images(tmp_path):
 )
 def test_bad_patterns(text, hint):
     with pytest.raises(ConfigError, match=hint):
-        starts.parse_rle(text)
+        parse_pattern(text)
 
 
 def test_missing_files(tmp_path):

@@ -1,0 +1,168 @@
+"""The pixels of image files: the only place that opens them.
+
+What a file may hold besides colours is read, too: transparency, palettes, greys of 16 bits, and the
+orientation in its EXIF data. `read_image` is for pictures, which are scaled to a grid;
+`read_frames` is for films, whose pixels must keep exact values.
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.system.errors import ConfigError
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+FORMATS = ("PNG", "BMP", "GIF", "JPEG", "PPM", "TIFF", "WEBP")
+"""Formats to open. Pillow would pass some of the others to external programs."""
+
+EXACT = ("PNG", "BMP", "GIF", "TIFF", "WEBP")
+"""Formats of films: those that can keep the value of each pixel."""
+
+MAX_PIXELS = 2**25
+"""33 million pixels, as in a large photograph. Guards memory."""
+
+DEEP = 257
+"""One step of 8 bits, in the 16 bits of a film's pixels."""
+
+
+def read_image(content: bytes, largest_side: int) -> tuple[npt.NDArray[np.uint8], tuple[int, int]]:
+    """Return the RGBA pixels of an image, (h, w, 4), and its own rows and columns.
+
+    It is reduced if a side is larger than `largest_side`. Raises ConfigError unless it is a
+    complete still image of a known format.
+    """
+    from PIL import Image, ImageOps
+
+    with _opened(content, FORMATS, "is neither a text grid nor an image that can be read") as image:
+        if getattr(image, "is_animated", False):
+            raise ConfigError("the image is animated or has several pages: save one of them")
+        pixels = _rgba(ImageOps.exif_transpose(image))
+        if pixels.dtype != np.uint8:
+            pixels = (pixels / DEEP).round().astype(np.uint8)
+        small = Image.fromarray(pixels)
+        small.thumbnail((largest_side, largest_side), Image.Resampling.BOX)
+        return np.asarray(small), pixels.shape[:2]
+
+
+def read_frames(content: bytes, otherwise: str) -> npt.NDArray[np.uint64]:
+    """Return a number for the colour of each pixel, (frames, height, width), see `unpacked`.
+
+    Fully transparent pixels are 0. Raises ConfigError, with the text `otherwise` for what is no
+    image, and for colours whose exact values Pillow does not read.
+    """
+    from PIL import ImageOps, ImageSequence
+
+    found: list[npt.NDArray[np.uint64]] = []
+    with _opened(content, EXACT, otherwise) as image:
+        if image.format == "PNG" and content[24] > 8 and content[25]:  # depth, and no plain grey
+            raise ConfigError("has colours of 16 bits, of which only 8 are read: save it with 8")
+        for frame in ImageSequence.Iterator(image):
+            if (len(found) + 1) * frame.width * frame.height > MAX_PIXELS:
+                raise ConfigError(f"has more than {MAX_PIXELS} pixels: cut it")
+            if frame.mode == "F" or (frame.mode == "I" and not _deep(frame.getextrema())):
+                raise ConfigError(
+                    "has greys of 32 bits: save it with 16, or give an .npz of states"
+                )
+            read = _rgba(ImageOps.exif_transpose(frame))
+            pixels = read.astype(np.uint64) * np.uint64(DEEP if read.dtype == np.uint8 else 1)
+            numbers = pixels @ (np.uint64(1) << np.arange(48, -1, -16, dtype=np.uint64))
+            found.append(np.where(pixels[..., 3] > 0, numbers, 0))
+            if found[-1].shape != found[0].shape:
+                raise ConfigError(f"frame {len(found) - 1} has another size than frame 0")
+    return np.stack(found)
+
+
+def unpacked(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+    """Return red, green, blue and alpha, 16 bits each, shape (…, 4)."""
+    shifts = np.arange(48, -1, -16, dtype=np.uint64)
+    return (numbers[..., None] >> shifts & np.uint64(0xFFFF)).astype(np.int64)
+
+
+def color_number(text: str) -> int:
+    """Return the number, see `read_frames`, of a colour by name or as "#rrggbb", or ConfigError."""
+    from PIL import ImageColor
+
+    if text == "transparent":
+        return 0
+    if text.startswith("grey:"):
+        grey = int(text[5:]) if text[5:].isdigit() else DEEP * 256
+        values = (grey, grey, grey, DEEP * 255)
+    else:
+        try:
+            values = tuple(DEEP * each for each in (*ImageColor.getrgb(text), 255)[:4])
+        except ValueError:
+            values = (DEEP * 256,)
+    if max(values) > DEEP * 255:
+        raise ConfigError(
+            f'--states: "{text}" is no colour: give names, such as white, black and transparent, '
+            "or #d63031"
+        )
+    return int(sum(value << shift for value, shift in zip(values, (48, 32, 16, 0), strict=True)))
+
+
+def color_name(number: int) -> str:
+    """Return the name of a colour, which `color_number` reads."""
+    for name in ("transparent", "white", "black"):
+        if color_number(name) == number:
+            return name
+    values = [number >> shift & 0xFFFF for shift in (48, 32, 16, 0)]
+    if any(value % DEEP for value in values):
+        return f"grey:{values[0]}"
+    text = bytes(value // DEEP for value in values).hex()
+    return "#" + text.removesuffix("ff") if text.endswith("ff") else f"#{text}"
+
+
+@contextmanager
+def _opened(content: bytes, formats: tuple[str, ...], otherwise: str) -> Iterator[Image.Image]:
+    """Open an image of one of the formats, to be read inside the context.
+
+    Raises ConfigError for a damaged image, and with the text `otherwise` for anything else.
+    """
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with warnings.catch_warnings():
+            # About very large images and odd metadata.
+            warnings.simplefilter("ignore")
+            with Image.open(io.BytesIO(content), formats=formats) as image:
+                width, height = image.size
+                if width * height > MAX_PIXELS:
+                    raise ConfigError(
+                        f"the image has {width}×{height} pixels, more than {MAX_PIXELS}: scale it "
+                        "down"
+                    )
+                yield image
+    except (ConfigError, MemoryError):
+        raise
+    except Image.DecompressionBombError:
+        raise ConfigError(f"the image has more than {MAX_PIXELS} pixels: scale it down") from None
+    except UnidentifiedImageError:
+        raise ConfigError(f"{otherwise} ({', '.join(formats)})") from None
+    except Exception as error:  # damaged files make Pillow raise nearly anything
+        raise ConfigError(f"the image is damaged or cut off ({error}): save it again") from None
+
+
+def _deep(extrema: Any) -> bool:
+    return bool(0 <= extrema[0] <= extrema[1] <= 0xFFFF)
+
+
+def _rgba(image: Image.Image) -> npt.NDArray[Any]:
+    """Return RGBA (h, w, 4): of 16 bits for greys with more than 8, which Pillow would clip."""
+    if image.mode == "F" or image.mode.startswith("I"):
+        grey = np.asarray(image, np.float32)
+        full = float(0xFFFF) if image.mode != "F" else max(float(np.nanmax(grey)), 1e-30)
+        shades = np.clip(np.nan_to_num(grey / full), 0, 1) * 0xFFFF
+        alpha = np.where(grey == image.info.get("transparency", np.nan), 0, 0xFFFF)
+        return np.stack([*[shades.round()] * 3, alpha], axis=-1).astype(np.uint16)
+    if image.mode not in ("RGB", "RGBA", "L", "LA", "P", "PA", "1"):
+        image = image.convert("RGB")
+    return np.asarray(image.convert("RGBA"))

@@ -1,0 +1,85 @@
+"""Patterns in Golly's run-length encoding: their states, and where they lie."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.system.errors import ConfigError
+
+MOST_CELLS = 2**26
+
+_HEAD = re.compile(r"x\s*=\s*(\d{1,9})\s*,\s*y\s*=\s*(\d{1,9})\b(?:\s*,\s*rule\s*=\s*(.*))?.*")
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A pattern, and what its file says about the universe that it is cut from."""
+
+    cells: npt.NDArray[np.uint8]
+    """States, shape (rows, columns)."""
+    lettered: bool
+    """Whether states are written as letters, as for rules of more than two."""
+    corner: tuple[int, int] | None = None
+    """Row and column of the first cell in the universe, if the file has Golly's #CXRLE line."""
+    rule: str = ""
+    """Without the size of the universe."""
+    topology: str = ""
+    """The universe's size, as in Golly: T64,32 is a torus 64 cells wide; empty if unbounded."""
+
+    @property
+    def cropped(self) -> bool:
+        """Whether all four edges have live cells, as where Golly cuts a pattern out."""
+        edges = (self.cells[0], self.cells[-1], self.cells[:, 0], self.cells[:, -1])
+        return all(edge.any() for edge in edges)
+
+
+def parse_pattern(text: str) -> Pattern:
+    """Read a pattern of up to 256 states. Raises ConfigError for any other text."""
+    comments = [line for line in text.splitlines() if line.startswith("#")]
+    lines = [line.strip() for line in text.splitlines() if not line.startswith("#")]
+    head = _HEAD.fullmatch(lines[0] if lines else "")
+    if head is None:
+        raise ConfigError('is not a run-length encoded pattern: "x = …, y = …" is missing')
+    columns, rows = int(head[1]), int(head[2])
+    if not 0 < rows * columns <= MOST_CELLS:
+        raise ConfigError(f"{rows}×{columns} cells: there must be from 1 to {MOST_CELLS}")
+    cells = np.zeros((rows, columns), np.uint8)
+    y = x = 0
+    body, _, _ = "".join(lines[1:]).partition("!")
+    signs = re.findall(r"(\d{0,9})([p-y]?[A-X]|.)", body.replace(" ", ""))
+    for count, sign in signs:
+        run = int(count or 1)
+        if sign == "$":
+            y, x = y + run, 0
+        elif sign in ("b", "o", ".") or (sign[-1].isupper() and _state(sign) < 256):
+            if y >= rows or x + run > columns:
+                raise ConfigError(f"row {y + 1} is outside the {rows}×{columns} cells it declares")
+            cells[y, x : x + run] = _state(sign)
+            x += run
+        else:
+            raise ConfigError(
+                f'"{sign}" is not allowed in a pattern: use b, o, $ and !, or ., A to X and pA to '
+                "yO for states"
+            )
+    corner = None
+    for line in comments:
+        if line.startswith("#CXRLE"):
+            at = re.search(r"\bPos\s*=\s*(-?\d{1,9})\s*,\s*(-?\d{1,9})(?!\S)", line)
+            if at is None and "Pos" in line:
+                raise ConfigError(f'"{line:.60}" names no place, such as #CXRLE Pos=0,1')
+            corner = (int(at[2]), int(at[1])) if at else (0, 0)
+    rule, _, topology = (head[3] or "").strip().partition(":")
+    lettered = any(sign == "." or sign[-1].isupper() for _, sign in signs)
+    return Pattern(cells, lettered, corner, rule, topology)
+
+
+def _state(sign: str) -> int:
+    """Return the state that a sign stands for: A is 1, X is 24, pA is 25, yO is 255."""
+    if sign in ("b", "o", "."):
+        return int(sign == "o")
+    high = ord(sign[0]) - ord("p") + 1 if len(sign) == 2 else 0
+    return 24 * high + ord(sign[-1]) - ord("A") + 1
