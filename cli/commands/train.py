@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from cli.errors import note
 from cli.options import ConfigArgument, RunOptions, Shared, Small
 from cli.running import run_experiment
 from difflogic.library.groups import PictureOptions
@@ -78,4 +79,6 @@ def train_pattern(
     from difflogic.library import experiments
 
     experiment = experiments.picture(config, picture, options.resume is not None)
+    for line in experiment.warnings if shared.quiet else experiment.lines:
+        note(line)
     run_experiment(experiment, options, shared)

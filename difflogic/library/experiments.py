@@ -30,7 +30,8 @@ class Experiment:
     """The kind of task that the command is for; None for any."""
     lines: Sequence[str] = ()
     """What was chosen, for people."""
-    warning: str = ""
+    warnings: Sequence[str] = ()
+    """Those of the lines that are to be shown in any case."""
 
 
 def checkerboard(
@@ -81,9 +82,10 @@ def picture(config: str | None, options: PictureOptions, resumed: bool) -> Exper
     is_image = target is not None and colors is None and growing.is_image(target)
     if config is None and not resumed and (chosen or is_image):
         growth = growing.plan(options)
-        name, warning = picture_name(growth.picture.name), growth.picture.warning
+        warnings = [line for line in growth.lines if line.startswith("warning: ")]
+        name = picture_name(growth.picture.name)
         return Experiment(
-            None, growth.config, growth.overrides, name, "pattern", growth.lines, warning
+            None, growth.config, growth.overrides, name, "pattern", growth.lines, warnings
         )
     default = "letter-g" if colors == 3 or (colors is None and target == "letter-g") else "lizard"
     overrides = [] if target is None else [picture_override(target)]
