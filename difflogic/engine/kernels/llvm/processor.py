@@ -25,8 +25,8 @@ def flush_denormals(context, builder, signature, args):
     """
     before = cgutils.alloca_once_value(builder, I32(0))
     if ARM:
-        mode = builder.asm(ir.FunctionType(I64, []), "mrs $0, fpcr", "=r", [], True)
-        _set_fpcr(builder, builder.or_(mode, I64(1 << 24)))
+        mode = _fpcr(builder, "get", ir.FunctionType(I64, []))
+        _fpcr(builder, "set", _SETS, builder.or_(mode, I64(1 << 24)))
         builder.store(builder.trunc(mode, I32), before)
     if X86:
         _control_register(builder, "stmxcsr", before)
@@ -39,14 +39,20 @@ def flush_denormals(context, builder, signature, args):
 def restore_denormals(context, builder, signature, args):
     """Undo flush_denormals."""
     if ARM:
-        _set_fpcr(builder, builder.zext(args[0], I64))
+        _fpcr(builder, "set", _SETS, builder.zext(args[0], I64))
     if X86:
         _control_register(builder, "ldmxcsr", cgutils.alloca_once_value(builder, args[0]))
     return context.get_dummy_value()
 
 
-def _set_fpcr(builder, mode):
-    builder.asm(ir.FunctionType(ir.VoidType(), [I64]), "msr fpcr, $0", "r", [mode], True)
+_SETS = ir.FunctionType(ir.VoidType(), [I64])
+
+
+def _fpcr(builder, verb, signature, *values):
+    """Get or set ARM's floating-point control register; bit 24 flushes to zero."""
+    name = f"llvm.aarch64.{verb}.fpcr"
+    function = cgutils.get_or_insert_function(builder.module, signature, name)
+    return builder.call(function, values)
 
 
 X86 = platform.machine().lower() in ("x86_64", "amd64")
