@@ -15,7 +15,7 @@ from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.question import Asked
 from difflogic.system.callbacks import may_cancel
 
-AT_ONCE = 2**13
+AT_ONCE = 2**15
 """Neighbourhoods that are tried together."""
 
 
