@@ -19,7 +19,7 @@ BUDGETS = {
     "difflogic.inspection": 2_180,
     "difflogic.library.exporting": 11_600,
     "difflogic.proof": 6_000,
-    "difflogic.simplification": 3_900,
+    "difflogic.simplification": 3_950,
     "difflogic.simulation": 5_400,
     "difflogic.training.reference": 7_700,
     "difflogic.training.trainer": 17_000,
