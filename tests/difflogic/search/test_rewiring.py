@@ -11,15 +11,17 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import OPS
 from difflogic.circuit.grid import Walls
 from difflogic.config import load_config
+from difflogic.engine.hard import active_gates
 from difflogic.engine.workers import Workers
 from difflogic.model.hardening import hard_circuit, netlist_of
 from difflogic.model.model import Model
 from difflogic.proof.convergence import sets
 from difflogic.proof.convergence.planes import Board, Network
 from difflogic.search.limits import Limits
-from difflogic.search.rewiring import rebuilt, rewire
+from difflogic.search.rewiring import Rewirer, rebuilt, rewire
 from difflogic.search.toughness import Toughness
 from difflogic.tasks import make_task
+from difflogic.training.searching import make_finisher
 from tests.difflogic.library.test_ruling import tough_checkerboard
 
 CHANNELS = 2
@@ -132,3 +134,28 @@ def test_a_rewired_circuit_keeps_the_proofs() -> None:
     assert small.gates < asked[0].gates
     netlist, ops = netlist_of(small, 8)
     assert Toughness(netlist, task, 0).confines(ops)
+
+
+@pytest.mark.thorough
+def test_a_tough_circuit_is_finished_by_a_smaller_one() -> None:
+    """Of the rule by hand, in place of a trained circuit; one of noise is left."""
+    config = load_config("checkerboard-tough", ["finishing.polish=65536"])
+    start, task = rebuilt(Model.create(config), tough_checkerboard().circuit), make_task(config)
+    with Workers(1) as workers:
+        rewirer = make_finisher(start, task, workers)
+        assert isinstance(rewirer, Rewirer)
+        found = rewirer.finish(start.logits.T, np.random.default_rng(0))
+        polished = rewirer.polish(found, np.random.default_rng(0)).polished
+        made = rewirer.complete(start)
+        again = make_finisher(start, task, workers).complete(start)
+        noise = np.random.default_rng(1).random(start.logits.T.shape)
+        left = rewirer.finish(noise, np.random.default_rng(0))
+    assert found.exact
+    assert found.wrong_fresh == 0
+    assert polished is not None
+    assert polished.after.gates == len(active_gates(made.netlist, made.ops, (0,)))
+    assert polished.after.gates < polished.before.gates
+    assert Toughness(made.netlist, task, 0).confines(made.ops)
+    np.testing.assert_array_equal(again.ops, made.ops)
+    assert not left.exact
+    assert left.wrong > 0
