@@ -12,7 +12,8 @@ Targets of hidden channels are hints (Abu-Mostafa 1990, "Learning from hints in 
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from typing import Literal
 
 import numpy as np
@@ -116,19 +117,21 @@ class Wounds(Task):
 
         `code` are the right codes, zeros beyond the edges; `corner` marks upper left corners.
         """
-        right = _seen(np.logical_and((state == code).all(axis=0), code[-1]))
-        silent = _seen(~state[:-1].any(axis=0), beyond=True)
-        lying = {name: ~right[name] & ~silent[name] for name in NEIGHBORS}
-        fired = _seen(state[-1].astype(np.bool_))
-        north, west = right["N"], right["W"]
+        right = _Seen((state == code).all(axis=0) & (code[-1] == 1))
+        silent = _Seen(~state[:-1].any(axis=0), beyond=True)
+        lying = _Seen(~(right.cells | silent.cells))
+        fired = _Seen(state[-1] == 1)
+        north, west = right.of("N"), right.of("W")
+        unseen_north, unseen_west = silent.of("N"), silent.of("W")
         # The majority of two neighbours and the cell itself: Toom 1980.
-        known = north & west | north & silent["W"] | west & silent["N"]
-        known |= (north | west) & right["C"]
-        known |= silent["N"] & silent["W"] & _any(right) & ~_any(lying)
-        five = ("NW", "N", "W", "NE", "SW")
-        as_corner = fired["C"] & ~_any({name: fired[name] | ~silent[name] for name in five})
-        known = (known & ~as_corner) | corner & fired["C"]
-        blank = ~_any({name: ~silent[name] for name in NEIGHBORS}) & ~as_corner
+        known = north & west | north & unseen_west | west & unseen_north
+        known |= (north | west) & right.cells
+        known |= unseen_north & unseen_west & right.any() & ~lying.any()
+        heard = _Seen(fired.cells | ~silent.cells)
+        five = (heard.of(name) for name in ("NW", "N", "W", "NE", "SW"))
+        as_corner = fired.cells & ~reduce(or_, five)
+        known = (known & ~as_corner) | corner & fired.cells
+        blank = ~_Seen(~silent.cells).any() & ~as_corner
         return known, blank & ~known
 
 
@@ -139,16 +142,22 @@ def _places(gap: Cells) -> npt.NDArray[np.int64]:
     return places
 
 
-def _seen(cells: npt.ArrayLike, beyond: bool = False) -> dict[str, Cells]:
-    """Return by name what each cell sees of its neighbours; `beyond` lies beyond the edge."""
-    padded = np.pad(np.asarray(cells, np.bool_), 1, constant_values=beyond)
-    height, width = padded.shape[0] - 2, padded.shape[1] - 2
-    return {
-        name: padded[1 + dy : 1 + dy + height, 1 + dx : 1 + dx + width]
-        for name, (dy, dx) in zip(NEIGHBORS, OFFSETS, strict=True)
-    }
+class _Seen:
+    """What each cell sees of its neighbours; `beyond` lies beyond the edge."""
 
+    def __init__(self, cells: Cells, beyond: bool = False) -> None:
+        self.cells = cells
+        height, width = cells.shape
+        self._padded = np.full((height + 2, width + 2), beyond)
+        self._padded[1:-1, 1:-1] = cells
 
-def _any(seen: dict[str, Cells]) -> Cells:
-    found: Cells = np.logical_or.reduce(list(seen.values()))
-    return found
+    def of(self, name: str) -> Cells:
+        """Return the neighbours of this name."""
+        (dy, dx), (height, width) = OFFSETS[NEIGHBORS.index(name)], self.cells.shape
+        return self._padded[1 + dy : 1 + dy + height, 1 + dx : 1 + dx + width]
+
+    def any(self) -> Cells:
+        """Return whether any of the nine cells is true."""
+        rows = self._padded[:-2] | self._padded[1:-1] | self._padded[2:]
+        found: Cells = rows[:, :-2] | rows[:, 1:-1] | rows[:, 2:]
+        return found
