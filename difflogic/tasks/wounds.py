@@ -117,8 +117,8 @@ class Wounds(Task):
 
         `code` are the right codes, zeros beyond the edges; `corner` marks upper left corners.
         """
-        right = _Seen((state == code).all(axis=0) & (code[-1] == 1))
-        silent = _Seen(~state[:-1].any(axis=0), beyond=True)
+        right = _Seen(np.logical_and((state == code).all(axis=0), code[-1]))
+        silent = _Seen(np.logical_not(state[:-1].any(axis=0)), beyond=True)
         lying = _Seen(~(right.cells | silent.cells))
         fired = _Seen(state[-1] == 1)
         north, west = right.of("N"), right.of("W")
