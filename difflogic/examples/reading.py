@@ -18,6 +18,7 @@ from difflogic.system.archive import NpzReader
 from difflogic.system.errors import ConfigError, ModelFileError
 from difflogic.system.files import read_named
 from difflogic.system.quantities import counted
+from difflogic.system.subject import about
 
 MOST_BYTES = 2**26
 SUFFIXES = (".json", ".jsonl", ".csv", ".npz")
@@ -55,7 +56,7 @@ def read_examples(paths: Sequence[Path]) -> Examples:
             if raw.after is not None:
                 found.append(raw._replace(place=place))
     source = ", ".join(map(str, paths))
-    try:
+    with about(source):
         symbols = name_symbols(cells for raw in found for cells in (raw.before, raw.after or []))
         pairs = {
             aside: tuple(
@@ -65,8 +66,6 @@ def read_examples(paths: Sequence[Path]) -> Examples:
             )
             for aside in (False, True)
         }
-    except ConfigError as error:
-        raise ConfigError(f"{source}: {error}") from None
     return Examples(symbols, pairs[False], pairs[True], source)
 
 

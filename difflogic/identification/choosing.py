@@ -9,6 +9,7 @@ from difflogic.identification.recording import Inquiry, Recording
 from difflogic.identification.rules import MOST_PATTERNS, NEIGHBOURHOODS, Space
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import ConfigError
+from difflogic.system.subject import about
 
 
 @dataclass(frozen=True)
@@ -56,19 +57,15 @@ def choose(
                 "auto weighs rules without noise and hidden states, of lines, or of grids with "
                 "frames one step apart"
             )
-        try:
+        with about(f"{film.source}: {film.told}"):
             space = Space(neighbourhood, symmetry, film.states)
-        except ConfigError as error:
-            raise ConfigError(f"{film.source}: {film.told}: {error}") from None
         return Inquiry(film, space, asked, int(gap)), None
     hoods = _lines(film.states) if radius == "auto" else [neighbourhood]
     gaps = tuple(GAPS) if gap == "auto" else (int(gap),)
     within = "none" if symmetry == "auto" else symmetry
-    try:
+    with about(film.source):
         spaces = [Space(hood, within, film.states) for hood in hoods]
         likely = weigh(film.pairs, spaces, gaps, edges, deadline)
-    except ConfigError as error:
-        raise ConfigError(f"{film.source}: {error}") from None
     best = likely.hypotheses[0]
     space = best.space
     if symmetry != "auto":

@@ -381,7 +381,7 @@ def _guess(inquiry: Inquiry, known: Table) -> Table | None:
     def update(done: int, total: int | None, what: str) -> None:
         inquiry.update(done, total, f"a first guess, {what}")
 
-    short = inquiry.deadline.sooner(GUESS_SECONDS)
+    short = _sooner(inquiry.deadline, GUESS_SECONDS)
     simpler = replace(inquiry, space=coarse, deadline=short, update=update)
     try:
         solved = solve(simpler, merged, decide=False)
@@ -412,10 +412,14 @@ def _first_unexplained(inquiry: Inquiry) -> tuple[int, int]:
     return number, 1 + bisect_left(range(2, every.shape[1] + 1), True, key=lambda n: fails(cut(n)))
 
 
+def _sooner(deadline: Deadline, seconds: float) -> Deadline:
+    return replace(deadline, at=min(deadline.at, Deadline.after(seconds).at))
+
+
 def _remedy(inquiry: Inquiry) -> str:
     """Return a hint: which other spaces or options might explain the recording."""
     space = inquiry.space
-    deadline = inquiry.deadline.sooner(HINT_SECONDS)
+    deadline = _sooner(inquiry.deadline, HINT_SECONDS)
     for edge, hood, symmetry in product(
         ("periodic", "zero", "unknown"), NEIGHBOURHOODS, ("outer-totalistic", "rotations", "none")
     ):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -25,6 +24,7 @@ from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import ConfigError, ModelFileError
 from difflogic.system.files import read_named
 from difflogic.system.quantities import counted
+from difflogic.system.subject import about
 
 MOST_CELLS = 2**25
 """In all frames together."""
@@ -186,47 +186,40 @@ def from_array(
             f"{source}: has frames of {array.shape[2]} rows: the frames of a line have one row, in "
             "an array of shape (frames, width)"
         )
-    if how.names:
-        return _named(array, how.names, source)
-    if how.count is None and {*np.unique(array[~np.isnan(array)]).tolist()} == {-1, 1}:
-        raise ConfigError(
-            f"{source}: has the values -1 and 1, and no 0, as of spins; but -1 means unseen: "
-            "give --states -1,1 if both are states, or --states 2 if -1 is unseen"
-        )
-    unseen = np.isnan(array) | (array == UNKNOWN)
-    values = np.where(unseen, 0, array)
-    most = how.count or MOST_STATES
-    wrong = np.argwhere((values != np.floor(values)) | (values < 0) | (values >= most))
-    if len(wrong):
-        value = array[tuple(wrong[0])]
-        raise ConfigError(
-            f"{source}: {place(wrong[0])} has the value {value:g}, which is not a state from 0 to "
-            f"{most - 1}: give --states, or --threshold for greys"
-        )
-    frames = np.where(unseen, UNKNOWN, values).astype(np.int64)
-    return Recording(frames, how.count or max(2, int(frames.max()) + 1), source)
-
-
-def _named(array: Values, names: tuple[str, ...], source: str) -> Recording:
-    """Read an array whose values stand for states as in `names`."""
-    try:
-        values = [float(name) for name in names]
-    except ValueError:
-        raise ConfigError(
-            f"{source}: --states {','.join(names)}: has numbers, and no colours: give its values, "
-            "such as --states -1,1"
-        ) from None
-    frames = np.where(np.isnan(array), UNKNOWN, len(values))
+    with about(source):
+        values = _values(array, how)
+    unseen = np.isnan(array) | ((array == UNKNOWN) & (UNKNOWN not in values))
+    frames = np.where(unseen, UNKNOWN, len(values))
     for state, value in enumerate(values):
         frames[array == value] = state
     other = np.argwhere(frames == len(values))
     if len(other):
         value = array[tuple(other[0])]
+        known = ", ".join(how.names) if how.names else f"0 to {len(values) - 1}"
         raise ConfigError(
-            f"{source}: {place(other[0])} has the value {value:g}, and --states names "
-            f"{', '.join(names)}"
+            f"{source}: {place(other[0])} has the value {value:g}, which is not a state ({known}): "
+            "give --states, or --threshold for greys"
         )
-    return Recording(frames, len(values), source, names=names)
+    states = how.count or len(how.names) or max(2, int(frames.max()) + 1)
+    return Recording(frames, states, source, names=how.names)
+
+
+def _values(array: Values, how: Reading) -> list[float]:
+    """Return the value of each state in an array."""
+    if how.names:
+        try:
+            return [float(name) for name in how.names]
+        except ValueError:
+            raise ConfigError(
+                f"--states {','.join(how.names)}: has numbers, and no colours: give its values, "
+                "such as --states -1,1"
+            ) from None
+    if how.count is None and {*np.unique(array[~np.isnan(array)]).tolist()} == {-1, 1}:
+        raise ConfigError(
+            "has the values -1 and 1, and no 0, as of spins; but -1 means unseen: give "
+            "--states -1,1 if both are states, or --states 2 if -1 is unseen"
+        )
+    return [float(state) for state in range(how.count or MOST_STATES)]
 
 
 def from_examples(path: Path, states: int | None = None) -> Recording:
@@ -251,7 +244,9 @@ def from_examples(path: Path, states: int | None = None) -> Recording:
     most = max(int(frames.max()), -1 if query is None else int(query.max()))
     if states is not None and most >= states:
         raise ConfigError(f"{path}: has the state {most}, but there are {states} states")
-    return Recording(frames, states or max(2, most + 1), str(path), sizes, query)
+    count = states or max(2, most + 1)
+    named = () if names[0] == "0" else names[:count]
+    return Recording(frames, count, str(path), sizes, query, named)
 
 
 def place(index: Sequence[int]) -> str:
@@ -267,6 +262,8 @@ def read(paths: Sequence[Path], how: Reading = PLAINLY) -> Recording:
     Raises ConfigError, which names the file.
     """
     source = ", ".join(str(path) for path in paths)
+    if how.names and how.threshold is not None:
+        raise ConfigError("--threshold makes the states 0 and 1: leave out their names in --states")
     if len(paths) == 1 and holds_pairs(paths[0]):
         if how.names:
             raise ConfigError(f"{source}: --states: pairs name their symbols: give their number")
@@ -274,7 +271,12 @@ def read(paths: Sequence[Path], how: Reading = PLAINLY) -> Recording:
     if any(is_archive(path) for path in paths):
         if len(paths) > 1:
             raise ConfigError(f"{source}: give one .npz with all frames, or files of one frame")
-        return _from_npz(paths[0], how)
+        data, mask = _arrays(paths[0])
+        if how.threshold is None:
+            return from_array(data, mask, how, source)
+        film = np.where(np.isnan(data), np.nan, data >= how.threshold)
+        found = from_array(film, mask, replace(how, states=how.count or 2), source)
+        return replace(found, notes=(f"1 is a value of {how.threshold:g} or more",))
     contents = [read_named(path, MOST_BYTES, "a recording") for path in paths]
     patterns = [path.suffix.lower() == ".rle" for path in paths]
     if any(patterns) != all(patterns):
@@ -289,16 +291,6 @@ def holds_pairs(path: Path) -> bool:
         return path.suffix.lower() in SUFFIXES
     with NpzReader(path, MOST_BYTES, "recording") as reader:
         return "inputs" in reader.names
-
-
-def _from_npz(path: Path, how: Reading) -> Recording:
-    data, mask = _arrays(path)
-    if how.threshold is not None:
-        data = np.where(np.isnan(data), np.nan, data >= how.threshold)
-        plain = Reading(how.line, how.count or 2)
-        found = from_array(data, mask, plain, str(path))
-        return replace(found, notes=(f"1 is a value of {how.threshold:g} or more",))
-    return from_array(data, mask, how, str(path))
 
 
 def _arrays(path: Path) -> tuple[Values, Values | None]:
@@ -318,14 +310,13 @@ def _arrays(path: Path) -> tuple[Values, Values | None]:
 def _from_patterns(files: dict[str, bytes], how: Reading, source: str) -> Recording:
     patterns = list[Pattern]()
     for name, content in files.items():
-        with _about(name):
+        with about(name):
             patterns.append(parse_pattern(content.decode("ascii", "replace")))
-    with _about(source):
-        universe = placed(patterns, how.margin, MOST_CELLS, how.whole or len(patterns) == 1)
-    found = from_array(_steps(universe.frames, how), None, how, source)
+    with about(source):
+        frames, edge, words = placed(patterns, how.margin, MOST_CELLS, how.whole or len(files) == 1)
+    found = from_array(_steps(frames, how), None, how, source)
     rules = ", ".join(dict.fromkeys(each.rule for each in patterns if each.rule))
-    notes = (universe.words,) if universe.words else ()
-    return replace(found, notes=notes, rule=rules, edge=universe.boundary)
+    return replace(found, notes=words, rule=rules, edge=edge)
 
 
 def _from_images(files: dict[str, bytes], how: Reading, source: str) -> Recording:
@@ -334,7 +325,7 @@ def _from_images(files: dict[str, bytes], how: Reading, source: str) -> Recordin
     what = f"is not a recording: give .npz, .rle or an image; for {pairs}"
     films = []
     for name, content in files.items():
-        with _about(name):
+        with about(name):
             films.append(read_frames(content, what))
             if len(films[-1]) > 1 and len(files) > 1:
                 raise ConfigError("each of several files must have one frame")
@@ -343,28 +334,19 @@ def _from_images(files: dict[str, bytes], how: Reading, source: str) -> Recordin
                     f"has {shape[0]}×{shape[1]} pixels, and {next(iter(files))} has "
                     f"{first[0]}×{first[1]}: all frames need the same size"
                 )
-    with _about(source):
+    with about(source):
         frames, cell, names = _states(np.concatenate(films), how)
-    sides = f"{counted(cell, 'pixel')} each"
     lit = () if names else (f"1 is a mean brightness of {how.threshold:g} or more",)
-    film = _steps(frames, how)
-    found = from_array(film, None, Reading(how.line, how.count or len(names) or 2), source)
-    return replace(found, names=names, notes=(sides, *lit), chosen=bool(names) and not how.names)
+    notes = (f"{counted(cell, 'pixel')} each", *lit)
+    plain = Reading(how.line, how.count or len(names) or 2)
+    found = from_array(_steps(frames, how), None, plain, source)
+    return replace(found, names=names, notes=notes, chosen=bool(names) and not how.names)
 
 
 def _steps(frames: Frames, how: Reading) -> Frames:
     """Return frames; of one frame, if it is to be a line, each row is a step."""
     alone = how.line and len(frames) == 1 and frames.shape[1] > 1
     return frames[0] if alone else frames
-
-
-@contextmanager
-def _about(name: str) -> Iterator[None]:
-    """Name the file in errors about its content."""
-    try:
-        yield
-    except ConfigError as error:
-        raise ConfigError(f"{name}: {error}") from None
 
 
 def _side(film: npt.NDArray[np.uint64]) -> int:
@@ -393,8 +375,6 @@ def _states(film: npt.NDArray[np.uint64], how: Reading) -> tuple[Frames, int, tu
     blocks = film.reshape(len(film), height // cell, cell, width // cell, cell)
     light = np.array([299, 587, 114, 0])  # weights of red, green and blue in ITU-R BT.601
     if how.threshold is not None:
-        if how.names:
-            raise ConfigError("--threshold makes the states 0 and 1: leave out their colours")
         if (film & np.uint64(0xFFFF) != 0xFFFF).any():
             raise ConfigError(
                 "has transparent pixels, which have no brightness: leave out --threshold, or save "

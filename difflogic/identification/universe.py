@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -13,19 +12,12 @@ from difflogic.simulation.patterns import Pattern
 from difflogic.system.errors import ConfigError
 
 
-@dataclass(frozen=True)
-class Universe:
-    """Several patterns where they lie."""
-
-    frames: npt.NDArray[np.int64]
-    """Shape (patterns, rows, columns)."""
-    boundary: str
-    words: str
-    """How the patterns were placed, if they were."""
-
-
-def placed(patterns: Sequence[Pattern], margin: int, most: int, whole: bool) -> Universe:
+def placed(
+    patterns: Sequence[Pattern], margin: int, most: int, whole: bool
+) -> tuple[npt.NDArray[np.int64], str, tuple[str, ...]]:
     """Put patterns of one universe where they lie, by the lines that Golly writes.
+
+    Return frames, (patterns, rows, columns), what lies beyond their edge, and how they were placed.
 
     An unbounded universe is cut `margin` cells beyond the last live ones. `whole` means that
     patterns without a place are whole grids, whatever they look like. Raises ConfigError if places
@@ -49,7 +41,7 @@ def placed(patterns: Sequence[Pattern], margin: int, most: int, whole: bool) -> 
                 "the same size, give --boundary periodic or zero"
             )
         frames = np.stack([each.cells for each in patterns]).astype(np.int64)
-        return Universe(frames, boundary, "")
+        return frames, boundary, ()
     corners = np.array([each.corner or (0, 0) for each in patterns])
     ends = corners + [each.cells.shape for each in patterns]
     if size is None:
@@ -66,4 +58,4 @@ def placed(patterns: Sequence[Pattern], margin: int, most: int, whole: bool) -> 
     frames = np.zeros((len(patterns), rows, columns), np.int64)
     for frame, each, (y, x) in zip(frames, patterns, corners - first, strict=True):
         frame[y : y + each.cells.shape[0], x : x + each.cells.shape[1]] = each.cells
-    return Universe(frames, boundary, words)
+    return frames, boundary, (words,)

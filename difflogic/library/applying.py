@@ -19,6 +19,7 @@ from difflogic.library.common import require_output, write_output
 from difflogic.library.loading import Source, load
 from difflogic.system.archive import write_npz
 from difflogic.system.errors import ConfigError
+from difflogic.system.subject import about
 
 
 @dataclass(frozen=True)
@@ -53,10 +54,8 @@ def apply(source: Source, inputs: str | Path | Sequence[Any]) -> list[Applied]:
     named = str(inputs) if isinstance(inputs, str | Path) else "the inputs"
     raws = read_inputs(Path(inputs)) if isinstance(inputs, str | Path) else raw_grids(inputs)
     symbols = _symbols_of(encoding, raws)
-    try:
+    with about(named):
         grids = [numbered(raw.before, symbols, encoding.symbols) for raw in raws]
-    except ConfigError as error:
-        raise ConfigError(f"{named}: {error}") from None
     channels = 1 + max(automaton.circuit.labels)
     channels = max(channels, len(encoding.features) + len(encoding.outputs))
     found = apply_rule(encoding, channels, grids, lambda starts: settle(automaton, starts).shown)

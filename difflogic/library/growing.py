@@ -25,12 +25,13 @@ from difflogic.pictures.images import (
     image_bits,
     own_size,
     quantise,
-    read_image,
     require_shape,
 )
+from difflogic.pictures.pixels import read_image
 from difflogic.pictures.text import center_picture, parse_picture, render_picture
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted
+from difflogic.system.subject import about
 
 FIRST_COLORS = (1, 3)
 """Values of `--colors` that are bits of the picture, without a palette: ink, or RGB."""
@@ -150,7 +151,7 @@ def read(
     green and blue. Raises ConfigError for a file that is not a picture.
     """
     content = _content(target)
-    try:
+    with about(target):
         if isinstance(content, str):
             if palette or dither:
                 raise ConfigError("is text: only images take a palette or dithering")
@@ -159,8 +160,6 @@ def read(
             bits = image_bits(content, colors, *(size or USUAL_GRIDS[colors]))
             return Picture(target, bits, words=f"an image as {counted(len(bits), 'bit')} a cell")
         found = quantise(content, colors, size, palette, dither)
-    except ConfigError as error:
-        raise ConfigError(f"{target}: {error}") from None
     height, width = found.bits.shape[1:]
     rows, columns = found.pixels
     words = (
@@ -200,25 +199,22 @@ def read_two(
     """
     from PIL import Image
 
-    found = [read_image(_image(each), 1024) for each in (target, second)]
+    found = []
+    for name in (target, second):
+        with about(name):
+            found.append(read_image(_image(name), 1024))
+            require_shape(found[-1][0])
     (height, width), other = (shape for _, shape in found)
     if other != (height, width):
         raise ConfigError(
             f"{second}: has {other[1]}×{other[0]} pixels, and {target} {width}×{height}: make both "
             "of one size"
         )
-    for name, (pixels, _) in zip((target, second), found, strict=True):
-        try:
-            require_shape(pixels)
-        except ConfigError as error:
-            raise ConfigError(f"{name}: {error}") from None
     both, content = np.concatenate([pixels for pixels, _ in found], axis=1), io.BytesIO()
     Image.fromarray(both).save(content, "PNG")
     rows, columns = size or own_size(height, width)
-    try:
+    with about(f"{target} and {second}"):
         joined = quantise(content.getvalue(), colors, (rows, 2 * columns), palette, dither)
-    except ConfigError as error:
-        raise ConfigError(f"{target} and {second}: {error}") from None
     words = (
         f"with {Path(second).name}, {columns}×{rows} cells each, {joined.used} colours with the "
         f"background ({counted(len(joined.bits), 'bit')})"
@@ -231,7 +227,7 @@ def read_two(
 def _image(target: str) -> bytes:
     content = _content(target)
     if isinstance(content, str):
-        raise ConfigError(f"{target}: is text: both pictures must be images")
+        raise ConfigError("is text: both pictures must be images")
     return content
 
 

@@ -32,6 +32,8 @@ MAX_PIXELS = 2**25
 
 DEEP = 257
 """One step of 8 bits, in the 16 bits of a film's pixels."""
+_SHIFTS = np.arange(48, -1, -16, dtype=np.uint64)
+"""Places of red, green, blue and alpha in a colour's number."""
 
 
 def read_image(content: bytes, largest_side: int) -> tuple[npt.NDArray[np.uint8], tuple[int, int]]:
@@ -68,13 +70,13 @@ def read_frames(content: bytes, otherwise: str) -> npt.NDArray[np.uint64]:
         for frame in ImageSequence.Iterator(image):
             if (len(found) + 1) * frame.width * frame.height > MAX_PIXELS:
                 raise ConfigError(f"has more than {MAX_PIXELS} pixels: cut it")
-            if frame.mode == "F" or (frame.mode == "I" and not _deep(frame.getextrema())):
+            if frame.mode == "F" or (frame.mode == "I" and (np.asarray(frame) >> 16).any()):
                 raise ConfigError(
                     "has greys of 32 bits: save it with 16, or give an .npz of states"
                 )
             read = _rgba(ImageOps.exif_transpose(frame))
             pixels = read.astype(np.uint64) * np.uint64(DEEP if read.dtype == np.uint8 else 1)
-            numbers = pixels @ (np.uint64(1) << np.arange(48, -1, -16, dtype=np.uint64))
+            numbers = pixels @ (np.uint64(1) << _SHIFTS)
             found.append(np.where(pixels[..., 3] > 0, numbers, 0))
             if found[-1].shape != found[0].shape:
                 raise ConfigError(f"frame {len(found) - 1} has another size than frame 0")
@@ -83,42 +85,35 @@ def read_frames(content: bytes, otherwise: str) -> npt.NDArray[np.uint64]:
 
 def unpacked(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
     """Return red, green, blue and alpha, 16 bits each, shape (…, 4)."""
-    shifts = np.arange(48, -1, -16, dtype=np.uint64)
-    return (numbers[..., None] >> shifts & np.uint64(0xFFFF)).astype(np.int64)
+    return (numbers[..., None] >> _SHIFTS & np.uint64(0xFFFF)).astype(np.int64)
 
 
 def color_number(text: str) -> int:
     """Return the number, see `read_frames`, of a colour by name or as "#rrggbb", or ConfigError."""
     from PIL import ImageColor
 
-    if text == "transparent":
-        return 0
-    if text.startswith("grey:"):
-        grey = int(text[5:]) if text[5:].isdigit() else DEEP * 256
-        values = (grey, grey, grey, DEEP * 255)
-    else:
-        try:
-            values = tuple(DEEP * each for each in (*ImageColor.getrgb(text), 255)[:4])
-        except ValueError:
-            values = (DEEP * 256,)
-    if max(values) > DEEP * 255:
+    try:
+        if text.startswith("grey:"):
+            values = [int(text[5:])] * 3 + [0xFFFF]
+        else:
+            color = (0,) * 4 if text == "transparent" else (*ImageColor.getrgb(text), 255)[:4]
+            values = [DEEP * each for each in color]
+        return int.from_bytes(b"".join(value.to_bytes(2) for value in values))
+    except (ValueError, OverflowError):
         raise ConfigError(
             f'--states: "{text}" is no colour: give names, such as white, black and transparent, '
             "or #d63031"
-        )
-    return int(sum(value << shift for value, shift in zip(values, (48, 32, 16, 0), strict=True)))
+        ) from None
 
 
 def color_name(number: int) -> str:
     """Return the name of a colour, which `color_number` reads."""
-    for name in ("transparent", "white", "black"):
-        if color_number(name) == number:
-            return name
+    names = {color_number(name): name for name in ("transparent", "white", "black")}
     values = [number >> shift & 0xFFFF for shift in (48, 32, 16, 0)]
     if any(value % DEEP for value in values):
         return f"grey:{values[0]}"
     text = bytes(value // DEEP for value in values).hex()
-    return "#" + text.removesuffix("ff") if text.endswith("ff") else f"#{text}"
+    return names.get(number, "#" + (text[:6] if text.endswith("ff") else text))
 
 
 @contextmanager
@@ -149,10 +144,6 @@ def _opened(content: bytes, formats: tuple[str, ...], otherwise: str) -> Iterato
         raise ConfigError(f"{otherwise} ({', '.join(formats)})") from None
     except Exception as error:  # damaged files make Pillow raise nearly anything
         raise ConfigError(f"the image is damaged or cut off ({error}): save it again") from None
-
-
-def _deep(extrema: Any) -> bool:
-    return bool(0 <= extrema[0] <= extrema[1] <= 0xFFFF)
 
 
 def _rgba(image: Image.Image) -> npt.NDArray[Any]:

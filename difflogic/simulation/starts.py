@@ -12,8 +12,7 @@ archives here, it is checked before it is unpacked.
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +26,9 @@ from difflogic.simulation.bit_grid import BitGrid, pack
 from difflogic.simulation.patterns import parse_pattern
 from difflogic.simulation.simulator import MOST_STEPS, Simulator
 from difflogic.system.archive import NpzReader, Parts, write_npz
-from difflogic.system.errors import ConfigError, DctError, MissingFileError
+from difflogic.system.errors import ConfigError, MissingFileError
 from difflogic.system.files import read_named, write_whole
+from difflogic.system.subject import about
 
 NAMES = ("random", "center", "zeros")
 
@@ -81,21 +81,12 @@ def prepare(
         path = Path(start)
         if path.suffix.lower() != ".npz":
             content = _read(path)
-            with _named(path):
+            with about(path):
                 bits = _picture(path, content, automaton, geometry.height, geometry.width)
                 _place(grid, bits, automaton.visible_rows)
         elif (array := load_state(path, simulator)) is not None:
-            with _named(path):
+            with about(path):
                 _place_array(grid, array, automaton)
-
-
-@contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """Name the file in errors about its content."""
-    try:
-        yield
-    except DctError as error:
-        raise ConfigError(f"{path}: {error}") from None
 
 
 def _read(path: Path) -> bytes:

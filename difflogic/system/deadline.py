@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from difflogic.system.callbacks import never_stop
 
@@ -21,10 +21,6 @@ class Deadline:
     @classmethod
     def after(cls, seconds: float) -> Deadline:
         return cls(time.monotonic() + seconds)
-
-    def sooner(self, seconds: float) -> Deadline:
-        """Return one that also passes after `seconds`."""
-        return replace(self, at=min(self.at, time.monotonic() + seconds))
 
     @property
     def passed(self) -> bool:
