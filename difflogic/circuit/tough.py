@@ -4,12 +4,14 @@ A cell's column is its left neighbour's plus one; its upper and lower neighbours
 itself, have the same. They vote by bits, and the left one has two votes of five. So an island of
 wrong cells, whatever they hold, shrinks from the ends of its first column, and no cell outside a
 square of them is outvoted. A neighbour that does not know its place, or lies beyond the edge,
-votes as the cell does. Rows are the same, turned. Source: Toom 1980, "Stable and attractive
-trajectories in multicomponent systems", whose rule has one vote each for north, west and the cell.
+votes as the cell does. Rows are told in the same way, with the upper neighbour in the left one's
+part. Source: Toom 1980, "Stable and attractive trajectories in multicomponent systems", whose rule
+has one vote each for north, west and the cell.
 
-A cell that does not know its place takes the left one's word, or else a vertical neighbour's. It
-knows its place next if two of these and itself do; edges count as well, so that places spread from
-the corners. A cell is at an edge if the three cells there were never alive.
+A cell that does not know its place takes its left neighbour's word, or else the upper or the lower
+one's. It knows its place in the next step if at least two of these three and itself know theirs. An
+edge counts as a neighbour that knows, so that places spread from the corners. A cell is at an edge
+if the three cells there were never alive.
 """
 
 from __future__ import annotations

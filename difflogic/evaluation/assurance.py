@@ -58,7 +58,7 @@ def keeps(automaton: Automaton, task: Task) -> bool:
 def question_of(automaton: Automaton, task: Task, wound: Wound | None = None) -> Questions:
     """Return what a task asks of an automaton, and whether damage on every grid stays local."""
     bits = task.height * task.width * automaton.circuit.channels
-    # Counted places settle by themselves, whatever follows from them.
+    # With places, sets decide large grids too: the channels that count read nothing else.
     if bits > MOST_BITS and not task.automaton.places:
         return Unfit(f"{bits} bits of state are too many")
     if task.loss_channels != automaton.visible:

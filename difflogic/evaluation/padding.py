@@ -1,11 +1,12 @@
 """Whether a rule from examples is right on every longer line, with background on both sides.
 
-Lines with up to MOST cells of background on each side are run until they rest. Let a cell x of the
-background and the next two, further outside, have the histories h, Dh and DDh, where D waits for d
-steps at the start. Let no cell outside of x change in the first d steps. Put one more cell in after
-x. If it has the history Dh, and those outside of it have theirs after another d steps, then every
-cell sees what it saw without it: this is the run, the cells inside do the same, and x and the cells
-after it are again such. So lines with MOST cells on a side stand for all that have more there.
+Lines with up to MOST cells of background on each side are run until they rest. Look at a cell x of
+the background and at the two cells beyond it. Say that each of them does what the cell before it
+did d steps earlier, and that no cell beyond x changes in the first d steps. Now put one more cell
+in after x that does what x did d steps earlier, and let all cells beyond it do what they did,
+another d steps later. Then each cell sees what it saw before, or the same d steps later, so this is
+how the longer line runs: the cells inside do as before, and the property holds one cell further
+out. So lines with MOST cells on a side stand for all that have more there.
 """
 
 from __future__ import annotations

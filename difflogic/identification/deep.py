@@ -1,8 +1,9 @@
 """Rules of lines whose steps between two frames are not seen: tables that explain them.
 
 If the tables of a space are few, all are tried; else a SAT solver finds some. A table explains the
-frames or not, so its evidence is its prior probability. For tables that a solver finds, their sum
-is estimated: each constraint leaves one of `states` possibilities, until every entry is known.
+frames or not, so its evidence is its prior probability. Where a solver finds only some tables, the
+sum over all is estimated: each constraint is taken to leave one table in `states`, until as many
+constraints as entries leave a single one.
 Choosing the simplest table instead is wrong more often: see docs/notebook/identifying.md.
 """
 

@@ -75,7 +75,7 @@ class Space:
     looks_like: tuple[int, ...] = ()
     """How each state looks: as the state with this number. () if each looks like itself."""
     private: bool = False
-    """Whether neighbours are read as they look, so that only the cell itself knows its state."""
+    """Whether neighbours are read as the states that they look like: a cell knows its own alone."""
 
     def __post_init__(self) -> None:
         for value, known in ((self.neighbourhood, NEIGHBOURHOODS), (self.symmetry, SYMMETRIES)):
@@ -189,7 +189,7 @@ class Space:
 
     @property
     def neighbour_states(self) -> dict[int, list[int]]:
-        """The states that a rule tells apart in neighbours, except 0, with those read as each."""
+        """By each state that a neighbour may be read as, except 0: the states that are read so."""
         states = range(self.states)
         reads = self.looks_like if self.private else states
         return {

@@ -50,8 +50,8 @@ def relayed(space: Space, circuit: Circuit) -> Circuit:
 
     Cells pass states on, so that r steps of it are one of the rule: channels beside the state hold
     the state of the cell `far` to the left (negative: to the right), `age` steps ago. Step t + 1
-    follows from the states of step t + 1 - r. So r films alternate; the first starts with the
-    state, and whatever the other channels hold at the start is the others'.
+    follows from the states of step t + 1 - r. So r films take turns: one starts from the state, the
+    others from what the other channels hold at the start.
     """
     radius, bits = space.cells // 2, space.bits
     places = [(0, 0)]

@@ -146,7 +146,7 @@ class Finisher(Verifier):
                 return Finished(search.ops, exact, before, search.wrong, fresh, search.candidates)
             if late:
                 scene = scene.until(late)
-            # If the others are damaged, keep the first one: only it counts at later steps too.
+            # Where others are damaged, the first one is not: it alone tests later steps.
             stay = 1 if scene.undamaged_at else 0
             others = samples[stay:] + tuple(failing)
             samples = samples[:stay] + others[stay - MOST_SAMPLES :]

@@ -89,15 +89,15 @@ class Task(ABC):
 
     @property
     def lessons(self) -> Task:
-        """What gradient descent learns from; searches, proofs and tests ask for the task itself.
+        """The task that gradient descent trains on, with the same grid and channels.
 
-        It has the same grid and channels.
+        Searches, proofs and tests use this task itself.
         """
         return self
 
     @property
     def whole(self) -> Task:
-        """The task that circuits are proved for: this one, unless it is only a part of another."""
+        """The task that a circuit must be proved for; lessons name the one that they are about."""
         return self
 
     @property

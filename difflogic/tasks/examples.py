@@ -52,8 +52,8 @@ class ExamplesSection(TaskSection):
         "grid; filled: it is no background; this: it has the symbol whose turn it is; another: a "
         "further symbol; single: its symbol occurs in one cell only; odd: its block of equal cells "
         "has an odd number of cells; largest: no block has more; =red: it has the symbol red; "
-        "this-right, this-left: this, which wires carry on by one cell in each step; single-right "
-        "with single-right-2 after it, and so on: single, by one cell in two steps",
+        "this-right, this-left: copies of this, which move by one cell in each step; single-right "
+        "with single-right-2 after it, and so on: copies of single, by one cell in two steps",
     )
     outputs: Annotated[Texts, Field(min_length=1)] = Field(
         default=("this",),

@@ -18,15 +18,17 @@ SPINS = 4000
 SHORT = 5e-5
 """Seconds. These polls of a barrier take less, unless the worker loses its core meanwhile."""
 UNREAD = -1.0
-"""In place of the processor clock in a wait without a yield: reading it may take a layer's time."""
+"""Stands for the processor's clock in a wait that never yields the core.
+
+Reading that clock may take as long as a layer."""
 
 WAY, PHASE, GROUP, STEP, CHUNK, TASKS, STEALS, WAITS, WAITED, SPUN = range(10)
 """Places in a worker's cursor: its piece of work, and counts of its work so far.
 
 WAY is FORWARD or BACKWARD, PHASE one of the four below. TASKS and the following ones are counted
 over all calls: pieces taken, pieces taken from another's share, waits for others and their
-nanoseconds; but SPUN, the waits' nanoseconds on a processor, only since the
-last phase. Each worker's cursor has its own cache lines."""
+nanoseconds. SPUN, the nanoseconds of waits in which the worker kept a core, starts from 0 in each
+phase. Each worker's cursor has its own cache lines."""
 CURSOR_FIELDS = 10
 BEGINNING, ALONE, SHARING, FINISHED = range(4)
 BUSY, WAITING, BEGAN, ENDED = 0, 3, 6, 7

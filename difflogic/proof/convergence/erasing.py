@@ -5,11 +5,12 @@ read each other, such as flag and bits of the row. A group is *settled* if it ha
 and *blank* if all are 0. Erased cells have zeros everywhere.
 
 Each cell is tried with each of the 2⁹ ways to erase some of its nine neighbours, itself included:
-its groups must be settled or blank a step later, and blank if all nine were erased. Then it is
-tried with the same ways to blank a group: it must be settled or blank later, and never settled
-because more was blank. So from the second step on, more settled groups lead to more settled ones,
-and as zeros lead to blank groups only, a picture with erased cells is never behind one that grows
-from zeros. It is whole when that has grown.
+a step later its groups must be settled or blank, and blank if all nine were erased. Then, for each
+group, all 2⁹ ways in which the nine can have it blank are tried: the cell's group must be settled
+or blank a step later, and if it is blank, it must stay so when more neighbours are blank. So from
+the second step on, more settled groups lead to more settled groups. Growth from zeros starts with
+the fewest, none, so a picture with erased cells is never behind it, and is whole when that has
+grown.
 """
 
 from __future__ import annotations

@@ -2,10 +2,11 @@
 
 The small grids lie side by side on one board, so that one run on sets of values decides them all.
 On sets, a channel of a cell is unknown until some step, its *arrival*, and then known for good. Say
-that in each grid of `first` or more rows two rows repeat the two rows `period` before, all later by
-the same number of steps. Then the rows between can be inserted again, any number of times: each
-cell of the larger grid still sees the same, only later. The same holds for columns, and for both at
-once. So the board proves all grids. docs/certificates.md has the proof.
+that each grid of `first` or more rows has two rows that end with the values of the two rows
+`period` above, and settle the same number of steps later than those. Then the rows between can be
+inserted again, any number of times: each cell of the larger grid sees what a cell of the smaller
+one sees, only later. The same holds for columns, and for both at once. So the board proves all
+grids. docs/certificates.md has the proof.
 
 To make rows repeat, arrivals may be held back. That makes others later, never earlier, so the table
 still says what is known at least.

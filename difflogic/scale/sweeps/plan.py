@@ -201,9 +201,9 @@ def parse_axes(options: Sequence[str]) -> dict[str, tuple[str, ...]]:
 def variant_names(variants: Sequence[tuple[Mapping[str, Any], Mapping[str, str]]]) -> list[str]:
     """Name directories after the values that differ, such as ``batch=2,weight_decay=0.0``.
 
-    Each variant has the axes' values by key, and the same as typed, in which a picture is a path:
-    its last part is its name. Where unsuitable or many characters are left out, so that two names
-    would be the same, a digest follows.
+    A variant is two mappings from keys: to values, and to the texts that were typed for them. Of a
+    picture's path, the last part is used. Unsuitable characters and long ends are left out; if that
+    makes two names equal, a digest follows.
     """
     keys = [*variants[0][0]]
     varied = [key for key in keys if len({texts[key] for _, texts in variants}) > 1] or keys
