@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
+from functools import cache
 from pathlib import Path
 
 from difflogic import Trainer, load_config
@@ -30,6 +31,7 @@ FEW, MANY = 3, 30
 """Epochs of `make test` and `make exhaustive`. The latter reach searches and finished circuits."""
 
 
+@cache
 def digest(name: str, epochs: int, *overrides: str) -> str:
     """Return a digest of all that a run has learned, and of its losses, after some epochs."""
     found = hashlib.sha256()

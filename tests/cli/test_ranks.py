@@ -71,6 +71,7 @@ def test_a_killed_rank_ends_the_run_and_a_signal_saves_it(tmp_path, tiny, start)
     assert model_of(folder) == model_of(tmp_path / "one")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_verify_compares_ranks_with_one_process(tiny, start):
     run = start("verify", "equivalence", "--small", *overrides(tiny), **mpiexec(2))

@@ -12,10 +12,12 @@ from typer.testing import CliRunner
 from cli.app import app
 from cli.errors import printable
 from cli.terminal.signs import NAME, SIGNS, encoded, in_ascii
+from difflogic.config import load_config
 from tests.cli.processes import ROOT, run_dct
 
 GALLERY = ROOT / "docs" / "gallery"
-NUMBER = re.compile(r"[\d.]+(e-\d+)?")
+TIME = re.compile(r" *[\d.]+(e-\d+)?( m?s)?| +")
+"""Numbers, and how wide columns of them are."""
 UNSEEN = set("▀▄█")
 """On terminals that can show them."""
 
@@ -83,20 +85,17 @@ def test_every_command_prints_the_same_in_ascii(trained_run, tmp_path, monkeypat
         assert narrow.exit_code == wide.exit_code, words
         for one, other in ((wide.stdout, narrow.stdout), (wide.stderr, narrow.stderr)):
             # They differ in times.
-            assert NUMBER.sub("N", other) == NUMBER.sub("N", in_ascii(one)), words
+            assert TIME.sub(" ", other) == TIME.sub(" ", in_ascii(one)), words
             signs |= set(one) & set(SIGNS)
     assert len(signs) > 8
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
-def test_a_configuration_that_is_printed_is_read(encoding, tmp_path):
-    done = run_dct("config", "show", "lizard", variables={"PYTHONIOENCODING": encoding})
+def test_a_configuration_that_is_printed_is_read(tmp_path):
+    done = run_dct("config", "show", "lizard", variables={"PYTHONIOENCODING": "cp1252"})
     assert tomllib.loads(done.stdout)["name"] == "lizard"
     assert done.stdout.isascii()
     (tmp_path / "l.toml").write_text(done.stdout)
-    again = run_dct("config", "show", str(tmp_path / "l.toml"))
-    assert again.returncode == 0, again.stderr
-    assert again.stdout.isascii() is ("×" not in again.stdout)
-    refused = run_dct("plan", "ü→", variables={"PYTHONIOENCODING": encoding}).stderr
+    assert load_config(tmp_path / "l.toml") == load_config("lizard")
+    refused = run_dct("plan", "ü→", variables={"PYTHONIOENCODING": "ascii"}).stderr
     assert '"\\u00fc->"' in refused

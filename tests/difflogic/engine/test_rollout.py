@@ -1,8 +1,6 @@
 """The engine, compared with the oracle, and with itself under any sharing of the work."""
 
-import time
 from dataclasses import replace
-from typing import get_args
 
 import numpy as np
 import pytest
@@ -10,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from difflogic.engine import arrangement, oracle
-from difflogic.engine.kernels.teams import ABORTED, ARRIVED
+from difflogic.engine.kernels.teams import ABORTED
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
-from difflogic.engine.sharing import Sharing, Strategy
+from difflogic.engine.sharing import Sharing
 from difflogic.engine.workers import Workers
 from difflogic.system import memory
 from difflogic.system.callbacks import listening
@@ -81,21 +79,6 @@ def equal(one, other):
     return all(np.array_equal(x, y) for x, y in zip(one, other, strict=True))
 
 
-@pytest.mark.thorough
-@precisions
-@pytest.mark.parametrize("name", ["one cell", "samples that do not fill a group", "several tiles"])
-def test_sharing_does_not_change_a_bit(name, dtype):
-    problem = case(name, "periodic")
-    expected = run_engine(problem, dtype)
-    for workers in (2, 7):  # seven are more than the tiles of any of these
-        for first in (True, False):
-            for strategy in (
-                get_args(Strategy) if dtype == "float32" else ("samples", "cells", "steps")
-            ):
-                sharing = Sharing(workers, strategy, first)
-                assert equal(run_engine(problem, dtype, sharing), expected)
-
-
 COPYING = {
     # The next tile overwrites the row that a held channel's next state is.
     "held": (netlist_of(replace(SMALL, held=(0,))), Grid(2, 11, "zero")),
@@ -148,43 +131,10 @@ def test_no_short_run_differs(problem, some):
 
 @pytest.mark.thorough
 @settings(max_examples=EXAMPLES)
-@given(problems(), sharings)
-def test_sharing_changes_no_bit(problem, sharing):
-    assert equal(run_engine(problem, "float32", sharing), run_engine(problem, "float32"))
-
-
-@pytest.fixture
-def sleepy(monkeypatch):
-    """Delay worker 0 until the other one has done its share and waits for it."""
-    run = Workers.run
-
-    def run_late(team, kernel, calls):
-        def late(worker, task, workspace):
-            while worker == 0 and len(calls) > 1 and not task.control[ARRIVED]:
-                time.sleep(0.001)
-            kernel(worker, task, workspace)
-
-        run(team, late, calls)
-
-    monkeypatch.setattr(Workers, "run", run_late)
-
-
-@pytest.mark.parametrize("batch_first", [True, False])
-@pytest.mark.usefixtures("sleepy")
-def test_stolen_work_is_counted_and_changes_nothing(batch_first):
-    problem = make_problem(netlist_of(ONE_LAYER), Grid(16, 32, "zero"), 2, 4)
-    sharing = Sharing(2, "samples" if batch_first else "cells", batch_first)
-    coefficients, starts, masks, upstream = problem.arrays()
-    with Engine(problem.netlist, problem.grid, 2, 4, "float64", sharing) as engine:
-        assert engine.work.steals == 0
-        engine.forward(coefficients, starts, masks)
-        # With a barrier after each step, worker 0 is late only in the first step.
-        assert engine.work.steals >= (2 if batch_first else 4)
-        states, before = engine.states(), engine.work.steals
-        gradients = engine.backward(upstream)
-        assert engine.work.steals > before
-        assert engine.work.tasks == engine.work.created == (8 if batch_first else 128)
-    assert equal((states, gradients), run_engine(problem, "float64"))
+@given(problems(), sharings, double_sharings)
+def test_sharing_changes_no_bit(problem, sharing, of_double):
+    for dtype, each in (("float32", sharing), ("float64", of_double)):
+        assert equal(run_engine(problem, dtype, each), run_engine(problem, dtype))
 
 
 def test_an_engine_forgets_the_batch_before():
@@ -200,6 +150,7 @@ def test_an_engine_forgets_the_batch_before():
             expected_states, expected = run_oracle(problem)
             assert_close(states, expected_states, TOLERANCES["float64"])
             assert_close(gradients, expected, TOLERANCES["float64"])
+        assert engine.work.tasks == engine.work.created > 0
 
 
 @pytest.mark.thorough

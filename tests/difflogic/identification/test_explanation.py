@@ -46,20 +46,6 @@ def test_numbers_of_entries():
     assert Space("hexagonal", "outer-totalistic").entries == 14
 
 
-def test_the_next_frame_tells_two_rules_apart():
-    frames = film(life, soup(np.random.default_rng(0), (8, 8)), 2)
-    mask = np.zeros(frames.shape, bool)
-    mask[0, ::2, ::3] = True
-    space = Space("moore", "outer-totalistic")
-    found = identify(Inquiry(from_array(frames, mask), space))
-    assert found.unique is False
-    frame = found.next_frame()
-    second = np.where(found.second < 0, found.table, found.second)
-    assert (found.table != second).any()
-    ends = [film(automata.tabulated(space.spread(t)), frame, 2)[1] for t in (found.table, second)]
-    assert (ends[0] != ends[1]).any()
-
-
 @pytest.mark.parametrize(
     ("states", "step", "hood", "symmetry", "name"),
     [

@@ -11,7 +11,7 @@ import difflogic
 from difflogic.system.errors import StoppedError
 from tests.difflogic.identification.automata import brains_brain, film, life, soup
 
-LIMIT, MORE = 0.5, 1.0
+LIMIT, MORE = 0.2, 1.0
 
 
 def drawn(states, *shape):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections import deque
 from dataclasses import replace
 from pathlib import Path
@@ -10,8 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from difflogic.circuit.gates import Op
-from difflogic.formats.circuit_file import write_circuit
 from difflogic.library.certifying import certify
 from difflogic.library.loading import load
 from difflogic.proof.every_size import broken
@@ -112,22 +109,11 @@ def test_the_learned_vote_counts_all_votes_of_short_lines():
         np.testing.assert_array_equal(last[:, :, 0], wanted)
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("name", RULES)
-def test_the_pages_checker_agrees_on_changed_gates(name, check_here, tmp_path):
-    made = load(GALLERY / f"{name}.json").automaton
-    assert certify(GALLERY / f"{name}.json", task=name).proved
-    rng, confirmed = random.Random(0), []
-    for trial in range(8):
-        op = made.circuit.op.copy()
-        if trial:
-            op[rng.randrange(len(op))] = rng.randrange(len(Op))
-        changed = made.with_circuit(replace(made.circuit, op=op))
-        (tmp_path / "rule.json").write_text(write_circuit(changed))
-        confirmed.append(check_here("rule.py", name, str(tmp_path / "rule.json"))[0])
-        assert confirmed[-1] == (broken(changed, RULES[name]) == "")
-    assert confirmed[0]
-    assert not all(confirmed)
+def test_learned_rules_are_proved_and_confirmed(name, check_here):
+    file = GALLERY / f"{name}.json"
+    assert certify(file, task=name).proved
+    assert check_here("rule.py", name, str(file))[0]
 
 
 def test_reasons_not_to_be_proved():

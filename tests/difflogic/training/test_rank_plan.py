@@ -47,15 +47,6 @@ def rank_of(rank, size):
     return ranks
 
 
-@pytest.mark.parametrize("strategy", ["samples", "cells", "steps", "gates"])
-def test_ranks_and_workers_give_the_bits_of_one(strategy):
-    batch = "training.batch=5"
-    expected = lead(tiny(batch, "parallel.workers=1"), ALONE, 3)
-    for size, workers in ((2, 1), (3, 2)):
-        config = tiny(batch, f"parallel.workers={workers}", f"parallel.strategy={strategy}")
-        assert shared(config, size, 3) == expected, (size, workers)
-
-
 @pytest.mark.parametrize(
     "overrides",
     [
