@@ -17,7 +17,7 @@ with pathlib.Path({path!r}).open("a") as told:
 SETTINGS = [f"--set={setting}" for setting in (*TINY, "training.epochs=2")]
 
 
-SWEEP = ["sweep", "checkerboard-small", "--seeds=0-2", "--workers=2", *SETTINGS]
+SWEEP = ["sweep", "checkerboard-small", *SETTINGS]
 
 
 @pytest.mark.thorough
@@ -27,8 +27,12 @@ SWEEP = ["sweep", "checkerboard-small", "--seeds=0-2", "--workers=2", *SETTINGS]
         ["config", "show", "checkerboard-small"],
         ["train", "checkerboard-small", *SETTINGS],
         ["simulate", CIRCUIT, "--size=16x16", "--engine=compiled"],
-        pytest.param([*SWEEP, "--backend=dask"], marks=pytest.mark.slow),
-        pytest.param([*SWEEP, "--backend=loky"], marks=pytest.mark.exhaustive),
+        pytest.param(
+            [*SWEEP, "--seeds=0", "--workers=1", "--backend=dask"], marks=pytest.mark.slow
+        ),
+        pytest.param(
+            [*SWEEP, "--seeds=0-2", "--workers=2", "--backend=loky"], marks=pytest.mark.exhaustive
+        ),
     ],
     ids=lambda words: words[0],
 )

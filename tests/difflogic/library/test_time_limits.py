@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from difflogic.library.certifying import certify
+from difflogic.library.groups import Claims
 from difflogic.library.proving import prove
 from difflogic.library.simplifying import simplify
 from difflogic.proof.convergence import Verdict
@@ -27,16 +28,18 @@ DEEP = replace(automaton_of(deep_circuit(30_000)), boundary="zero", height=16, w
 RULE = replace(automaton_of(deep_circuit(8000, 2), (1,)), boundary="zero", height=1, width=9)
 
 LONG: dict[str, Callable[..., Any]] = {
-    "many windows": lambda **limit: certify(TOUGH, damage=20, contents="any", margin=1, **limit),
-    "windows that are too many": lambda **limit: certify(TOUGH, damage=32, **limit),
-    "a large grid": lambda **limit: certify(TOUGH, [(200, 200)], **limit),
-    "many grids": lambda **limit: certify(
-        TOUGH, [(64, 64)] * 9, task="checkerboard-tough-async", all_sizes=True, **limit
+    "many windows": lambda **limit: certify(
+        TOUGH, Claims(damage=20, contents="any", margin=1), **limit
     ),
-    "a deep circuit": lambda **limit: certify(DEEP, all_sizes=True, damage=9, **limit),
+    "windows that are too many": lambda **limit: certify(TOUGH, Claims(damage=32), **limit),
+    "a large grid": lambda **limit: certify(TOUGH, Claims([(200, 200)]), **limit),
+    "many grids": lambda **limit: certify(
+        TOUGH, Claims([(64, 64)] * 9, all_sizes=True), task="checkerboard-tough-async", **limit
+    ),
+    "a deep circuit": lambda **limit: certify(DEEP, Claims(all_sizes=True, damage=9), **limit),
     "a deep rule": lambda **limit: certify(RULE, task="sorting", **limit),
     "damage that heals": lambda **limit: certify(
-        DOCS / "lizard-heal.json", task="lizard-heal", damage=10, **limit
+        DOCS / "lizard-heal.json", Claims(damage=10), task="lizard-heal", **limit
     ),
     "equality": lambda **limit: prove(DEEP, replace(DEEP, circuit=deep_circuit(29_999)), **limit),
     "the simplified form": lambda **limit: prove(DEEP, **limit),

@@ -269,10 +269,7 @@ OF_DAMAGE: dict[str, tuple[Forge, str]] = {
     ),
     "other delays": (damage(delays=[0, 0]), "rows and columns repeat"),
     "a period that is too long": (damage(period=9), "a square of zeros"),
-    "many gates": (
-        lambda proof: proof["circuit"]["gates"].extend(10**5 * [{"op": "A", "a": 0, "b": 0}]),
-        "not too many",
-    ),
+    "many small grids": (damage(first=64, period=60), "not too many"),
     "a smaller distance": (damage(within=0, reach=0), "damage stays local"),
     "no cell wrong outside": (damage(reach=0), "damage stays local"),
     "a round less": (lambda proof: damage(rounds=proof["damage"]["rounds"] - 1)(proof), "nothing"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from itertools import islice
 
 import numpy as np
@@ -76,6 +77,7 @@ def test_all_runs_on_small_grids_agree(asked: Question, data: st.DataObject) -> 
         assert not reached.any()
 
 
+@cache
 def every_grid(rate: float = 0.6) -> Table:
     made = live_part(tough_checkerboard(rate))
     table = every_size(made, checkerboard, 4, Deadline.after(60)).table
