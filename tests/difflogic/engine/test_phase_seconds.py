@@ -54,7 +54,7 @@ for module in (pipeline, teams, training):
 rollout.time = SimpleNamespace(perf_counter=now)
 teams.yield_thread = lambda: waits.set() or time.sleep(0)
 training.loss_share = slowed(training.loss_share, 1)
-overrides = ["task.height=32", "task.width=32", "training.batch=2"]
+overrides = ["task.height=16", "task.width=16", "automaton.steps=2", "training.batch=2"]
 with Trainer(tiny("parallel.workers=2", f"parallel.strategy={way}", *overrides)) as trainer:
     assert trainer.plan.workers == 2
     trainer.step()

@@ -43,6 +43,7 @@ METHODS = [
 
 NO_LIMITS = {
     **dict.fromkeys(METHODS, "methods"),
+    "AT_ONCE": "the size of a piece",
     "CENTER": "a neighbour's number",
     "EAST": "a neighbour's number",
     "FORMAT": "a name",
