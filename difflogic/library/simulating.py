@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from difflogic.circuit.automaton import Automaton
+from difflogic.identification.rules import Space
+from difflogic.identification.table_circuit import tabulate
 from difflogic.library import options
 from difflogic.library.common import (
     MessageCallback,
@@ -139,9 +141,12 @@ def simulate(
         progress(Progress(compiling, 0))
 
     with Simulator(automaton.circuit, setting, chosen, count, pause) as running:
-        starts.prepare(
+        rule = starts.prepare(
             running, automaton, start, conditions.density, lambda: progress(Progress("start:", 0))
         )
+        own = _rule(automaton) if rule else ""
+        if rule.replace("/", "").lower() != own.replace("/", "").lower():
+            on_message(f"{start}: its rule = {rule} is not used: the circuit's is {own}")
         count_step = counter(progress, "steps:", steps)
         began = time.perf_counter()
         running.run(steps, damage, count_step)
@@ -150,6 +155,14 @@ def simulate(
     return Simulated(
         loaded, automaton, running, name, conditions.seed, steps, chosen, count, seconds
     )
+
+
+def _rule(automaton: Automaton) -> str:
+    """Return the usual name of the rule of a circuit of one channel; else the automaton's name."""
+    if automaton.circuit.channels > 1:
+        return automaton.name
+    space = Space()
+    return space.name(tabulate(space, automaton.circuit)) or automaton.name
 
 
 def _engine(

@@ -56,18 +56,19 @@ def prepare(
     start: str | npt.NDArray[Any],
     density: float,
     pause: Callable[[], None] = lambda: None,
-) -> None:
+) -> str:
     """Set the start of a simulator that has zeros: one of NAMES, the name of a file, or an array.
 
     An array of bits has the shape (rows, columns) or (visible channels, rows, columns), and goes to
     the middle; or (channels, height, width) with all channels of training. A file may be an .npz
     with one such array.
 
-    `pause` is called now and then, and may raise to stop. Raises ConfigError if the file is not a
+    `pause` is called now and then, and may raise to stop. Returns the rule that a pattern's file
+    names, if it does. Raises ConfigError if the file is not a
     start, or does not fit.
     """
     grid = simulator.grid
-    geometry = grid.geometry
+    geometry, rule = grid.geometry, ""
     if isinstance(start, np.ndarray):
         _place_array(grid, start, automaton)
     elif start == "random":
@@ -82,11 +83,12 @@ def prepare(
         if path.suffix.lower() != ".npz":
             content = _read(path)
             with about(path):
-                bits = _picture(path, content, automaton, geometry.height, geometry.width)
+                bits, rule = _picture(path, content, automaton, geometry.height, geometry.width)
                 _place(grid, bits, automaton.visible_rows)
         elif (array := load_state(path, simulator)) is not None:
             with about(path):
                 _place_array(grid, array, automaton)
+    return rule
 
 
 def _read(path: Path) -> bytes:
@@ -96,27 +98,28 @@ def _read(path: Path) -> bytes:
         raise ConfigError(f"{error}; a start is {', '.join(NAMES)} or a file") from None
 
 
-def _picture(path: Path, content: bytes, automaton: Automaton, height: int, width: int) -> Bits:
-    """Return a picture or pattern as bits of shape (visible channels, rows, columns)."""
+def _picture(
+    path: Path, content: bytes, automaton: Automaton, height: int, width: int
+) -> tuple[Bits, str]:
+    """Return bits of shape (visible channels, rows, columns), and the rule that a pattern names."""
     channels = len(automaton.visible)
     suffix = path.suffix.lower()
     if suffix == ".rle":
         pattern = parse_pattern(content.decode("ascii", "replace"))
         if not pattern.lettered:
-            return np.broadcast_to(pattern.cells, (channels, *pattern.cells.shape))
+            return np.broadcast_to(pattern.cells, (channels, *pattern.cells.shape)), pattern.rule
         if (most := int(pattern.cells.max())) >> channels:
-            raise ConfigError(
-                f"has the state {most}, and {channels} visible channels tell {2**channels} apart"
-            )
+            raise ConfigError(f"has the state {most}, more than the visible channels can hold")
         states = pattern.cells.astype(np.int64)
-        return np.stack([states >> bit & 1 for bit in range(channels)]).astype(np.uint8)
+        bits = np.stack([states >> bit & 1 for bit in range(channels)]).astype(np.uint8)
+        return bits, pattern.rule
     if suffix == ".txt":
-        return parse_picture(content.decode("utf-8", "replace"), channels)
+        return parse_picture(content.decode("utf-8", "replace"), channels), ""
     if channels not in (1, 3):
         raise ConfigError(
             f"an image gives 1 channel or 3, and {channels} are visible: draw it as text"
         )
-    return image_bits(content, channels, min(height, IMAGE_SIDE), min(width, IMAGE_SIDE))
+    return image_bits(content, channels, min(height, IMAGE_SIDE), min(width, IMAGE_SIDE)), ""
 
 
 def _place_array(grid: BitGrid, array: npt.NDArray[Any], automaton: Automaton) -> None:

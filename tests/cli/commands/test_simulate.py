@@ -41,6 +41,13 @@ def three(tmp_path):
     return str(path)
 
 
+@pytest.mark.parametrize(("rule", "told"), [("B36/S23", True), ("b3/s23:T40,100", False)])
+def test_the_rule_of_a_file_is_told_if_it_differs(dct, life, tmp_path, rule, told):
+    (tmp_path / "glider.rle").write_text(f"x = 3, y = 3, rule = {rule}\nbob$2bo$3o!")
+    result = dct("simulate", life, "--steps=1", "--size=40x100", "--start=glider.rle")
+    assert ("rule = B36/S23 is not used: the circuit's is B3/S23" in result.stderr) is told
+
+
 @pytest.mark.thorough
 def test_a_glider_flies(dct, life, tmp_path):
     (tmp_path / "glider.rle").write_text("x = 3, y = 3\nbob$2bo$3o!")

@@ -63,6 +63,16 @@ def test_pictures_go_to_the_middle_of_the_visible_channels(tmp_path):
         prepared(tmp_path / "plus.txt", height=2)
 
 
+def test_letters_are_states(tmp_path):
+    assert parse_pattern("x = 6, y = 1\nA.XpAyO!").cells.tolist() == [[1, 0, 24, 25, 255, 0]]
+    (tmp_path / "states.RLE").write_text("x = 3, y = 2\n.AB$C!\n")
+    bits = prepared(tmp_path / "states.RLE", visible=(3, 9))
+    np.testing.assert_array_equal(bits[0, 9:11, 34:37], [[0, 1, 0], [1, 0, 0]])
+    np.testing.assert_array_equal(bits[2, 9:11, 34:37], [[0, 0, 1], [1, 0, 0]])
+    with pytest.raises(ConfigError, match="has the state 3, more than the"):
+        prepared(tmp_path / "states.RLE")
+
+
 def test_images(tmp_path):
     pixels = np.full((40, 40), 255, np.uint8)
     pixels[10:30, 10:30] = 0
