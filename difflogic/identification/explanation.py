@@ -44,8 +44,8 @@ UNDRAWABLE = (
 HINT_SECONDS = 5.0
 """Time limit of the search for assumptions that nothing contradicts."""
 KNOWN = "determined", "open", "never seen"
-MOST_RENAMED = 4
-"""Most states whose names are tried in every order."""
+MOST_RENAMED = 3
+"""Most states whose names are tried in every order: five more tables to fill."""
 QUICK_INPUTS = 16
 """Most inputs of a circuit that is built in no time."""
 TRIED = 1000
@@ -160,7 +160,7 @@ class Explanation(Solved):
             else np.where(self.never_seen, self.likely, self.table)
         )
 
-    @property
+    @cached_property
     def renamed(self) -> str | None:
         """Say which usual name the rule has if its states are named in another order.
 
@@ -169,15 +169,18 @@ class Explanation(Solved):
         film, space = self.recording, self.space
         if film.sizes or space.states > MOST_RENAMED or (self.name and not film.chosen):
             return None
-        if space.looks_like or (film.names and not film.chosen):
+        if space.looks_like or space.counted or (film.names and not film.chosen):
+            return None
+        if space.states > 2 and space.symmetry in ("totalistic", "outer-sum"):  # of these numbers
             return None
         names = film.names or tuple(map(str, range(space.states)))
+        table, cells = self._filled, space.digits[:, space.examples]
         for order in list(permutations(range(space.states)))[1:]:
             where = np.argsort(order)  # the new number of each state
-            values = np.empty_like(self.complete)
-            cells = np.arange(space.cells)[:, None]
-            values[space.weights[cells, where[space.digits]].sum(axis=0)] = where[self.complete]
-            if (name := space.name(values)) not in (None, self.name):
+            patterns = np.take_along_axis(space.weights, where[cells], axis=1).sum(axis=0)
+            values = np.empty_like(table)
+            values[space.entry_of[patterns]] = np.where(table == UNKNOWN, UNKNOWN, where[table])
+            if (name := replace(self, table=values, likely=None).name) not in (None, self.name):
                 return f"{name} with --states {quote(','.join(names[state] for state in order))}"
         return None
 

@@ -21,6 +21,20 @@ def test_a_wrong_gap_has_no_rule():
         identify(Inquiry(from_array(frames, how=Reading(line=True)), Space("line-1"), gap=3))
 
 
+@pytest.mark.thorough
+@pytest.mark.parametrize("order", [(0, 2, 1), (1, 2, 0)])
+def test_a_rule_whose_states_have_other_names_is_recognised(order):
+    start = np.random.default_rng(0).integers(0, 3, (48, 48))
+    frames = np.array(order)[film(automata.brains_brain, start, 12)]
+    space = Space("moore", "outer-totalistic", 3)
+    found = identify(Inquiry(from_array(frames), space))
+    words, _, names = (found.renamed or "").partition(" with --states ")
+    assert (found.name, words) == (None, "B2/S/C3")
+    again = from_array(frames, how=Reading(states=names.split(",")))
+    renamed = identify(Inquiry(again, space))
+    assert (renamed.name, renamed.renamed) == ("B2/S/C3", None)
+
+
 def life_entries(space):
     bits, centre = space.digits, space.digits[space.centre]
     near = bits.sum(axis=0) - centre
