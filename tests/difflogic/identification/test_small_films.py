@@ -121,7 +121,7 @@ KINDS = [
 @pytest.mark.parametrize(("hood", "symmetry", "boundary", "shape", "gap"), KINDS)
 def test_rules_are_of_the_kind_asked_for(hood, symmetry, boundary, shape, gap, unseen):
     rules, space = rules_of_kind(hood, symmetry), Space(hood, symmetry)
-    for film in some(films(*shape), 32):
+    for film in some(films(*shape), 12):
         if unseen is not None:
             film[unseen, 0, 0] = -1
         right = rules[explain(rules, film, hood, boundary, gap)]
@@ -197,7 +197,7 @@ def test_a_rule_makes_the_film_without_the_wrong_cells(hood, symmetry, boundary,
         return True
 
     possible = every[[has_a_rule(film) for film in every]]
-    for film in some(every, 48):
+    for film in some(every, 16):
         found = identify(
             Inquiry(from_array(film, how=Reading(states=states)), space, boundary, noise=True)
         )

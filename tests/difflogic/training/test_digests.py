@@ -150,12 +150,12 @@ def test_arm_has_the_same_bits(precision):
 @pytest.mark.parametrize("workers", [1, 2, 3])
 @pytest.mark.parametrize("strategy", get_args(Strategy))
 def test_all_ways_to_share_have_the_same_bits(strategy, workers):
-    # Sizes: tiles of 16, 32 and 64 lanes; several in a chunk, or one.
-    for size, tasks in ((4, "auto"), (9, 1), (16, "auto"), (16, 1)):
+    # Tiles of 16, 32 and 64 lanes, several in a chunk or one; samples in waves, or at once.
+    for size, tasks, most in ((4, "auto", 1), (9, 1, 2), (16, "auto", "auto"), (16, 1, 1)):
         sizes = f"task.height={size}", f"task.width={size}", "automaton.steps=5"
-        setting = (*sizes, "training.batch=3")
+        search = "finishing.every=2", "finishing.from_epoch=2", "finishing.candidates=60"
+        setting = (*sizes, *search, "training.batch=3", "automaton.fire_rate=0.7")
+        keys = f"strategy={strategy}", f"tasks_per_worker={tasks}", f"samples_at_once={most}"
+        ways = [f"parallel.{key}" for key in (*keys, f"workers={workers}")]
         alone = digest("checkerboard-small", 2, *setting)
-        ways = [f"parallel.{key}" for key in (f"strategy={strategy}", f"tasks_per_worker={tasks}")]
-        assert digest("checkerboard-small", 2, *setting, *ways, f"parallel.workers={workers}") == (
-            alone
-        )
+        assert digest("checkerboard-small", 2, *setting, *ways) == alone

@@ -147,41 +147,6 @@ def test_the_planned_bytes_are_allocated(overrides):
         assert plan.team == engine.plan.team
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("side", [3, 9])
-def test_no_bit_depends_on_budget_or_workers(side):
-    """With one group in flight up to all of them, and with searches."""
-    batch = 16 if side == 3 else 5
-    common = (
-        f"task.height={side}",
-        f"task.width={side}",
-        f"training.batch={batch}",
-        "finishing.every=2",
-        "finishing.candidates=60",
-        "automaton.fire_rate=0.7",
-    )
-    found, plans = [], []
-    whole = plan_of(*common)
-    least = parse_bytes(_least(*common))
-    budgets = ((whole.bytes, 1), (whole.bytes, 3), (least, 1), (least * 11 // 8, 2))
-    limits = [[f"memory_budget={budget}B", f"workers={workers}"] for budget, workers in budgets]
-    limits += [
-        ["workers=2", f"strategy={name}", "samples_at_once=2", "tasks_per_worker=1"]
-        for name in get_args(Strategy)
-    ]
-    for each in limits:
-        overrides = (*common, *(f"parallel.{limit}" for limit in each))
-        with Trainer(tiny(*overrides)) as trainer:
-            losses = [trainer.step().soft_loss for _ in range(4)]
-            found.append((losses, trainer.model.logits.tobytes()))
-            plans.append(trainer.plan)
-    group = whole.samples_per_group
-    assert {plan.wave for plan in plans[len(budgets) :]} == {group if group > 2 else 2}
-    assert len({plan.wave for plan in plans[: len(budgets)]}) > 1
-    assert side == 3 or any(plan.joined > 1 for plan in plans)
-    assert all(each == found[0] for each in found)
-
-
 def test_the_smaller_of_both_limits_holds():
     whole = plan_of("training.batch=40")
     room = f"parallel.memory_budget={replace(whole, wave=10).bytes}B"

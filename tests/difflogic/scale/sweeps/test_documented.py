@@ -152,6 +152,7 @@ def test_the_local_commands_listen_on_loopback_only(documented):
         assert is_loopback(listening(process.pid)), listening(process.pid)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificates")
 def test_tls_lets_in_who_has_a_certificate_and_nobody_else(documented, tmp_path):
