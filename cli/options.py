@@ -18,6 +18,7 @@ from difflogic.library.options import (
     Recipe,
     Seed,
     Set,
+    Workers,
     named,
 )
 from difflogic.system.errors import ConfigError
@@ -81,7 +82,7 @@ class Shared:
 
     directory: NewDirectory = None
     seed: Seed | None = None
-    workers: Annotated[Key, Opt("Worker threads", shown=AUTO)] = None
+    workers: Workers | None = None
     quiet: Quiet = False
     as_json: AsJson = False
 
