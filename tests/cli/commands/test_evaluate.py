@@ -67,18 +67,6 @@ class TestExitCode:
     def test_bad_options(self, dct, right, arguments, message):
         assert message in dct("eval", right, *arguments).refusal
 
-    @pytest.mark.parametrize(
-        ("experiment", "message"),
-        [
-            ("game-of-life-small", 'test "fault" does not apply to game-of-life-small'),
-            ("letter-g-hold", "persists only from its own start"),
-        ],
-    )
-    def test_a_test_that_does_not_apply(self, dct, experiment, message):
-        Model.create(load_config(experiment)).save(Path("model.npz"))
-        refusal = dct("eval", "model.npz", "--test", "fault").refusal
-        assert message in " ".join(refusal.split())
-
 
 class TestOutput:
     def test_all_tests(self, dct, wrong):

@@ -279,6 +279,7 @@ class TestChoice:
             ("lizard", "fault", "of pattern does not"),
             ("lizard", "noise", "those that do: exactness, generalisation, gates"),
             ("flood", "noise", "would change the inputs"),
+            ("letter-g-hold", "fault", "persists only from its own start"),
             ("checkerboard", "gatse", 'did you mean "gates"'),
         ],
     )
