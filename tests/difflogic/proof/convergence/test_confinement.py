@@ -1,15 +1,12 @@
-"""Wounds that stay local: against all runs of small grids, and sets of values on whole grids."""
+"""Wounds that stay local, against sets of values on whole grids; test_wounds has all runs."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from itertools import islice
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
 
 from difflogic.proof.convergence import Question, Verdict, by_sets, confinement, sets
 from difflogic.proof.convergence.confinement import Ground, confine
@@ -21,7 +18,6 @@ from difflogic.proof.question import Wound
 from difflogic.system.deadline import Deadline
 from tests.difflogic.library.test_ruling import tough_checkerboard
 from tests.difflogic.proof.asking import every_size
-from tests.difflogic.proof.convergence.brute import all_states, questions, rounds, successors
 from tests.difflogic.proof.convergence.trained import (
     NAMES,
     checkerboard,
@@ -41,40 +37,6 @@ def calm_on(question: Question, height: int, width: int) -> Bits:
     """Return the sets that a checkerboard ends in, on a grid of its own."""
     asked = alone(question, height, width)
     return sets.as_array(asked.board, by_sets(asked).final_sets)
-
-
-@given(questions(), st.data())
-@settings(max_examples=100, deadline=None)
-def test_all_runs_on_small_grids_agree(asked: Question, data: st.DataObject) -> None:
-    """Whatever bits a square has and whichever cells fire, all stays within what is proved."""
-    circuit, size = asked.circuit, (asked.height, asked.width)
-    after = successors(circuit, *size, "zero")
-    resting = np.flatnonzero(after == np.arange(len(after)))
-    assume(len(resting))
-    states = all_states(circuit.channels, *size)
-    calm = states[data.draw(st.sampled_from(resting.tolist()))]
-    shown, rate = list(asked.visible_places), data.draw(st.sampled_from([1.0, 0.5]))
-    question = Question(circuit, asked.visible, *size, "zero", calm[shown], rate)
-    side, reach = data.draw(st.integers(1, 2)), data.draw(st.integers(0, 2))
-    wound = Wound(side, reach, data.draw(st.integers(0, 1)), data.draw(st.booleans()))
-    found = confine(question, wound, Ground(calm, start=calm))
-    if found.verdict is Verdict.refuted:
-        replay(question, found, calm)
-    wrong = (states != calm)[:, shown].any(axis=1)
-    for row, column, margin in places(size, side):
-        if found.margin is None or margin < found.margin:
-            continue
-        far = distances(size, side, row, column)
-        starts = (states == calm)[..., far > 0].all(axis=(1, 2))
-        if wound.zeros:
-            starts &= ~states[..., far == 0].any(axis=(1, 2))
-        met = rounds(circuit, *size, "zero", question.synchronous, starts)
-        reached = wrong[next(met)]
-        assert (reached * far).max() <= found.reach <= wound.reach
-        if found.rounds:
-            (last,) = islice(met, found.rounds - 1, found.rounds)
-            reached = wrong[last]
-        assert not reached.any()
 
 
 @cache
