@@ -137,7 +137,7 @@ def test_damage_reaches_every_place():
 def test_a_start_does_not_depend_on_the_others(fire_rate, values, monkeypatch):
     monkeypatch.setattr(trial, "VALUES_AT_ONCE", values)
     config = tiny(f"automaton.fire_rate={fire_rate}")
-    model = random_model(config)
+    model = random_model(config, seed=1)
     damage = Damage(2, 3, anywhere=True)
     scene = scene_of(config, STREAMS, (3, 6), fire_rate=fire_rate, damage=damage)
     all_starts = count_wrong(model.netlist, model.ops, scene, 12)
