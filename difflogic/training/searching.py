@@ -120,9 +120,8 @@ class Trainer(Descent):
         made = super()._make_attempt(attempt)
         self._finisher: AnyFinisher | None = None
         if self.config.finishing.every:
-            task, workers = self._stages[self.stage], Workers(self.plan.workers)
-            start = replace(made.start, config=staged(self.config, task))
-            self._finisher = make_finisher(start, task, workers)
+            workers = Workers(self.plan.workers)
+            self._finisher = make_finisher(made.start, self._stages[self.stage], workers)
             made.threads.append(workers)
         return made
 
@@ -235,10 +234,13 @@ class Trainer(Descent):
 
 
 def make_finisher(start: Model, task: Task, workers: Workers) -> AnyFinisher:
-    """Return what makes circuits exact that are wired like `start`, whose config is for `task`."""
-    config, netlist = start.config, start.netlist
-    if config.automaton.places:
+    """Return what makes circuits exact for a stage, `task`; they are wired like `start`.
+
+    The configuration of `start` is the run's: a corrected or rewired circuit keeps it.
+    """
+    if start.config.automaton.places:
         return Corrector(start, task)
+    config, netlist = staged(start.config, task), start.netlist
     checks = _plan_of_checks(config, task)
     toughness = None
     if config.finishing.tough and task.lessons is not task:

@@ -74,6 +74,7 @@ def test_a_run_ends_with_a_correction_and_resumes_to_the_same_bits():
     assert first.exact_epoch == second.exact_epoch == 12
     assert first.correction.bits == second.correction.bits > 0
     assert first.result.to_bytes("one") == second.result.to_bytes("two")
+    assert (first.result.config.task, first.result.config.automaton) == (made.task, made.automaton)
     with Trainer(made) as trainer:
         while not trainer.done:
             result = trainer.step()

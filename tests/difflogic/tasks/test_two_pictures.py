@@ -71,7 +71,12 @@ def test_scaling_two_pictures_warns(images):
 def test_invalid_pairs(images, tmp_path):
     paths, _ = images
     small = tmp_path / "small.png"
-    Image.new("RGB", (4, 4), "red").save(small)
+    image = Image.new("RGB", (4, 4), "red")
+    image.save(small)
+    with pytest.raises(ConfigError, match=r"small\.png: the image has one colour"):
+        growing.read_two(paths[0], str(small))
+    image.putpixel((0, 0), (255, 255, 255))
+    image.save(small)
     with pytest.raises(ConfigError, match="make both of one size"):
         growing.read_two(paths[0], str(small))
     with pytest.raises(ConfigError, match="must be images"):
