@@ -8,7 +8,7 @@ from typing import Any
 from PIL import ImageColor
 
 from difflogic.circuit.automaton import Automaton
-from difflogic.evaluation.settling import LONGEST, outcomes
+from difflogic.evaluation.settling import LONGEST, SLOWEST, outcomes
 from difflogic.examples.encoding import Encoding
 from difflogic.model.model import Model
 from difflogic.pictures.colors import Color, parse_color
@@ -31,6 +31,7 @@ def encoding_of(automaton: Automaton) -> dict[str, Any] | None:
         "names": encoding.named(automaton.circuit.labels),
         "colors": [_color(number, name) for number, name in enumerate(encoding.symbols)],
         "longest": LONGEST,
+        "slowest": SLOWEST,
     }
 
 

@@ -159,9 +159,11 @@ export class SymbolSimulation extends Simulation {
   get mostSteps() {
     const { steps, height, width, encoding } = this.automaton;
     const { kept } = this;
-    const least = steps * Math.max(1, Math.max(kept.height, kept.width) / Math.max(height, width));
-    const half = least % 1 === 0.5; // Python rounds it to an even number
-    return encoding.longest * (half ? 2 * Math.round(least / 2) : Math.round(least));
+    const side = Math.max(kept.height, kept.width);
+    const exact = steps * Math.max(1, side / Math.max(height, width));
+    const half = exact % 1 === 0.5; // Python rounds it to an even number
+    const least = half ? 2 * Math.round(exact / 2) : Math.round(exact);
+    return encoding.longest * least + encoding.slowest * side;
   }
 
   /** The grid of symbols: the input, and what the outputs say after that. */
