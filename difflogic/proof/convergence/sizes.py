@@ -287,7 +287,11 @@ def _refute(
 
 def _decide(question: Plane, budget: Budget, before: Answer | None) -> Answer:
     """Decide it, and say from which step on the training grid is right."""
-    found, text, first = every_size(question, budget.deadline), "", None
+    text, first = "", None
+    try:
+        found = every_size(question, budget.deadline)
+    except TimeoutError:
+        found = EverySize(question.automaton, reason="time ran out")
     if question.own is not None:
         own = by_sets(question.own)
         first, grid = own.from_step, f"{question.own.height}×{question.own.width} cells"

@@ -16,6 +16,7 @@ from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.planes import pack
 from difflogic.proof.convergence.sets import Sets
 from difflogic.proof.convergence.sizes import NEVER, Arrivals, EverySize, Target, arrivals
+from difflogic.system.callbacks import checking
 from difflogic.system.deadline import Deadline
 from tests.difflogic.circuit.circuits import automaton, automaton_of, circuit_of
 from tests.difflogic.library.test_ruling import tough_checkerboard
@@ -156,3 +157,5 @@ def test_time_runs_out() -> None:
     target = lambda height, width: np.ones((1, height, width), np.uint8)  # noqa: E731
     found = every_size(ones, target, 1, Deadline.after(-1))
     assert (found.verdict, found.reason) == (Verdict.open, "time ran out")
+    with checking(Deadline.after(-1).check):  # in the middle of a step
+        assert by_sets(Question.of(ones, target(3, 3))).verdict is Verdict.open
