@@ -22,7 +22,9 @@ from tests.difflogic.gpu.devices import (
 )
 from tests.difflogic.training.tiny import growing, steps, tiny
 
-SMALL = ("training.batch=3", "task.height=5", "task.width=7")
+SEED = "training.seed=23"
+"""With some others gradients nearly cancel, and float32 rounds more of what is left."""
+SMALL = ("training.batch=3", "task.height=5", "task.width=7", SEED)
 CASES = {
     "synchronous": tiny(*SMALL),
     "asynchronous": tiny(*SMALL, "automaton.fire_rate=0.6"),
@@ -66,7 +68,7 @@ def test_a_step_agrees_with_the_oracle(name):
 def test_a_run_agrees_with_the_processor(more):
     """Compare logits and ops after each step, from the same state."""
     config = tiny(
-        "automaton.fire_rate=0.6" if "pool.batch=2" not in more else "training.batch=2", *more
+        "automaton.fire_rate=0.6" if "pool.batch=2" not in more else "training.batch=2", SEED, *more
     )
     config = config.without_searches()
     with Trainer(config) as one, on_gpu(config) as other:
