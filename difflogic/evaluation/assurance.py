@@ -12,7 +12,7 @@ from difflogic.circuit.specification import Cases
 from difflogic.evaluation.settling import lasts
 from difflogic.proof.answer import QUICK, Assurance, Budget
 from difflogic.proof.cases import Listed
-from difflogic.proof.convergence import Question
+from difflogic.proof.convergence.findings import Question
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.sizes import Plane
 from difflogic.proof.every_length import Line

@@ -24,9 +24,10 @@ from difflogic.library.simplifying import proved, simplify
 from difflogic.library.trusting import experiment_of, load_trusted
 from difflogic.proof.answer import Assurance, Budget, Confinement
 from difflogic.proof.cases import Listed
-from difflogic.proof.convergence import Bits, Finding, Question, Verdict, resting_picture
 from difflogic.proof.convergence.deciding import SETS
+from difflogic.proof.convergence.findings import Bits, Finding, Question, Verdict
 from difflogic.proof.convergence.folding import live_part
+from difflogic.proof.convergence.orbits import resting_picture
 from difflogic.proof.convergence.sizes import PERIODS, EverySize, Plane
 from difflogic.proof.every_length import EveryLength
 from difflogic.proof.files import damage_part, write_cases, write_certificate

@@ -13,8 +13,9 @@ from difflogic.evaluation.assurance import WOUND
 from difflogic.evaluation.scene import Damage, Scene, Streams, scene_of
 from difflogic.evaluation.trial import Ops, Trial
 from difflogic.model.hardening import automaton_of, hard_circuit
-from difflogic.proof.convergence import Question, sets
+from difflogic.proof.convergence import sets
 from difflogic.proof.convergence.confinement import ANY_ORDER, Ground, Window, follow, windows_of
+from difflogic.proof.convergence.findings import Question
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.sizes import Plane, Table
 from difflogic.proof.prover import prove

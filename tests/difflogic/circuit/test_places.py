@@ -13,7 +13,8 @@ from difflogic.library import growing
 from difflogic.library.groups import PictureOptions
 from difflogic.model.hardening import automaton_of, hard_circuit
 from difflogic.model.model import Model
-from difflogic.proof.convergence import Question, right_from
+from difflogic.proof.convergence.deciding import right_from
+from difflogic.proof.convergence.findings import Question
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
 from difflogic.training.searching import Trainer

@@ -13,7 +13,7 @@ from difflogic.library.certifying import certify
 from difflogic.library.groups import Claims, PictureOptions
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
-from difflogic.proof.convergence import Question
+from difflogic.proof.convergence.findings import Question
 from difflogic.proof.convergence.folding import fold
 from difflogic.proof.convergence.orbits import plain_step
 from difflogic.search.correcting import Corrector

@@ -16,7 +16,7 @@ from difflogic.circuit.gates import Op
 from difflogic.circuit.specification import Cases
 from difflogic.evaluation.assurance import question_of
 from difflogic.proof.answer import Assurance
-from difflogic.proof.convergence import Verdict
+from difflogic.proof.convergence.findings import Verdict
 from difflogic.proof.convergence.orbits import NEVER
 from difflogic.proof.prover import prove
 from difflogic.tasks import Task

@@ -20,9 +20,9 @@ from difflogic.library.groups import Claims
 from difflogic.library.loading import Loaded, load
 from difflogic.library.ruling import rule
 from difflogic.proof.answer import Assurance, Confinement
-from difflogic.proof.convergence import Question, Verdict, by_sets
 from difflogic.proof.convergence.confinement import Ground, confine
-from difflogic.proof.convergence.findings import Bits
+from difflogic.proof.convergence.deciding import by_sets
+from difflogic.proof.convergence.findings import Bits, Question, Verdict
 from difflogic.proof.every_length import prove
 from difflogic.proof.files import write_cases, write_certificate
 from difflogic.proof.question import Wound

@@ -24,7 +24,7 @@ from difflogic.library.certifying import certify
 from difflogic.library.groups import Claims
 from difflogic.library.loading import Source, load
 from difflogic.proof.answer import Confinement
-from difflogic.proof.convergence import Verdict
+from difflogic.proof.convergence.findings import Verdict
 from difflogic.proof.every_length import prove
 from difflogic.proof.every_size import broken
 from difflogic.proof.files import damage_part, write_cases, write_certificate

@@ -17,7 +17,8 @@ from difflogic.circuit.gates import Op
 from difflogic.evaluation.assurance import assure_automaton
 from difflogic.proof import Verdict as Equality
 from difflogic.proof import prove
-from difflogic.proof.convergence import Question, Verdict, by_sets
+from difflogic.proof.convergence.deciding import by_sets
+from difflogic.proof.convergence.findings import Question, Verdict
 from difflogic.system.deadline import Deadline
 from tests.difflogic.circuit.circuits import automaton_of, circuit_of, same_next_states
 from tests.difflogic.proof.asking import decide, every_size

@@ -15,8 +15,9 @@ from difflogic.library.groups import Claims
 from difflogic.library.ruling import rule
 from difflogic.proof.answer import Confinement
 from difflogic.proof.cases import Listed
-from difflogic.proof.convergence import Question, Verdict, by_sets
 from difflogic.proof.convergence.confinement import Ground, confine
+from difflogic.proof.convergence.deciding import by_sets
+from difflogic.proof.convergence.findings import Question, Verdict
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.sets import as_array
 from difflogic.proof.prover import prove

@@ -10,8 +10,7 @@ import numpy as np
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import Boundary
 from difflogic.proof.answer import Confinement
-from difflogic.proof.convergence import Question, Verdict
-from difflogic.proof.convergence.findings import Bits
+from difflogic.proof.convergence.findings import Bits, Question, Verdict
 from difflogic.proof.question import Wound
 from tests.difflogic.proof.convergence.brute import all_states, rounds, step_all, successors
 

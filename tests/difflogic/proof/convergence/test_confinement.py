@@ -8,9 +8,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from difflogic.proof.convergence import Question, Verdict, by_sets, confinement, sets
+from difflogic.proof.convergence import confinement, sets
 from difflogic.proof.convergence.confinement import Ground, confine
-from difflogic.proof.convergence.findings import Bits
+from difflogic.proof.convergence.deciding import by_sets
+from difflogic.proof.convergence.findings import Bits, Question, Verdict
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.sets import Sets
 from difflogic.proof.convergence.sizes import Table

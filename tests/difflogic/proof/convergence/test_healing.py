@@ -10,7 +10,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from difflogic.proof.convergence import Question, orbits
+from difflogic.proof.convergence import orbits
+from difflogic.proof.convergence.findings import Question
 from difflogic.proof.convergence.orbits import NEVER, UNKNOWN, orbit, run_from, steps_to_heal
 from difflogic.proof.convergence.planes import pack, unpack
 from tests.difflogic.proof.convergence.brute import number, questions, settling_of

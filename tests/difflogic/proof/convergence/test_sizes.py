@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import Walls, neighbors
-from difflogic.proof.convergence import Verdict, by_sets, sets
-from difflogic.proof.convergence.findings import Question
+from difflogic.proof.convergence import sets
+from difflogic.proof.convergence.deciding import by_sets
+from difflogic.proof.convergence.findings import Question, Verdict
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.planes import pack
 from difflogic.proof.convergence.sets import Sets
