@@ -78,7 +78,7 @@ def _train(experiment: Experiment, options: RunOptions, shared: Shared, group: R
         except KeyboardInterrupt:
             if not shown.interruption.requested:
                 raise
-            note(f"interrupted before the final tests; saved in {shown.path}")
+            note(f"interrupted before the final tests; resume: dct train --resume {shown.path}")
             raise typer.Exit(shown.interruption.exit_code) from None
     summary, path = dict(found.summary), str(found.path)
     if summary["interrupted"]:

@@ -73,7 +73,7 @@ def apply(
 ) -> None:
     """Apply a rule that was learned from examples to other grids, of any size.
 
-    If the file has outputs, too, exits 1 unless all of them are right.
+    If a JSON or NPZ file has outputs, too, exits 1 unless all are right; CSV holds inputs alone.
     """
     from difflogic.library import applying
     from difflogic.system.files import check_output

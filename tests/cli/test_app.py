@@ -54,7 +54,7 @@ def test_help_imports_nothing_heavy(arguments, heavy):
         (["train-checkerboard", "--epoch", "3"], "--epochs"),
         (
             ["train-checkerboard", "--workers", "0"],
-            '--workers 0: [parallel] workers must be "auto" or an integer from 1 to 1024',
+            'value for --workers: "0" is not a whole number from 1 to 1024, or "auto"',
         ),
         (["train-checkerboard", "extra"], "extra"),
         (["export", "last", "--property=holds"], "no option --property any more: dct verify"),

@@ -39,7 +39,7 @@ REFUSED = {
     "all": (["train-examples", "PAIRS", "--hold-out", "0.9"], "leaves none"),
     "channels": (["train-examples", "PAIRS", "--channels", "1"], "--channels 1: the bits that say"),
     "steps": (["train-examples", "PAIRS", "--steps", "1000000000"], "--steps"),
-    "workers": (["train-examples", "PAIRS", "--workers", "0"], "--workers 0: [parallel] workers"),
+    "workers": (["train-examples", "PAIRS", "--workers", "0"], 'for --workers: "0" is not'),
     "name": (["train-examples", "PAIRS", "--name", "a/b"], "--name a/b: name must be"),
     "directory": (["train-examples", "no.csv", "--dir", "."], "is not empty"),
     "file": (["train-examples", "pairs.toml"], "is no file of examples"),
