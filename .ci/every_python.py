@@ -173,7 +173,7 @@ class Environment:
             (self.work / name).write_text(f"x = {side}, y = {side}\n{text}!\n", encoding="utf-8")
             names.append(name)
             cells = {cell for cell in range(side * side) if _lives(cell, cells, side)}
-        return [*names, "--symmetry", "outer-totalistic", "--effort", "low"]
+        return [*names, "--boundary", "periodic", "--symmetry", "outer-totalistic"]
 
 
 def _lives(cell: int, cells: set[int], side: int) -> bool:

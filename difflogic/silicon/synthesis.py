@@ -152,7 +152,9 @@ class Flow:
         automaton, device = self.automaton, self.device
         self._write(DESIGN, write_top(automaton, start, damaged, seed))
         self._yosys("synthesize", "synthesis")
-        luts, flip_flops = _sizes(json.loads((self.folder / "stat.json").read_text()))
+        luts, flip_flops = _sizes(
+            json.loads((self.folder / "stat.json").read_text(encoding="utf-8"))
+        )
         share, mhz = max(luts, flip_flops) / device.luts, None
         if share <= 1:
             share, mhz = self._place()
@@ -177,7 +179,7 @@ class Flow:
             if used is None or used <= device.luts:
                 raise
             return used / device.luts, None
-        placed = json.loads((self.folder / PLACED).read_text())
+        placed = json.loads((self.folder / PLACED).read_text(encoding="utf-8"))
         kinds = [placed["utilization"][kind] for kind in (device.logic, device.registers)]
         (clock,) = placed["fmax"].values()
         return max(kind["used"] / kind["available"] for kind in kinds), clock["achieved"]
@@ -191,7 +193,7 @@ class Flow:
         automaton = self.automaton
         self._write("cell.blif", write_blif(automaton, used_interface(automaton.circuit)))
         self._write("sites.v", write_sites(automaton))
-        self._write("mutated.v", mutate((self.folder / MAPPED).read_text()))
+        self._write("mutated.v", mutate((self.folder / MAPPED).read_text(encoding="utf-8")))
         self._write_models()
         try:
             self._yosys("prove_cells", "proof of the cells")
@@ -245,7 +247,7 @@ class Flow:
         run_tool(tool, arguments, self.folder, self.deadline, partial(self.pause, step))
 
     def _write(self, name: str, text: str) -> None:
-        (self.folder / name).write_text(text)
+        (self.folder / name).write_text(text, encoding="utf-8")
 
 
 def _sizes(stat: dict[str, Any]) -> tuple[int, int]:

@@ -30,7 +30,7 @@ def versions() -> dict[str, str]:
 def cpu_name() -> str:
     """Return the processor's name, or its architecture if the name is unknown."""
     with suppress(OSError):
-        text = Path("/proc/cpuinfo").read_text(errors="replace")
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
         if found := re.search(r"^model name\s*: *(\S.*)", text, re.MULTILINE):
             return found[1].strip()
     return platform.processor() or platform.machine() or "unknown"
@@ -109,7 +109,7 @@ def cpu_quota() -> float | None:
 def _share(group: Path) -> float | None:
     """Return the processor time that one group grants, in processors; None without a limit."""
     try:
-        quota, period = (group / "cpu.max").read_text().split()
+        quota, period = (group / "cpu.max").read_text(encoding="utf-8").split()
         share = int(quota) / int(period)
     except (OSError, ValueError, ZeroDivisionError):  # no file, or "max"
         return None

@@ -28,7 +28,7 @@ def address_space() -> tuple[int, int] | None:
         limit, _ = resource.getrlimit(resource.RLIMIT_AS)
         if limit == resource.RLIM_INFINITY:
             return None
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        pages = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[0])
     except (ImportError, AttributeError, OSError, ValueError, IndexError):
         return None
     return pages * resource.getpagesize(), limit
@@ -41,7 +41,7 @@ def available_memory() -> int | None:
     """
     limits = [left for folder in control_groups() if (left := _left(folder)) is not None]
     try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
+        lines = Path("/proc/meminfo").read_text(encoding="utf-8").splitlines()
         found = dict(line.split(":", 1) for line in lines)
         limits.append(int(found["MemAvailable"].split()[0]) * 1024)
     except (OSError, KeyError, ValueError):
@@ -53,8 +53,14 @@ def available_memory() -> int | None:
 def _left(group: Path) -> int | None:
     """Return the bytes that a control group has left; None without a limit."""
     try:
-        limit, used = (int((group / f"memory.{name}").read_text()) for name in ("max", "current"))
-        kept = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
+        limit, used = (
+            int((group / f"memory.{name}").read_text(encoding="utf-8"))
+            for name in ("max", "current")
+        )
+        kept = dict(
+            line.split()
+            for line in (group / "memory.stat").read_text(encoding="utf-8").splitlines()
+        )
         # Cached files are dropped from memory when it is needed.
         used -= int(kept.get("inactive_file", 0))
     except (OSError, ValueError):  # no file, or "max"
@@ -65,7 +71,7 @@ def _left(group: Path) -> int | None:
 def control_groups() -> list[Path]:
     """Return the control groups that may limit this process, from its own to the outermost."""
     try:
-        lines = Path("/proc/self/cgroup").read_text().splitlines()
+        lines = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
     except OSError:
         lines = []
     # The line is 0::/path. A container sees its own group as the outermost.
