@@ -32,7 +32,7 @@ def sums(cells):
 COUNTED = {"symmetry": "outer-totalistic"}
 CASES = {
     "six noisy films": lambda: (noisy(range(6), 24, 0.05), {"noise": True}),
-    "much noise": lambda: (noisy(range(20), 64, 0.3), {"noise": True, **COUNTED}),
+    "much noise": lambda: (noisy(range(10), 64, 0.3), {"noise": True, **COUNTED}),
     "no rule": lambda: (drawn(2, 9, 64, 64), {"hidden": 4}),
     "many states": lambda: (film(brains_brain, drawn(3, 64, 64), 17) == 1, {"hidden": 3}),
     "steps apart": lambda: (film(life, drawn(2, 64, 64), 8, 4), {"gap": 4}),

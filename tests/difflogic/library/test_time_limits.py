@@ -34,7 +34,7 @@ LONG: dict[str, Callable[..., Any]] = {
     "windows that are too many": lambda **limit: certify(TOUGH, Claims(damage=32), **limit),
     "a large grid": lambda **limit: certify(TOUGH, Claims([(200, 200)]), **limit),
     "many grids": lambda **limit: certify(
-        TOUGH, Claims([(64, 64)] * 9, all_sizes=True), task="checkerboard-tough-async", **limit
+        TOUGH, Claims([(200, 200)] * 9, all_sizes=True), task="checkerboard-tough-async", **limit
     ),
     "a deep circuit": lambda **limit: certify(DEEP, Claims(all_sizes=True, damage=9), **limit),
     "a deep rule": lambda **limit: certify(RULE, task="sorting", **limit),
