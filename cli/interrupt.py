@@ -57,7 +57,7 @@ class Interruption:
         self.exit_code = 0
         """128 plus the signal's number, once one came."""
         self.patience = patience
-        self._message = None if after is None else f"stopping after {after} …"
+        self._message = None if after is None else f"stopping after {after}"
         self._first_time = threading.Lock()
         self._previous: dict[signal.Signals, Any] = {}
         self._outer: Interruption | None = None
@@ -88,7 +88,7 @@ class Interruption:
         """Record the request, from either thread, and say once what is finished first."""
         self.exit_code = self.exit_code or 128 + signum
         self.requested = True
-        # Not through a stream, which may be in the middle of a line.
+        # Not through a stream, which may be in the middle of a line: ASCII, whatever its encoding.
         if self._message is not None and self._first_time.acquire(blocking=False):
             _write(f"\n{self._message}\n".encode())
 
