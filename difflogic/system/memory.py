@@ -50,17 +50,15 @@ def available_memory() -> int | None:
     return min(limits, default=None)
 
 
+_FILES = ("max", "current", "stat")
+
+
 def _left(group: Path) -> int | None:
     """Return the bytes that a control group has left; None without a limit."""
     try:
-        limit, used = (
-            int((group / f"memory.{name}").read_text(encoding="utf-8"))
-            for name in ("max", "current")
-        )
-        kept = dict(
-            line.split()
-            for line in (group / "memory.stat").read_text(encoding="utf-8").splitlines()
-        )
+        texts = [(group / f"memory.{name}").read_text(encoding="utf-8") for name in _FILES]
+        limit, used = int(texts[0]), int(texts[1])
+        kept = dict(line.split() for line in texts[2].splitlines())
         # Cached files are dropped from memory when it is needed.
         used -= int(kept.get("inactive_file", 0))
     except (OSError, ValueError):  # no file, or "max"
