@@ -78,7 +78,10 @@ def _train(experiment: Experiment, options: RunOptions, shared: Shared, group: R
         except KeyboardInterrupt:
             if not shown.interruption.requested:
                 raise
-            note(f"interrupted before the final tests; resume: dct train --resume {shown.path}")
+            from difflogic.system.files import for_shell
+
+            command = f"dct train --resume {for_shell(shown.path)}"
+            note(f"interrupted before the final tests; resume: {command}")
             raise typer.Exit(shown.interruption.exit_code) from None
     summary, path = dict(found.summary), str(found.path)
     if summary["interrupted"]:

@@ -66,7 +66,7 @@ def read_frames(content: bytes, otherwise: str) -> npt.NDArray[np.uint64]:
     found: list[npt.NDArray[np.uint64]] = []
     with _opened(content, EXACT, otherwise) as image:
         if image.format == "PNG" and content[24] > 8 and content[25]:  # depth, and no plain grey
-            raise ConfigError("has colours of 16 bits, of which only 8 are read: save it with 8")
+            raise ConfigError("has colours of 16 bits, and only 8 would be read: save it with 8")
         for frame in ImageSequence.Iterator(image):
             if (len(found) + 1) * frame.width * frame.height > MAX_PIXELS:
                 raise ConfigError(f"has more than {MAX_PIXELS} pixels: cut it")

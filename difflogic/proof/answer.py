@@ -45,7 +45,7 @@ class Healing:
 
     @property
     def unknown(self) -> int:
-        """Number of places of which nothing is known, as the run never repeated."""
+        """Number of places about which nothing is known, as the run never repeated."""
         return self.steps.count(UNKNOWN)
 
     @property
@@ -174,7 +174,7 @@ class Answer:
 
 
 def left_open(reason: str, scope: Scope = "samples", **known: Any) -> Answer:
-    """Return an answer that is none."""
+    """Return an answer that leaves the question open."""
     return Answer(Assurance(Verdict.open, scope, f"not proved: {reason}", **known))
 
 

@@ -47,7 +47,7 @@ class Net(NamedTuple):
 
 @part
 def with_inverted(op, first, second):
-    """Return the op that computes the same from inputs of which some are inverted."""
+    """Return the op that computes the same where some inputs are inverted."""
     if first:
         op = (op & 3) << 2 | op >> 2
     if second:

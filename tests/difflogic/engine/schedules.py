@@ -25,7 +25,7 @@ KEPT = teams.TASKS
 
 
 class ScheduleError(AssertionError):
-    """Workers race, wait for ever, or do what they should not."""
+    """Workers race, wait without end, or do what they should not."""
 
 
 class Step(NamedTuple):
@@ -190,7 +190,7 @@ class Schedules:
                     ending.add(one)
                     open_.append(one)
         if len(ending) < len(numbers):
-            raise ScheduleError("workers wait for ever")
+            raise ScheduleError("workers wait without end")
         return ends, len(numbers)
 
     def run(self, rng, most):
@@ -201,7 +201,7 @@ class Schedules:
             if not following:
                 return state
             state = following[rng.integers(len(following))]
-        raise ScheduleError("workers wait for ever")
+        raise ScheduleError("workers wait without end")
 
     def following(self, state):
         """Return the states after one step of each worker that has one. Raises for a race."""
