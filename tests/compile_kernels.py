@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import get_args
 
 from difflogic.engine.sharing import Strategy
-from difflogic.model.hardening import from_model
 from difflogic.simplification import EFFORTS, simplify
 from difflogic.system.jit import JIT, keeps_code
 from difflogic.training.searching import Trainer
+from tests.difflogic.circuit.circuits import automaton, deep_circuit
 from tests.difflogic.training.tiny import growing
 
 SEARCHING = "finishing.candidates=6000", "finishing.rectify=25"
@@ -25,8 +25,7 @@ def compile_kernels() -> None:
                 config = growing(f"training.precision={precision}", *SEARCHING, *sharing)
                 with Trainer(config) as trainer:
                     trainer.warm_up()
-                    model = trainer.model
-    simplify(from_model(model), EFFORTS["normal"])
+    simplify(automaton(deep_circuit(1000)), EFFORTS["normal"])
 
 
 if __name__ == "__main__" and JIT and keeps_code():
