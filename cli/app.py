@@ -221,7 +221,7 @@ class Runs(LazyGroup):
         self.format_commands(ctx, formatter)
 
 
-class Config(LazyGroup):
+class ConfigGroup(LazyGroup):
     """`dct config`."""
 
     entries: ClassVar[dict[str, Entry]] = {
@@ -244,7 +244,7 @@ runs = _group(
     no_args_is_help=False,
     subcommand_metavar="[DIR] | COMMAND [ARGS]...",
 )
-config = _group(Config, "List, print and document configurations.")
+config = _group(ConfigGroup, "List, print and document configurations.")
 app = typer.Typer(
     name="dct",
     cls=Root,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from difflogic.circuit.specification import Cases as Cases
     from difflogic.config import Config as Config
     from difflogic.config import load_config as load_config
-    from difflogic.engine.hardware import Machine as Machine
+    from difflogic.engine.hardware import Hardware as Hardware
     from difflogic.engine.rollout import Engine as Engine
     from difflogic.engine.work import WorkStats as WorkStats
     from difflogic.evaluation import check as check
@@ -63,7 +63,7 @@ PROJECT = "dct"
 _NAMES = {
     "difflogic.circuit.specification": "Cases",
     "difflogic.config": "Config load_config",
-    "difflogic.engine.hardware": "Machine",
+    "difflogic.engine.hardware": "Hardware",
     "difflogic.training.plan": "ParallelPlan",
     "difflogic.engine.rollout": "Engine",
     "difflogic.engine.work": "WorkStats",

@@ -19,9 +19,9 @@ from difflogic.system.quantities import counted, show_bytes
 
 if TYPE_CHECKING:
     from difflogic.config import Config
-    from difflogic.scale.speed.benchmark import Report
-    from difflogic.scale.speed.rows import Comparison, Row
-    from difflogic.simulation.benchmark import Report as SimulationReport
+    from difflogic.scale.speed.benchmark import Benchmark
+    from difflogic.scale.speed.rows import Comparison, Measurement
+    from difflogic.simulation.benchmark import Throughput as SimulationReport
     from difflogic.system.measuring import Spread
 
 QUIET_NOISE = 0.03
@@ -141,7 +141,7 @@ def machine_facts() -> dict[str, Any]:
     return {"versions": machine.versions(), "cpu": machine.cpu()}
 
 
-def _show(report: Report) -> None:
+def _show(report: Benchmark) -> None:
     config, task, path = report.config, report.config.task, report.path
     typer.echo(
         f"{config.name} · {task.height}×{task.width} cells, "
@@ -219,7 +219,7 @@ def _show_table(found: Comparison, head: str) -> None:
     output.show_table(heads, rows, spare="samples/s | max")
 
 
-def _cells(row: Row, first: Row) -> list[Any]:
+def _cells(row: Measurement, first: Measurement) -> list[Any]:
     total, efficiency = row.total, row.efficiency(first)
     equal = None
     if row.difference is not None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from difflogic.library.sweeping import SweepProgress
-    from difflogic.scale.sweeps.comparing import Compared, Interval
+    from difflogic.scale.sweeps.comparing import ComparedVariant, Interval
     from difflogic.scale.sweeps.execution import Execution
     from difflogic.scale.sweeps.plan import SweepPlan
     from difflogic.scale.sweeps.results import Row
@@ -102,7 +102,7 @@ def _report(path: Path, plan: SweepPlan, rows: Sequence[Row], code: int, as_json
     typer.echo(f"\nsweep      {in_one_line(str(path))}   (table.csv, table.json, table.md)")
 
 
-def _show_comparison(found: Sequence[Compared]) -> None:
+def _show_comparison(found: Sequence[ComparedVariant]) -> None:
     """Show a line per variant: medians, and the changes from the first one on the same seeds."""
 
     def cell(interval: Interval | None, sign: str = "") -> str | None:

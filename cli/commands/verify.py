@@ -24,7 +24,7 @@ from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
     from difflogic.config import Override
-    from difflogic.scale.verification import Finding
+    from difflogic.scale.verification import Deviation
     from difflogic.system.ranks import Ranks
 
 PRECISIONS = ("float32", "float64")
@@ -57,7 +57,7 @@ def equivalence(
 
 def _findings(
     small: bool, config: str | None, overrides: Sequence[str | Override] | None, world: Ranks
-) -> list[Finding]:
+) -> list[Deviation]:
     from difflogic.config import load_config
     from difflogic.scale import verification
 
@@ -67,7 +67,7 @@ def _findings(
     for precision in PRECISIONS:
         precise = [*given, f"training.precision={precision}"]
         compile_kernels(load_config(source, precise, allow_code=True))
-    findings: list[Finding] = []
+    findings: list[Deviation] = []
     ranked = verification.ranks_change_nothing(settings, world) if world.size > 1 else ()
     # The workers of a comparison wait for each other: stop only after a comparison.
     with Interruption("this comparison") as interruption, Counter("comparisons:") as counter:
@@ -81,7 +81,7 @@ def _findings(
     return findings
 
 
-def _show(findings: Sequence[Finding], failures: Sequence[Finding]) -> None:
+def _show(findings: Sequence[Deviation], failures: Sequence[Deviation]) -> None:
     heads = "what | against | cases | worst | tolerance | result"
     output.show_table(heads, table(findings), texts=2)
     typer.echo("\ntolerance")
@@ -95,11 +95,11 @@ def _show(findings: Sequence[Finding], failures: Sequence[Finding]) -> None:
     typer.echo(f"\n{len(failures)} of {count} FAILED" if failures else f"all {count} passed")
 
 
-def table(findings: Sequence[Finding]) -> list[list[Any]]:
+def table(findings: Sequence[Deviation]) -> list[list[Any]]:
     """Return one row for all comparisons of the same two things to the same tolerance."""
     from rich.text import Text
 
-    groups: dict[tuple[str, str, float], list[Finding]] = {}
+    groups: dict[tuple[str, str, float], list[Deviation]] = {}
     for finding in findings:
         key = (finding.what, finding.against, finding.tolerance)
         groups.setdefault(key, []).append(finding)
@@ -113,7 +113,7 @@ def table(findings: Sequence[Finding]) -> list[list[Any]]:
     return rows
 
 
-def _title(finding: Finding) -> str:
+def _title(finding: Deviation) -> str:
     return f"{finding.what}, against {finding.against}, on {finding.where}"
 
 

@@ -26,7 +26,7 @@ FALSE, TRUE = 0, 1
 """The constant literals."""
 
 
-class Kind(IntEnum):
+class XagGate(IntEnum):
     """What a gate of a Xag computes."""
 
     AND = 0
@@ -42,7 +42,7 @@ _AND_OPS = {
 }
 _OPS = {
     (kind, *flips): int(ops[0])
-    for kind, found in ((Kind.AND, _AND_OPS), (Kind.XOR, {(0, 0): (Op.XOR,)}))
+    for kind, found in ((XagGate.AND, _AND_OPS), (XagGate.XOR, {(0, 0): (Op.XOR,)}))
     for flips, ops in found.items()
 }
 """The op of a gate, by its kind and whether its first and second literals are inverted."""
@@ -125,10 +125,10 @@ class Xag(Literals):
 
     def __init__(self, inputs: int) -> None:
         self.inputs = inputs
-        self.kind: list[Kind] = []
+        self.kind: list[XagGate] = []
         self.x: list[int] = []
         self.y: list[int] = []
-        self._known: dict[tuple[Kind, int, int], int] = {}
+        self._known: dict[tuple[XagGate, int, int], int] = {}
 
     @property
     def first_gate(self) -> int:
@@ -150,7 +150,7 @@ class Xag(Literals):
             return FALSE
         if x in (TRUE, y):
             return y
-        return self._add(Kind.AND, x, y)
+        return self._add(XagGate.AND, x, y)
 
     def xor_(self, x: int, y: int) -> int:
         inverted = (x ^ y) & 1
@@ -161,7 +161,7 @@ class Xag(Literals):
             return inverted
         if x == FALSE:
             return y ^ inverted
-        return self._add(Kind.XOR, x, y) ^ inverted
+        return self._add(XagGate.XOR, x, y) ^ inverted
 
     @property
     def lists(self) -> tuple[list[int], list[int], list[int]]:
@@ -184,7 +184,7 @@ class Xag(Literals):
                     waiting.append(literal >> 1)
         return sorted(seen - {0})
 
-    def _add(self, kind: Kind, x: int, y: int) -> int:
+    def _add(self, kind: XagGate, x: int, y: int) -> int:
         found = self._known.get((kind, x, y))
         if found is not None:
             return found

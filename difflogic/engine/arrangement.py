@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.hardware import Machine
+from difflogic.engine.hardware import Hardware
 from difflogic.engine.kernels import structures as k
 from difflogic.engine.kernels.pipeline import control_places
 from difflogic.engine.kernels.teams import CURSOR_FIELDS, MEETING
@@ -48,7 +48,7 @@ LEAST_SHARE = 0.5e-3
 
 
 @dataclass(frozen=True)
-class Shape:
+class Buffer:
     """Shape and type of an array to allocate."""
 
     shape: tuple[int, ...]
@@ -75,23 +75,25 @@ class Rollouts:
     masked: bool = False
     """Whether the automaton is asynchronous, so that cells are masked."""
 
-    def shared(self, groups: int, slots: int) -> dict[str, Shape]:
+    def shared(self, groups: int, slots: int) -> dict[str, Buffer]:
         """Return the arrays that all workers share while `groups` of samples are in flight."""
         channels, length = self.channels, stride(self.grid)
         samples = samples_per_group(self.grid)
         kept = samples * self.grid.cells if self.masked else 0
         parameters = self.program.parameters * 4
         return {
-            "states": Shape((groups, self.steps + 1, channels, length), self.dtype),
-            "input_gradients": Shape((groups, k.RING, NEIGHBORHOOD * channels, length), self.dtype),
-            "loss_gradients": Shape((groups, self.losses, channels, length), self.dtype),
-            "targets": Shape((groups, self.loss_channels, length), self.dtype),
-            "sums": Shape((groups, slots, parameters), self.dtype),
-            "masks": Shape((groups, self.steps, kept), np.dtype(np.uint8)),
-            "coefficients": Shape((parameters,), self.dtype),
+            "states": Buffer((groups, self.steps + 1, channels, length), self.dtype),
+            "input_gradients": Buffer(
+                (groups, k.RING, NEIGHBORHOOD * channels, length), self.dtype
+            ),
+            "loss_gradients": Buffer((groups, self.losses, channels, length), self.dtype),
+            "targets": Buffer((groups, self.loss_channels, length), self.dtype),
+            "sums": Buffer((groups, slots, parameters), self.dtype),
+            "masks": Buffer((groups, self.steps, kept), np.dtype(np.uint8)),
+            "coefficients": Buffer((parameters,), self.dtype),
         }
 
-    def workspace(self, splits: bool = False, leads: bool = True) -> dict[str, Shape]:
+    def workspace(self, splits: bool = False, leads: bool = True) -> dict[str, Buffer]:
         """Return one worker's arrays: a tile of values, one of gradients, and little else.
 
         If workers share a tile's gates (`splits`), every row has a place of its own, and only the
@@ -103,11 +105,11 @@ class Rollouts:
         if splits:
             values = gradients = program.rows
         return {
-            "values": Shape((values * lanes,), self.dtype),
-            "gradients": Shape((gradients * lanes,), self.dtype),
-            "kept": Shape((self.channels * lanes,), self.dtype),
-            "scratch": Shape((k.SCRATCH,), self.dtype),
-            "cursor": Shape((CURSOR_FIELDS,), np.dtype(np.int64)),
+            "values": Buffer((values * lanes,), self.dtype),
+            "gradients": Buffer((gradients * lanes,), self.dtype),
+            "kept": Buffer((self.channels * lanes,), self.dtype),
+            "scratch": Buffer((k.SCRATCH,), self.dtype),
+            "cursor": Buffer((CURSOR_FIELDS,), np.dtype(np.int64)),
         }
 
     def bytes_per_worker(self, parts: int = 1, splits: bool = False) -> int:
@@ -116,11 +118,11 @@ class Rollouts:
         return -(-(total(self.workspace(splits)) + (parts - 1) * others) // parts)
 
 
-def total(shapes: dict[str, Shape]) -> int:
+def total(shapes: dict[str, Buffer]) -> int:
     return sum(each.bytes for each in shapes.values())
 
 
-def allocate(shapes: dict[str, Shape]) -> dict[str, npt.NDArray[Any]]:
+def allocate(shapes: dict[str, Buffer]) -> dict[str, npt.NDArray[Any]]:
     """Allocate arrays, aligned to a cache line."""
     return {name: aligned(each.shape, each.dtype) for name, each in shapes.items()}
 
@@ -129,7 +131,7 @@ def allocate(shapes: dict[str, Shape]) -> dict[str, npt.NDArray[Any]]:
 class Arrangement:
     """How a batch of rollouts is computed, forward and back."""
 
-    machine: Machine
+    machine: Hardware
     rollouts: Rollouts
     gates: int
     """Gates that a cell evaluates in a step."""
@@ -149,7 +151,7 @@ class Arrangement:
         batch: int,
         dtype: npt.DTypeLike = np.float32,
         sharing: Sharing = SEQUENTIAL,
-        machine: Machine | None = None,
+        machine: Hardware | None = None,
     ) -> Self:
         """Plan rollouts that are all in flight at once, on the workers of `sharing`.
 
@@ -157,7 +159,7 @@ class Arrangement:
         """
         if steps < 1 or batch < 1 or grid.cells < 1 or sharing.workers < 1:
             raise ValueError("steps, batch, cells and workers must be at least 1")
-        machine = machine or Machine.here()
+        machine = machine or Hardware.here()
         rollouts = Rollouts(
             compile_program(netlist), netlist.channels, grid, steps, np.dtype(dtype)
         )
@@ -296,13 +298,13 @@ class Arrangement:
         return max(1, int(wave * SECONDS_PER_GATE / LEAST_SHARE))
 
     @property
-    def control(self) -> Shape:
+    def control(self) -> Buffer:
         """The array through which workers take tasks and meet."""
         team = self.team
         places = control_places(team.workers, (self.groups - team.groups_alone) * len(self.chunks))
         if self.sharing.strategy == "gates":
             places += MEETING * team.workers  # each team has its own meeting place
-        return Shape((places,), np.dtype(np.int64))
+        return Buffer((places,), np.dtype(np.int64))
 
     @property
     def bytes_per_worker(self) -> int:

@@ -26,7 +26,7 @@ class Crew:
         self._kernel = training_kernel(plan.sharing.strategy, plan.workers)
         self._created = 0
         (self._control,) = allocate({"control": plan.control}).values()
-        self._problem = k.Problem(self._team, plan.rollouts.program.code, plan.layout)
+        self._problem = k.Setup(self._team, plan.rollouts.program.code, plan.layout)
         self._chunks = len(self._problem.layout.chunk_start) - 1
         # Workers that share a tile use the buffers of their first one.
         parts, splits = plan.parts, self._kernel is train_by_gates
@@ -46,7 +46,7 @@ class Crew:
     def call(self, batch: k.Batch, span: k.Span) -> None:
         """Do a part of a training step, and add the seconds that workers waited to its clock."""
         self._control[:] = 0
-        task = k.Task(self._problem, batch, span, self._control)
+        task = k.Call(self._problem, batch, span, self._control)
         calls: list[tuple[Any, ...]]
         calls = [(worker, task, space) for worker, space in enumerate(self._workspaces)]
         if self._split is not None:

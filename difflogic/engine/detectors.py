@@ -82,7 +82,7 @@ class Detectors:
             np.zeros((len(gates), POINTS), np.int32),
             np.zeros((len(gates), POINTS), np.float32),
         )
-        self._growth = k.Growth(
+        self._growth = k.Detector(
             np.empty(words, np.uint64),
             np.empty(netlist.rows, np.int32),
             np.zeros(1, np.int64),

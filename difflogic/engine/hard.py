@@ -271,7 +271,7 @@ def mark_live(
     live, alive = np.zeros(netlist.rows, np.bool_), np.zeros(netlist.channels, np.bool_)
     a, b = by_rows(netlist, netlist.a), by_rows(netlist, netlist.b)
     kernels.spread(
-        k.Wires(a, b, netlist.param, netlist.outputs, netlist.inputs),
+        k.NetlistArrays(a, b, netlist.param, netlist.outputs, netlist.inputs),
         by_rows(netlist, ops[netlist.param], np.uint8),
         np.array(list(channels), np.int32),
         live,
@@ -319,7 +319,7 @@ def prune(
         live=live,
         outputs=np.empty(netlist.channels, np.int32),
     )
-    wires = k.Wires(netlist.a, netlist.b, netlist.param, netlist.outputs, netlist.inputs)
+    wires = k.NetlistArrays(netlist.a, netlist.b, netlist.param, netlist.outputs, netlist.inputs)
     kept = kernels.prune(wires, ops, wanted, found)
     inputs = np.flatnonzero(found.needed[: netlist.inputs])
     inputs = np.stack([inputs, *np.divmod(inputs, netlist.channels)], axis=1).astype(np.int32)

@@ -18,7 +18,7 @@ from difflogic.circuit.netlist import Netlist
 from difflogic.engine.hard import Bits, HardSimulator, Words, by_rows, mark_live, steps_per_call
 from difflogic.engine.kernels.candidate_base import ABSENT
 from difflogic.engine.kernels.hard import read_values
-from difflogic.engine.kernels.hard_gradients import Graph, Slopes, WayBack, differentiate
+from difflogic.engine.kernels.hard_gradients import HardNetlist, Slopes, WayBack, differentiate
 from difflogic.engine.layout import Grid
 from difflogic.engine.sizes import CELLS, most_slopes
 from difflogic.system.callbacks import pause
@@ -74,7 +74,7 @@ class HardGradients:
         # Inputs that an op ignores count too: the gradient is by all coefficients of a gate.
         wired = [self._a[order], self._b[order]] + ([] if read is None else [read])
         values = self._simulator.load(ops, (), np.concatenate(wired)).values
-        self._graph = Graph(
+        self._graph = HardNetlist(
             a=self._a,
             b=self._b,
             value=values,

@@ -14,7 +14,7 @@ MOST_CORES = 1024
 
 
 @dataclass(frozen=True)
-class Machine:
+class Hardware:
     """The properties of a machine that a plan depends on. Sizes are in bytes."""
 
     cores: int
@@ -25,12 +25,12 @@ class Machine:
     """Whether the user described this machine."""
 
     @classmethod
-    def here(cls) -> Machine:
+    def here(cls) -> Hardware:
         """Return this machine within the limits of this process."""
         return cls(cores=machine.cpu_count(), memory=memory.available_memory())
 
     @classmethod
-    def parse(cls, text: str) -> Machine:
+    def parse(cls, text: str) -> Hardware:
         """Return this machine with the changes in `text`, such as cores=64,memory=256GB.
 
         Raises ConfigError.

@@ -34,9 +34,9 @@ class Program:
     needs; its instructions both recompute the values and walk back.
     """
 
-    forward: k.Code
+    forward: k.Instructions
     forward_rows: int
-    backward: k.Code
+    backward: k.Instructions
     backward_rows: int
     gradient_rows: int
     zero_rows: npt.NDArray[np.int32]
@@ -354,7 +354,7 @@ def _encode(
     values: tuple[list[Placed], npt.NDArray[np.int32]],
     gradients: tuple[list[Placed], npt.NDArray[np.int32]],
     adds: list[int],
-) -> k.Code:
+) -> k.Instructions:
     # Flat lists: NumPy converts them twice as fast as nested ones.
     stars: list[int] = []
     runs: list[int] = []
@@ -374,7 +374,7 @@ def _encode(
         kind = runs if instruction.width > 1 else gates
         kind += row
         kind.append(flags)
-    return k.Code(
+    return k.Instructions(
         stars=np.array(stars, np.int32).reshape(-1, k.STAR_FIELDS),
         runs=np.array(runs, np.int32).reshape(-1, k.FIELDS),
         gates=np.array(gates, np.int32).reshape(-1, k.FIELDS),

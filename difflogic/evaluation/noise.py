@@ -10,7 +10,7 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.evaluation.scene import Scene
 from difflogic.evaluation.trial import Count
 from difflogic.simulation.bit_grid import Geometry, pack
-from difflogic.simulation.simulator import Conditions, Simulator, choose_engine
+from difflogic.simulation.simulator import Simulator, World, choose_engine
 from difflogic.system.streams import Purpose, stream
 
 PROBABILITIES = (0.0, 0.001, 0.005, 0.01, 0.02, 0.05)
@@ -39,10 +39,10 @@ def count_wrong(automaton: Automaton, scene: Scene, probability: float, starts: 
         target, counted = pack(scene.targets(drawn[sample])), pack(counts[sample])[:, 0]
         rng = stream(scene.streams.seed, Purpose.EVALUATION_NOISE, scene.streams.epoch, sample)
         seed = int(rng.integers(2**63))
-        conditions = Conditions(geometry, scene.fire_rate, seed, probability)
+        world = World(geometry, scene.fire_rate, seed, probability)
         # One compiled circuit serves all calls.
-        engine = choose_engine(circuit, conditions, starts * len(PROBABILITIES) * scene.at[-1])
-        with Simulator(circuit, conditions, engine) as running:
+        engine = choose_engine(circuit, world, starts * len(PROBABILITIES) * scene.at[-1])
+        with Simulator(circuit, world, engine) as running:
             running.grid.load(rows, pack(state))
             for step in scene.at:
                 running.run(step - running.step)

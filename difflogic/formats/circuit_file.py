@@ -57,7 +57,7 @@ _NAMED = "inside|filled|another|odd|largest|(this|single)(-right|-left)?|single-
 Feature = Annotated[str, Field(pattern=rf"^({_NAMED}|=.{{1,40}})$")]
 
 
-class Encoding(_Section):
+class EncodingSection(_Section):
     """What the channels say of a grid's symbols, one after the other."""
 
     symbols: Annotated[list[Symbol], Field(min_length=2, max_length=16)] = Field(
@@ -74,7 +74,7 @@ class Encoding(_Section):
     )
 
     @model_validator(mode="after")
-    def _require_names(self) -> Encoding:
+    def _require_names(self) -> EncodingSection:
         named = [each[1:] for each in (*self.features, *self.outputs) if each.startswith("=")]
         if not {*named} <= {*self.symbols} or self.background >= len(self.symbols):
             raise ValueError("names a symbol that is not among symbols")
@@ -122,7 +122,7 @@ class Head(_Section):
         description="optional: a colour for each number that the visible bits give; the first "
         "channel is the lowest bit",
     )
-    encoding: Encoding | None = Field(
+    encoding: EncodingSection | None = Field(
         default=None,
         description="optional: what the channels say of a grid's symbols, for dct apply",
     )

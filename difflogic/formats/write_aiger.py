@@ -18,7 +18,7 @@ from difflogic.formats.common import head, leb128
 from difflogic.formats.interface import Interface, used_interface
 
 
-class Graph(Xag):
+class AndGraph(Xag):
     """ANDs without equal gates, after the inputs.
 
     Literals are those of the file: twice a variable, plus one if inverted; 0 is constant 0.
@@ -43,7 +43,7 @@ def write_aiger(automaton: Automaton, interface: Interface | None = None) -> byt
     """Return one cell's circuit. `interface` is as in `write_blif`."""
     circuit = automaton.circuit
     interface = interface or used_interface(circuit)
-    graph = Graph(len(interface.inputs))
+    graph = AndGraph(len(interface.inputs))
     place = {name: 2 * number for number, name in enumerate(interface.inputs, 1)}
     # Inputs missing from the interface are 0; `interface.rows` checks that no output needs them.
     inputs = [place.get(circuit.input_name(row), 0) for row in range(circuit.inputs)]

@@ -9,7 +9,7 @@ import numpy as np
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.grid import NEIGHBORS
 from difflogic.formats.diagram.canvas import CIRCLE, lay_out, node_height
-from difflogic.formats.diagram.graph import Family, diagram
+from difflogic.formats.diagram.graph import NodeKind, diagram
 from difflogic.formats.templates import rendered
 from difflogic.system.quantities import counted
 
@@ -40,7 +40,7 @@ def write_svg(automaton: Automaton) -> str:
         neighbors=NEIGHBORS,
         reads=reads.reshape(len(NEIGHBORS), -1).tolist(),
         most_maps=MOST_MAPS,
-        output=Family.OUTPUT,
+        output=NodeKind.OUTPUT,
         circle=CIRCLE,
         box_height=node_height,
         counted=counted,

@@ -17,7 +17,7 @@ from difflogic.examples.reading import SUFFIXES, numbered, read_examples, read_i
 from difflogic.identification.rules import MOST_STATES, UNKNOWN, Space, Table
 from difflogic.identification.universe import placed
 from difflogic.pictures.pixels import color_name, color_number, read_frames, unpacked
-from difflogic.simulation.patterns import Pattern, parse_pattern
+from difflogic.simulation.patterns import PatternFile, parse_pattern
 from difflogic.system.archive import NpzReader, is_archive
 from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import NEVER, Deadline
@@ -308,7 +308,7 @@ def _arrays(path: Path) -> tuple[Values, Values | None]:
 
 
 def _from_patterns(files: dict[str, bytes], how: Reading, source: str) -> Recording:
-    patterns = list[Pattern]()
+    patterns = list[PatternFile]()
     for name, content in files.items():
         with about(name):
             patterns.append(parse_pattern(content.decode("ascii", "replace")))

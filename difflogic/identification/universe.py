@@ -8,12 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.simulation.patterns import Pattern
+from difflogic.simulation.patterns import PatternFile
 from difflogic.system.errors import ConfigError
 
 
 def placed(
-    patterns: Sequence[Pattern], margin: int, most: int, whole: bool
+    patterns: Sequence[PatternFile], margin: int, most: int, whole: bool
 ) -> tuple[npt.NDArray[np.int64], str, tuple[str, ...]]:
     """Put patterns of one universe where they lie, by the lines that Golly writes.
 

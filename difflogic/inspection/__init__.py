@@ -14,7 +14,7 @@ from difflogic.circuit.grid import NEIGHBORS
 from difflogic.inspection import symmetry
 from difflogic.inspection.equations import Equations
 from difflogic.inspection.equations import equations as write_equations
-from difflogic.inspection.symmetry import Rule
+from difflogic.inspection.symmetry import Traits
 from difflogic.proof.convergence.folding import fold
 
 
@@ -36,7 +36,7 @@ class Inspection:
     ops: dict[Op, int]
     wires: Wires
     equations: Equations
-    rule: Rule
+    rule: Traits
 
     def __repr__(self) -> str:
         return f"Inspection({self.automaton!r})"

@@ -301,7 +301,7 @@ class _Reader:
         if inverted:
             self._forms[node] = self._forms[node][::-1]
 
-    def _flatten(self, kind: graph.Kind, literals: Sequence[int]) -> tuple[int, ...]:
+    def _flatten(self, kind: graph.XagGate, literals: Sequence[int]) -> tuple[int, ...]:
         """Return the literals of a chain, including those of inner chains of the same op."""
         flat: dict[int, None] = {}
         for literal in literals:
@@ -317,19 +317,19 @@ class _Reader:
                 parts = inner
             for part in parts:
                 # Equal operands of a XOR cancel; an AND keeps one of them.
-                if kind is graph.Kind.XOR and part in flat:
+                if kind is graph.XagGate.XOR and part in flat:
                     del flat[part]
                 else:
                     flat[part] = None
-        if kind is graph.Kind.AND and any(literal ^ 1 in flat for literal in flat):
+        if kind is graph.XagGate.AND and any(literal ^ 1 in flat for literal in flat):
             return (FALSE,)
         return tuple(flat)
 
-    def _both(self, kind: graph.Kind, operands: Sequence[int]) -> tuple[Expression, Expression]:
+    def _both(self, kind: graph.XagGate, operands: Sequence[int]) -> tuple[Expression, Expression]:
         """Return the shortest expressions of a chain and its inverse."""
         if not operands:
             return constant(0), constant(1)
-        if kind is graph.Kind.XOR:
+        if kind is graph.XagGate.XOR:
             return self._xor(operands, 0), self._xor(operands, 1)
         every = chain(Kind.AND, [self.form(x) for x in operands])
         none = chain(Kind.OR, [self.form(x ^ 1) for x in operands])

@@ -20,7 +20,7 @@ from difflogic.circuit.cases import Words
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import Bits, evaluate
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD, turned
-from difflogic.circuit.xag import Kind, Xag
+from difflogic.circuit.xag import Xag, XagGate
 from difflogic.proof.satisfiability import Formula
 from difflogic.system.deadline import Deadline
 
@@ -55,7 +55,7 @@ class Decision:
 
 
 @dataclass(frozen=True)
-class Rule:
+class Traits:
     """The properties of a rule."""
 
     symmetries: dict[str, Decision]
@@ -67,7 +67,7 @@ class Rule:
     """Whether a rule with a notation depends only on the sum of all nine cells."""
 
 
-def examine(circuit: Circuit, seconds: float) -> Rule:
+def examine(circuit: Circuit, seconds: float) -> Traits:
     """Decide the properties of a circuit's rule exactly, in about `seconds`."""
     deadline = Deadline.after(seconds)
 
@@ -91,7 +91,7 @@ def examine(circuit: Circuit, seconds: float) -> Rule:
         QUIESCENT: quiescent,
     }
     table = _life_table(circuit)
-    return Rule(
+    return Traits(
         symmetries,
         properties,
         None if table is None else _notation(table),
@@ -163,7 +163,7 @@ def _cancels(xag: Xag, literal: int) -> bool:
     while waiting:
         node = -heappop(waiting)
         gate = node - xag.first_gate
-        if node not in odd or gate < 0 or xag.kind[gate] is Kind.AND:
+        if node not in odd or gate < 0 or xag.kind[gate] is XagGate.AND:
             continue
         odd.remove(node)
         for part in (xag.x[gate] >> 1, xag.y[gate] >> 1):  # a XOR's operands are not inverted

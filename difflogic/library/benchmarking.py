@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from difflogic.config import BENCHMARK, Config, Override, load_config
-from difflogic.engine.hardware import MOST_CORES, Machine
+from difflogic.engine.hardware import MOST_CORES, Hardware
 from difflogic.engine.sharing import Strategy
 from difflogic.library.common import ProgressCallback, counter
 from difflogic.library.conditions import Conditions
@@ -21,7 +21,7 @@ from difflogic.simulation import benchmark as simulation_benchmark
 from difflogic.simulation.life import life_automaton
 from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError, did_you_mean
-from difflogic.system.machine import Node, cpu_count, nodes
+from difflogic.system.machine import MemoryNode, cpu_count, nodes
 from difflogic.training.plan import ParallelPlan
 
 MOST_ROWS = 64
@@ -34,7 +34,7 @@ def bench(
     *,
     repeat: int | None = None,
     progress: ProgressCallback = ignore,
-) -> benchmark.Report:
+) -> benchmark.Benchmark:
     """Measure training steps of a configuration, after a warm-up that compiles the kernels.
 
     A configuration given by name or file uses the published batch size, unless overrides change it.
@@ -69,7 +69,7 @@ def bench_simulation(
     repeat: Count = 10,
     workers: Workers = "auto",
     progress: ProgressCallback = ignore,
-) -> simulation_benchmark.Report:
+) -> simulation_benchmark.Throughput:
     """Measure the simulation of a circuit from a random start, with all engines.
 
     The circuit of a run or a model is simplified first. Without a source, it is the Game of Life,
@@ -128,7 +128,7 @@ class Planned:
     plan: ParallelPlan
     others: Mapping[int, ParallelPlan] = field(default_factory=dict)
     """Plans for several requested numbers of workers."""
-    nodes: Sequence[Node] = ()
+    nodes: Sequence[MemoryNode] = ()
     """Nodes of this machine (NUMA); empty if it is not the one planned for."""
 
     def __repr__(self) -> str:
@@ -155,7 +155,7 @@ def plan(
     overrides: Set = (),
     *,
     workers: Sequence[int] = (),
-    machine: Machine | str | None = None,
+    machine: Hardware | str | None = None,
 ) -> Planned:
     """Decide how a configuration is trained, on this machine or a described one, and say why.
 
@@ -164,7 +164,7 @@ def plan(
     planned.
     """
     settings = config if isinstance(config, Config) else load_config(config, overrides)
-    where = Machine.parse(machine) if isinstance(machine, str) else machine
+    where = Hardware.parse(machine) if isinstance(machine, str) else machine
     found = ParallelPlan.for_model(settings, where)
     netlist, others = Model.create(settings).netlist, {}
     for number in workers or sorted({1, 2, 4, 8, 16, found.workers}):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from difflogic.library.common import ProgressCallback
     from difflogic.library.loading import Loaded
     from difflogic.simulation.bit_grid import Geometry
-    from difflogic.simulation.simulator import Damage
+    from difflogic.simulation.simulator import Erasure
 
     Start = str | Path | npt.NDArray[Any] | None
 else:
@@ -71,7 +71,7 @@ class Rectangle:
         y, x, height, width = (times * each for each in (self.y, self.x, self.height, self.width))
         return Rectangle(self.steps, y, x, height, width)
 
-    def place(self, geometry: Geometry, last: int) -> Damage:
+    def place(self, geometry: Geometry, last: int) -> Erasure:
         """Return the damage in the simulator's form.
 
         Raises ConfigError if it lies outside the grid or comes after step `last`.

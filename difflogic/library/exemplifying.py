@@ -47,7 +47,7 @@ class Tried:
 
 
 @dataclass(frozen=True)
-class Learned:
+class LearnedRule:
     """A rule learned from examples, as a run."""
 
     path: Path
@@ -78,7 +78,7 @@ def train_examples(
     *,
     should_stop: ShouldStop = never_stop,
     on_message: MessageCallback = ignore,
-) -> Learned:
+) -> LearnedRule:
     """Learn a rule that turns each grid of some pairs into the other, in a run directory.
 
     `source` names files, or is `Examples`. Several ways to learn, which differ in the bits that
@@ -139,7 +139,7 @@ def _prove_longer(run: RunDirectory, stop: ShouldStop) -> Padded:
 
 def _race(
     ways: Sequence[Way], path: Path, stop: ShouldStop, on_message: MessageCallback
-) -> Learned:
+) -> LearnedRule:
     """Let ways take turns, in directories inside of `path`; keep the best one's run there."""
     places = [path / f".attempt-{number}" for number in range(1, len(ways) + 1)]
     found: dict[int, tuple[Tried, Mapping[str, Any]]] = {}
@@ -183,7 +183,7 @@ def _race(
             f"right on all pairs, {counted(each.gates, 'gate')}" if each.right else "not right"
         )
         on_message(f"way {number}: {outcome}; {each.epochs} epochs, {each.seconds:.1f} s")
-    return Learned(path, result, attempt.words, attempts)
+    return LearnedRule(path, result, attempt.words, attempts)
 
 
 def _train(session: Session, epochs: int, stop: ShouldStop) -> dict[str, Any]:

@@ -150,8 +150,8 @@ def _begin(
     """Return a simulator with its start state."""
     geometry = Geometry(automaton.circuit.channels, *size, automaton.boundary)
     require_memory(geometry)
-    setting = simulator.Conditions(geometry, automaton.fire_rate, conditions.seed, conditions.noise)
-    engine = choose_engine(automaton.circuit, setting, steps)
-    running = Simulator(automaton.circuit, setting, engine)
+    world = simulator.World(geometry, automaton.fire_rate, conditions.seed, conditions.noise)
+    engine = choose_engine(automaton.circuit, world, steps)
+    running = Simulator(automaton.circuit, world, engine)
     starts.prepare(running, automaton, conditions.start_of(automaton), conditions.density)
     return running

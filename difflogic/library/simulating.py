@@ -90,7 +90,7 @@ class Simulated:
             **chosen(self.automaton, "name", "boundary", "fire_rate"),
             **chosen(self.geometry, "channels", "height", "width"),
             **chosen(self, *names.split()),
-            "noise": self.simulator.conditions.noise,
+            "noise": self.simulator.world.noise,
             "populations": self.populations(),
             "sha256": self.digest(),
         }
@@ -133,14 +133,14 @@ def simulate(
     )
     require_memory(geometry)
     damage = [each.place(geometry, steps) for each in conditions.damage]
-    setting = simulator.Conditions(geometry, automaton.fire_rate, conditions.seed, conditions.noise)
-    chosen, count = _engine(automaton, setting, engine, workers, on_message)
+    world = simulator.World(geometry, automaton.fire_rate, conditions.seed, conditions.noise)
+    chosen, count = _engine(automaton, world, engine, workers, on_message)
     compiling = f"compiling {automaton.circuit.gates} gates:"
 
     def pause() -> None:
         progress(Progress(compiling, 0))
 
-    with Simulator(automaton.circuit, setting, chosen, count, pause) as running:
+    with Simulator(automaton.circuit, world, chosen, count, pause) as running:
         rule = starts.prepare(
             running, automaton, start, conditions.density, lambda: progress(Progress("start:", 0))
         )
@@ -167,7 +167,7 @@ def _rule(automaton: Automaton) -> str:
 
 def _engine(
     automaton: Automaton,
-    conditions: simulator.Conditions,
+    world: simulator.World,
     engine: str,
     workers: int | Literal["auto"],
     on_message: MessageCallback,
@@ -186,7 +186,7 @@ def _engine(
                 "minutes; dct simplify may leave fewer"
             )
         return "interpreter", 1
-    if engine == "auto" and choose_engine(circuit, conditions, steps) == "interpreter":
+    if engine == "auto" and choose_engine(circuit, world, steps) == "interpreter":
         return "interpreter", 1
     if not native.is_cached(circuit):
         on_message(f"compiling {circuit.gates} gates, once …")
@@ -195,4 +195,4 @@ def _engine(
             on_message(problem)
     if workers != "auto":
         return "compiled", workers
-    return "compiled", useful_workers(circuit, conditions, machine.cpu_count())
+    return "compiled", useful_workers(circuit, world, machine.cpu_count())

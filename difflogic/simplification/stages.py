@@ -45,7 +45,7 @@ EFFORTS = {
 
 
 @dataclass(frozen=True)
-class Stage:
+class Pass:
     """What was done, and the circuit after it."""
 
     name: str
@@ -61,7 +61,7 @@ class Simplification:
     """
 
     automaton: Automaton
-    stages: tuple[Stage, ...]
+    stages: tuple[Pass, ...]
     stopped: bool = False
     """Whether the time limit cut the search short; then its result depends on the machine."""
 
@@ -98,11 +98,11 @@ def simplify(
     what was found until then. The caller proves the result.
     """
     labels = automaton.circuit.labels
-    stages = [Stage("as trained", automaton.circuit)]
+    stages = [Pass("as trained", automaton.circuit)]
     draft = _Draft(nets.from_circuit(automaton.circuit, hashing=False), labels)
-    stages.append(Stage("constants, pass-throughs, inverters folded", draft.circuit))
+    stages.append(Pass("constants, pass-throughs, inverters folded", draft.circuit))
     draft = _Draft(nets.cleaned(draft.net), labels)
-    stages.append(Stage("equal gates merged", draft.circuit))
+    stages.append(Pass("equal gates merged", draft.circuit))
     stopped = False
 
     def take(name: str, found: _Draft) -> None:
@@ -111,7 +111,7 @@ def simplify(
         if found.circuit.gates <= draft.circuit.gates:
             draft = found
         stopped = stopped or deadline.passed
-        stages.append(Stage(name, draft.circuit))
+        stages.append(Pass(name, draft.circuit))
 
     take("unread channels dropped", _drop_unread_channels(draft, automaton.visible))
     for name, change in _searches(effort, progress, deadline):

@@ -16,7 +16,7 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.simulation import native
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.schedule import schedule
-from difflogic.simulation.simulator import Conditions, Engine, Simulator, require_memory
+from difflogic.simulation.simulator import Engine, Simulator, World, require_memory
 from difflogic.system.errors import ConfigError
 from difflogic.system.json_values import fields_of
 from difflogic.system.measuring import Spread
@@ -45,7 +45,7 @@ class Path:
 
 
 @dataclass(frozen=True)
-class Report:
+class Throughput:
     """The measurements. Rates are per second, times in seconds, memory in bytes."""
 
     name: str
@@ -92,7 +92,7 @@ def run(
     steps: int | None = None,
     repeat: int = REPEAT,
     progress: Callable[[int], None] = lambda done: None,
-) -> Report:
+) -> Throughput:
     """Measure a circuit on a random start, `repeat` times for each path.
 
     `progress` gets the number of finished rounds several times a second, and may raise to stop.
@@ -112,7 +112,7 @@ def run(
         progress(rounds)
 
     geometry = Geometry(circuit.channels, height, width, automaton.boundary)
-    conditions = Conditions(geometry, automaton.fire_rate)
+    world = World(geometry, automaton.fire_rate)
     paths = [Path("interpreter", "interpreter", 1), Path("compiled, one core", "compiled", 1)]
     if workers > 1:
         paths.append(Path(f"compiled, {workers} workers", "compiled", workers))
@@ -121,7 +121,7 @@ def run(
     checks: dict[str, bool] = {}
     with ExitStack() as stack:
         simulators = [
-            stack.enter_context(Simulator(circuit, conditions, path.engine, path.workers))
+            stack.enter_context(Simulator(circuit, world, path.engine, path.workers))
             for path in paths
         ]
         for simulator in simulators:
@@ -137,7 +137,7 @@ def run(
             progress(rounds + 1)
         if workers > 1:
             checks |= _check_states(simulators[1:], f"1 and {workers} workers", pause)
-    return Report(
+    return Throughput(
         name=automaton.name,
         gates=circuit.gates,
         geometry=geometry,

@@ -16,7 +16,7 @@ _HEAD = re.compile(r"x\s*=\s*(\d{1,9})\s*,\s*y\s*=\s*(\d{1,9})\b(?:\s*,\s*rule\s
 
 
 @dataclass(frozen=True)
-class Pattern:
+class PatternFile:
     """A pattern, and what its file says about the universe that it is cut from."""
 
     cells: npt.NDArray[np.uint8]
@@ -37,7 +37,7 @@ class Pattern:
         return all(edge.any() for edge in edges)
 
 
-def parse_pattern(text: str) -> Pattern:
+def parse_pattern(text: str) -> PatternFile:
     """Read a pattern of up to 256 states. Raises ConfigError for any other text."""
     comments = [line for line in text.splitlines() if line.startswith("#")]
     lines = [line.strip() for line in text.splitlines() if not line.startswith("#")]
@@ -74,7 +74,7 @@ def parse_pattern(text: str) -> Pattern:
             corner = (int(at[2]), int(at[1])) if at else (0, 0)
     rule, _, topology = (head[3] or "").strip().partition(":")
     lettered = any(sign == "." or sign[-1].isupper() for _, sign in signs)
-    return Pattern(cells, lettered, corner, rule, topology)
+    return PatternFile(cells, lettered, corner, rule, topology)
 
 
 def _state(sign: str) -> int:

@@ -46,7 +46,7 @@ WORKER_WORK = 2**24
 
 
 @dataclass(frozen=True)
-class Conditions:
+class World:
     """Everything about a simulation but its circuit: the grid, and how its cells update.
 
     `seed`, in [0, 2**64), determines the random bits of starts, fire masks and noise.
@@ -65,7 +65,7 @@ class Conditions:
 
 
 @dataclass(frozen=True, eq=False)
-class Damage:
+class Erasure:
     """Zeroes cells in `rows`, in all channels, after each of `steps`. Steps count from 1.
 
     `keep` has a 1 for each cell that survives: words of shape (rows, words), or (1, words) if the
@@ -83,11 +83,11 @@ class Damage:
 
 def rectangle(
     steps: Sequence[int], rows: tuple[int, int], columns: tuple[int, int], width: int
-) -> Damage:
+) -> Erasure:
     """Return damage of a rectangle; `rows` and `columns` are its first and past its last."""
     keep = np.ones((1, 1, width), np.uint8)
     keep[..., slice(*columns)] = 0
-    return Damage(tuple(steps), slice(*rows), pack(keep)[:, 0])
+    return Erasure(tuple(steps), slice(*rows), pack(keep)[:, 0])
 
 
 class Simulator:
@@ -99,17 +99,17 @@ class Simulator:
     def __init__(
         self,
         circuit: Circuit,
-        conditions: Conditions,
+        world: World,
         engine: Engine = "compiled",
         workers: int = 1,
         pause: Callable[[], None] = lambda: None,
     ) -> None:
         """Begin with zeros. `pause` is called while the circuit compiles, and may raise to stop."""
-        self.circuit, self.conditions = circuit, conditions
+        self.circuit, self.world = circuit, world
         self.step = 0
         """Number of steps taken."""
-        self._grids = (BitGrid(conditions.geometry), BitGrid(conditions.geometry))
-        seed, rate, noise = conditions.seed, conditions.fire_rate, conditions.noise
+        self._grids = (BitGrid(world.geometry), BitGrid(world.geometry))
+        seed, rate, noise = world.seed, world.fire_rate, world.noise
         chance = random_bits.Chance(
             random_bits.Fire.of(seed, rate) if rate < 1 else None,
             random_bits.Noise.of(seed, noise, circuit.labels) if noise else None,
@@ -120,7 +120,7 @@ class Simulator:
         else:
             from difflogic.simulation.compiled import Compiled
 
-            self._engine = Compiled(circuit, conditions.geometry, chance, workers, pause)
+            self._engine = Compiled(circuit, world.geometry, chance, workers, pause)
 
     def __enter__(self) -> Simulator:
         self._engine.__enter__()
@@ -140,8 +140,8 @@ class Simulator:
         A channel's bits depend on its label, not on the other channels. `pause` is called between
         bands of rows, and may raise to stop.
         """
-        geometry, limit = self.conditions.geometry, random_bits.threshold(density)
-        key = random_bits.stream_key(self.conditions.seed, random_bits.Use.START)
+        geometry, limit = self.world.geometry, random_bits.threshold(density)
+        key = random_bits.stream_key(self.world.seed, random_bits.Use.START)
         keys = random_bits.child_keys(key, self.circuit.labels)
         for rows in geometry.bands():
             numbers = np.arange(rows.start, rows.stop)
@@ -155,7 +155,7 @@ class Simulator:
     def run(
         self,
         steps: int,
-        damage: Sequence[Damage] = (),
+        damage: Sequence[Erasure] = (),
         progress: Callable[[int], None] = lambda done: None,
     ) -> None:
         """Take `steps` steps, and apply each `damage` after each of its steps.
@@ -198,12 +198,12 @@ def require_memory(geometry: Geometry, simulators: int = 1) -> None:
     )
 
 
-def choose_engine(circuit: Circuit, conditions: Conditions, steps: int) -> Engine:
+def choose_engine(circuit: Circuit, world: World, steps: int) -> Engine:
     """Return the engine that finishes first, counting the time to compile.
 
     Circuits of more than `native.MOST_GATES` gates are never compiled.
     """
-    interpreting = steps * _interpreted_step(circuit, conditions)
+    interpreting = steps * _interpreted_step(circuit, world)
     if interpreting < CACHED_SECONDS:
         return "interpreter"
     from difflogic.simulation import native
@@ -216,18 +216,18 @@ def choose_engine(circuit: Circuit, conditions: Conditions, steps: int) -> Engin
     return "interpreter"
 
 
-def _interpreted_step(circuit: Circuit, conditions: Conditions) -> float:
+def _interpreted_step(circuit: Circuit, world: World) -> float:
     """Estimate how long a step takes in the interpreter, in seconds."""
-    order, geometry = schedule(circuit), conditions.geometry
+    order, geometry = schedule(circuit), world.geometry
     operations = order.gates + len(order.read_inputs) + circuit.channels
-    operations += FIRE_OPERATIONS * conditions.masks
+    operations += FIRE_OPERATIONS * world.masks
     bands = -(-geometry.height // band_rows(geometry))
     words = geometry.height * geometry.words
     return operations * (bands * OPERATION_SECONDS + words * WORD_SECONDS)
 
 
-def useful_workers(circuit: Circuit, conditions: Conditions, cores: int) -> int:
+def useful_workers(circuit: Circuit, world: World, cores: int) -> int:
     """Return how many threads, up to `cores`, gain more than it costs to wake them."""
-    gates = schedule(circuit).gates + FIRE_GATES * conditions.masks
-    work = conditions.geometry.cells * max(1, gates)
+    gates = schedule(circuit).gates + FIRE_GATES * world.masks
+    work = world.geometry.cells * max(1, gates)
     return max(1, min(cores, work // WORKER_WORK))

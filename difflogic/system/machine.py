@@ -42,7 +42,7 @@ def cpu() -> dict[str, str | int]:
 
 
 @dataclass(frozen=True)
-class Node:
+class MemoryNode:
     """Processors that this process may run on, and the memory that is near to all of them."""
 
     number: int
@@ -60,7 +60,7 @@ class Node:
         return f"taskset --cpu-list {self.processors}"
 
 
-def nodes() -> list[Node]:
+def nodes() -> list[MemoryNode]:
     """Return the nodes on which this process may run; an empty list if they are unknown."""
     found = []
     for folder in list(_NODES.glob("node[0-9]*"))[:_MOST_NODES]:
@@ -74,7 +74,7 @@ def nodes() -> list[Node]:
             total = re.search(r"MemTotal: +([0-9]{1,15}) kB", _start_of(folder / "meminfo"))
             memory = int(total[1]) * 1024 if total else None
         if own:
-            found.append(Node(number, format_ranges(sorted(own)), len(own), memory))
+            found.append(MemoryNode(number, format_ranges(sorted(own)), len(own), memory))
     return sorted(found, key=lambda node: node.number)
 
 

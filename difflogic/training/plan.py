@@ -15,7 +15,7 @@ import numpy as np
 from difflogic.circuit.netlist import Netlist
 from difflogic.config.models import Config
 from difflogic.engine.arrangement import Arrangement, Rollouts, total
-from difflogic.engine.hardware import Machine
+from difflogic.engine.hardware import Hardware
 from difflogic.engine.layout import Grid, samples_per_group
 from difflogic.engine.program import compile_program
 from difflogic.engine.sharing import Sharing
@@ -40,14 +40,14 @@ class ParallelPlan(Arrangement):
 
     @classmethod
     def for_model(
-        cls, config: Config, machine: Machine | None = None, netlist: Netlist | None = None
+        cls, config: Config, machine: Hardware | None = None, netlist: Netlist | None = None
     ) -> ParallelPlan:
         """Plan the training of `config` on a machine, by default on this one as it is now.
 
         `netlist` is the netlist of the model, by default the configuration's first one. Raises
         ConfigError if the memory does not suffice.
         """
-        machine = machine or Machine.here()
+        machine = machine or Hardware.here()
         netlist = netlist or Model.create(config).netlist
         parallel, batch = config.parallel, config.training.batch
         rollouts, budget = rollouts_of(config, netlist), _budget(config, machine)
@@ -140,7 +140,7 @@ def rollouts_of(config: Config, netlist: Netlist) -> Rollouts:
     )
 
 
-def _budget(config: Config, machine: Machine) -> int | None:
+def _budget(config: Config, machine: Hardware) -> int | None:
     text = config.parallel.memory_budget
     if text != "auto":
         try:
@@ -191,7 +191,7 @@ def _fit(plan: ParallelPlan, config: Config) -> ParallelPlan:
 
 
 def _impossible(
-    config: Config, machine: Machine, rollouts: Rollouts, samples: int, least: int
+    config: Config, machine: Hardware, rollouts: Rollouts, samples: int, least: int
 ) -> ConfigError:
     budget, task = config.parallel.memory_budget, config.task
     what = (

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from difflogic.circuit.netlist import Netlist
 from difflogic.config.models import Config
-from difflogic.engine.hardware import Machine
+from difflogic.engine.hardware import Hardware
 from difflogic.engine.rollout import Engine, add_slots
 from difflogic.system.callbacks import ignore
 from difflogic.system.machine import cpu_count
@@ -33,7 +33,7 @@ class RankPlan:
 
     @classmethod
     def of(
-        cls, config: Config, netlist: Netlist, ranks: Ranks, machine: Machine | None = None
+        cls, config: Config, netlist: Netlist, ranks: Ranks, machine: Hardware | None = None
     ) -> Self:
         """Divide a batch evenly among ranks, on machines like `machine` (by default this one).
 
@@ -42,7 +42,7 @@ class RankPlan:
         batch = config.training.batch
         if ranks.size == 1:
             return cls(slice(0, batch), ParallelPlan.for_model(config, machine, netlist))
-        machine = machine or Machine.here()
+        machine = machine or Hardware.here()
         memory = None if machine.memory is None else machine.memory // ranks.here
         machine = replace(machine, cores=max(1, machine.cores // ranks.here), memory=memory)
         # The samples of a group add up in one slot, so a group is never split.

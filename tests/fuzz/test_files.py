@@ -30,7 +30,7 @@ from difflogic.run.run_directory import RunDirectory
 from difflogic.scale.sweeps import directory
 from difflogic.simulation import starts
 from difflogic.simulation.bit_grid import Geometry
-from difflogic.simulation.simulator import MOST_STEPS, Conditions, Simulator
+from difflogic.simulation.simulator import MOST_STEPS, Simulator, World
 from difflogic.system.errors import DctError
 from difflogic.training.searching import Trainer
 from difflogic.training.session import execute
@@ -74,7 +74,7 @@ def template():
 
 def simulator(circuit, height, width, boundary):
     geometry = Geometry(circuit.channels, height, width, boundary)
-    return Simulator(circuit, Conditions(geometry), "interpreter")
+    return Simulator(circuit, World(geometry), "interpreter")
 
 
 def grids():

@@ -48,7 +48,7 @@ class Attempts(NamedTuple):
 
 
 @by_reference
-class Growth(NamedTuple):
+class Detector(NamedTuple):
     """A detector that grows, and its scratch."""
 
     harm_left: np.ndarray  # uint64 (words,): points of harm that it cannot yet tell from its own

@@ -21,7 +21,7 @@ IGNORED, STORED, ADDED = range(3)
 
 
 @by_reference
-class Graph(NamedTuple):
+class HardNetlist(NamedTuple):
     """A hardened netlist by rows, the inputs first."""
 
     a: np.ndarray  # int32 (rows,): rows that a gate is wired to; inputs: 0
@@ -55,7 +55,7 @@ class Slopes(NamedTuple):
 class WayBack(NamedTuple):
     """What a backward pass works with."""
 
-    graph: Graph
+    graph: HardNetlist
     run: HardRun  # with the states of all steps
     fires: np.ndarray  # uint64 (1 or steps, words), as in HardScript
     slopes: Slopes

@@ -46,7 +46,7 @@ PULL_FIELDS = 5
 
 
 @by_reference
-class Code(NamedTuple):
+class Instructions(NamedTuple):
     """A program's instructions, each kind a matrix; executed in the order of the fields."""
 
     stars: np.ndarray  # int32 (stars, STAR_FIELDS)
@@ -60,8 +60,8 @@ class Code(NamedTuple):
 class ProgramCode(NamedTuple):
     """A program's instructions in both directions."""
 
-    forward: Code
-    backward: Code
+    forward: Instructions
+    backward: Instructions
     zero_rows: np.ndarray  # int32: gradient rows to clear before the walk back
     inputs: np.ndarray  # int32 (9·C,): the inputs' rows, 0 and up
 
@@ -121,7 +121,7 @@ class Team(NamedTuple):
 
 
 @by_reference
-class Problem(NamedTuple):
+class Setup(NamedTuple):
     """What stays the same from one training step to the next."""
 
     team: Team
@@ -164,10 +164,10 @@ FORWARD, LOSS, BACKWARD = 1, 2, 4
 
 
 @by_reference
-class Task(NamedTuple):
+class Call(NamedTuple):
     """What one call of the workers does; they share it."""
 
-    problem: Problem
+    problem: Setup
     batch: Batch
     span: Span
     control: np.ndarray  # int64: places where workers take tasks and meet, see teams.py
@@ -250,7 +250,7 @@ flags."""
 
 
 @by_reference
-class Wires(NamedTuple):
+class NetlistArrays(NamedTuple):
     """The parts of a netlist that the kernels need."""
 
     a: np.ndarray  # int32 (gates,): rows that the gates read

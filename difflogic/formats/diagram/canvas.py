@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from difflogic.formats.diagram.graph import Diagram, Node
+from difflogic.formats.diagram.graph import Drawing, Node
 from difflogic.formats.diagram.layout import Layering, arrange, place
 
 GATE_WIDTH, GATE_HEIGHT = 34.0, 26.0
@@ -27,7 +27,7 @@ STEEPNESS = 0.22
 class Canvas:
     """Places of all points: `x` and `y` are their centres."""
 
-    diagram: Diagram
+    diagram: Drawing
     layering: Layering
     x: Sequence[float]
     y: Sequence[float]
@@ -96,7 +96,7 @@ class Segment:
     y1: float
 
 
-def lay_out(drawn: Diagram) -> Canvas:
+def lay_out(drawn: Drawing) -> Canvas:
     """Place nodes in columns, inputs first and outputs last."""
     layering = arrange(drawn)
     heights = [
@@ -124,10 +124,10 @@ def lay_out(drawn: Diagram) -> Canvas:
 
 
 def _node_width(node: Node) -> float:
-    if node.family.is_named:
+    if node.kind.is_named:
         return max(GATE_WIDTH, CHARACTER * len(node.label) + 12)
     return GATE_WIDTH
 
 
 def node_height(node: Node) -> float:
-    return NAMED_HEIGHT if node.family.is_named else GATE_HEIGHT
+    return NAMED_HEIGHT if node.kind.is_named else GATE_HEIGHT

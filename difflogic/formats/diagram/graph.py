@@ -15,7 +15,7 @@ MOST_NODES = 20_000
 """Larger pictures would be useless, and take minutes to lay out."""
 
 
-class Family(Enum):
+class NodeKind(Enum):
     """A kind of node: its name and sign in the legend, and its colours.
 
     The fills are tints of Okabe and Ito's colour-blind-safe palette of 2008, the strokes darker
@@ -37,14 +37,14 @@ class Family(Enum):
     @property
     def is_named(self) -> bool:
         """Whether nodes show their own names instead of a sign."""
-        return self in (Family.INPUT, Family.OUTPUT)
+        return self in (NodeKind.INPUT, NodeKind.OUTPUT)
 
 
 @dataclass(frozen=True)
 class Node:
     """Something with a label; `inverted` puts a circle at its output."""
 
-    family: Family
+    kind: NodeKind
     label: str
     about: str
     """One line, shown when someone points at it."""
@@ -65,7 +65,7 @@ class Wire:
 
 
 @dataclass(frozen=True)
-class Diagram:
+class Drawing:
     """Inputs first, then gates in topological order, then outputs."""
 
     automaton: Automaton
@@ -73,10 +73,10 @@ class Diagram:
     wires: tuple[Wire, ...]
 
     @property
-    def families(self) -> tuple[Family, ...]:
+    def kinds(self) -> tuple[NodeKind, ...]:
         """The kinds of nodes that occur."""
-        present = {node.family for node in self.nodes}
-        return tuple(family for family in Family if family in present)
+        present = {node.kind for node in self.nodes}
+        return tuple(kind for kind in NodeKind if kind in present)
 
     @property
     def inverts(self) -> bool:
@@ -86,26 +86,26 @@ class Diagram:
 
 DRAWN = {
     # Family; whether a, b and the result are inverted.
-    Op.FALSE: (Family.CONSTANT, False, False, False),
-    Op.AND: (Family.AND, False, False, False),
-    Op.A_AND_NOT_B: (Family.AND, False, True, False),
-    Op.A: (Family.COPY, False, False, False),
-    Op.NOT_A_AND_B: (Family.AND, True, False, False),
-    Op.B: (Family.COPY, False, False, False),
-    Op.XOR: (Family.XOR, False, False, False),
-    Op.OR: (Family.OR, False, False, False),
-    Op.NOR: (Family.OR, False, False, True),
-    Op.XNOR: (Family.XOR, False, False, True),
-    Op.NOT_B: (Family.INVERTER, False, False, False),
-    Op.A_OR_NOT_B: (Family.OR, False, True, False),
-    Op.NOT_A: (Family.INVERTER, False, False, False),
-    Op.NOT_A_OR_B: (Family.OR, True, False, False),
-    Op.NAND: (Family.AND, False, False, True),
-    Op.TRUE: (Family.CONSTANT, False, False, False),
+    Op.FALSE: (NodeKind.CONSTANT, False, False, False),
+    Op.AND: (NodeKind.AND, False, False, False),
+    Op.A_AND_NOT_B: (NodeKind.AND, False, True, False),
+    Op.A: (NodeKind.COPY, False, False, False),
+    Op.NOT_A_AND_B: (NodeKind.AND, True, False, False),
+    Op.B: (NodeKind.COPY, False, False, False),
+    Op.XOR: (NodeKind.XOR, False, False, False),
+    Op.OR: (NodeKind.OR, False, False, False),
+    Op.NOR: (NodeKind.OR, False, False, True),
+    Op.XNOR: (NodeKind.XOR, False, False, True),
+    Op.NOT_B: (NodeKind.INVERTER, False, False, False),
+    Op.A_OR_NOT_B: (NodeKind.OR, False, True, False),
+    Op.NOT_A: (NodeKind.INVERTER, False, False, False),
+    Op.NOT_A_OR_B: (NodeKind.OR, True, False, False),
+    Op.NAND: (NodeKind.AND, False, False, True),
+    Op.TRUE: (NodeKind.CONSTANT, False, False, False),
 }
 
 
-def diagram(automaton: Automaton, channels: Sequence[int] | None = None) -> Diagram:
+def diagram(automaton: Automaton, channels: Sequence[int] | None = None) -> Drawing:
     """Return the nodes and wires with a path to the next states of `channels` (labels; all).
 
     Raises CircuitError for more than MOST_NODES.
@@ -128,26 +128,26 @@ def diagram(automaton: Automaton, channels: Sequence[int] | None = None) -> Diag
         numbers[row] = len(nodes)
         if row < circuit.inputs:
             name = circuit.input_name(row)
-            nodes.append(Node(Family.INPUT, name, f"input {name}", row=row))
+            nodes.append(Node(NodeKind.INPUT, name, f"input {name}", row=row))
             continue
         gate = row - circuit.inputs
         op, a, b = Op(circuit.op[gate]), int(circuit.a[gate]), int(circuit.b[gate])
-        family, *inverted, result = DRAWN[op]
-        sign = SYMBOLS[op] if family is Family.CONSTANT else family.sign
+        kind, *inverted, result = DRAWN[op]
+        sign = SYMBOLS[op] if kind is NodeKind.CONSTANT else kind.sign
         reads = [
             Wire(numbers[source], numbers[row], flipped)
             for source, flipped, read in zip((a, b), inverted, READS[op], strict=True)
             if read
         ]
-        nodes.append(Node(family, sign, _about(circuit, gate), result, row=row))
+        nodes.append(Node(kind, sign, _about(circuit, gate), result, row=row))
         wires += reads
     for channel in drawn:
         row, label = int(circuit.outputs[channel]), circuit.labels[channel]
         visible = label in automaton.visible
         about = f"next state of channel {label}{', visible' if visible else ''}"
         wires.append(Wire(numbers[row], len(nodes)))
-        nodes.append(Node(Family.OUTPUT, f"n{label}'", about, visible=visible, row=row))
-    return Diagram(automaton, tuple(nodes), tuple(wires))
+        nodes.append(Node(NodeKind.OUTPUT, f"n{label}'", about, visible=visible, row=row))
+    return Drawing(automaton, tuple(nodes), tuple(wires))
 
 
 def _about(circuit: Circuit, gate: int) -> str:

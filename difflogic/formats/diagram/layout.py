@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from difflogic.formats.diagram.graph import Diagram, Family
+from difflogic.formats.diagram.graph import Drawing, NodeKind
 
 SWEEPS = 32
 """Sweeps from left to right and back; fewer for large circuits."""
@@ -52,7 +52,7 @@ class Layering:
     before: Sequence[Sequence[int]]
 
 
-def arrange(diagram: Diagram) -> Layering:
+def arrange(diagram: Drawing) -> Layering:
     """Put nodes into layers, inputs first and outputs last, and order each layer."""
     depth = _depths(diagram)
     points = [Point(node, layer, False) for node, layer in enumerate(depth)]
@@ -79,20 +79,20 @@ def arrange(diagram: Diagram) -> Layering:
     return Layering(points, _uncross(layers, after, before), after, before)
 
 
-def _depths(diagram: Diagram) -> list[int]:
+def _depths(diagram: Drawing) -> list[int]:
     """Return each node's layer: after those of its inputs; outputs are in the last one."""
     depth = [0] * len(diagram.nodes)
     for wire in diagram.wires:  # in the order of their targets
         depth[wire.target] = max(depth[wire.target], depth[wire.source] + 1)
     last = max(depth)
     nearest: dict[int, int] = {}
-    for node, family in enumerate(node.family for node in diagram.nodes):
-        if family is Family.OUTPUT:
+    for node, kind in enumerate(node.kind for node in diagram.nodes):
+        if kind is NodeKind.OUTPUT:
             depth[node] = last
     for wire in diagram.wires:
         nearest[wire.source] = min(nearest.get(wire.source, last), depth[wire.target])
-    for node, family in enumerate(node.family for node in diagram.nodes):
-        if family is Family.CONSTANT:
+    for node, kind in enumerate(node.kind for node in diagram.nodes):
+        if kind is NodeKind.CONSTANT:
             depth[node] = max(nearest[node] - 1, 0)
     return depth
 

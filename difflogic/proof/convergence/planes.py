@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import OUTSIDE, Boundary, Walls, neighbors
-from difflogic.circuit.xag import Kind, from_circuit
+from difflogic.circuit.xag import XagGate, from_circuit
 from difflogic.system.callbacks import may_cancel
 
 Planes = tuple[int, ...]
@@ -104,7 +104,7 @@ class Network:
         """Neighbour and channel of each input that is read."""
         gates = [node - xag.first_gate for node in nodes if node >= xag.first_gate]
         self.gates = tuple(
-            (xag.kind[gate] is Kind.XOR, renamed(xag.x[gate]), renamed(xag.y[gate]))
+            (xag.kind[gate] is XagGate.XOR, renamed(xag.x[gate]), renamed(xag.y[gate]))
             for gate in gates
         )
         self.outputs = tuple(renamed(literal) for literal in outputs)

@@ -9,7 +9,7 @@ from typing import Any
 from difflogic.config import Config
 from difflogic.engine.program import compile_program
 from difflogic.model.model import Model
-from difflogic.scale.speed.rows import REPEAT, Row, fma_rate, measure, of_ways
+from difflogic.scale.speed.rows import REPEAT, Measurement, fma_rate, measure, of_ways
 from difflogic.system.callbacks import ignore
 from difflogic.system.json_values import chosen
 from difflogic.system.measuring import peak_memory
@@ -19,10 +19,10 @@ OPERATIONS = 15
 
 
 @dataclass(frozen=True)
-class Report:
+class Benchmark:
     """Results of a benchmark. Times in seconds, rates per second, memory in bytes."""
 
-    path: Row
+    path: Measurement
     gate_lanes: int
     """Gate evaluations of one step's rollouts: gates that are read · cells · steps · batch."""
     peak_one_core: float
@@ -70,7 +70,9 @@ class Report:
         }
 
 
-def run(config: Config, repeat: int = REPEAT, progress: Callable[[int], None] = ignore) -> Report:
+def run(
+    config: Config, repeat: int = REPEAT, progress: Callable[[int], None] = ignore
+) -> Benchmark:
     """Measure `repeat` training steps of `config`.
 
     Searches and restarts are left out, since they do not happen in every step. `progress` is
@@ -79,7 +81,7 @@ def run(config: Config, repeat: int = REPEAT, progress: Callable[[int], None] = 
     (path,) = measure(of_ways(config, ()), repeat, progress).rows
     gates = compile_program(Model.create(config).netlist).gates
     cells, batch = config.task.height * config.task.width, config.training.batch
-    return Report(
+    return Benchmark(
         path=path,
         gate_lanes=gates * cells * config.automaton.steps * batch,
         peak_one_core=(path.workers == 1 and path.peak) or fma_rate(1),

@@ -56,7 +56,7 @@ class Setting:
 
 
 @dataclass
-class Row:
+class Measurement:
     """Measurements of a setting. Times in seconds, sizes in bytes."""
 
     setting: Setting
@@ -131,7 +131,7 @@ class Row:
         """Time of the configured epochs, at the median step."""
         return self.setting.config.training.epochs * self.total.median
 
-    def speedup(self, first: Row) -> float | None:
+    def speedup(self, first: Measurement) -> float | None:
         """Return the speed-up: the median of pairs.
 
         None if it is above the ceiling, since it then measures other programs.
@@ -142,12 +142,12 @@ class Row:
             return None
         return steps
 
-    def efficiency(self, first: Row) -> float | None:
+    def efficiency(self, first: Measurement) -> float | None:
         """Return the speed-up divided by the factor of workers."""
         speedup = self.speedup(first)
         return None if speedup is None else speedup * first.workers / self.workers
 
-    def as_dict(self, first: Row) -> dict[str, Any]:
+    def as_dict(self, first: Measurement) -> dict[str, Any]:
         """Return everything as JSON values."""
         return {
             "label": self.setting.label,
@@ -166,7 +166,7 @@ class Row:
 class Comparison:
     """Rows that were measured in turn."""
 
-    rows: Sequence[Row]
+    rows: Sequence[Measurement]
 
     @property
     def equal(self) -> bool:
@@ -252,20 +252,20 @@ def measure(
         return Comparison(rows)
 
 
-def _prepare(setting: Setting, stack: ExitStack) -> tuple[Row, Trainer | ReferenceTrainer]:
+def _prepare(setting: Setting, stack: ExitStack) -> tuple[Measurement, Trainer | ReferenceTrainer]:
     config = setting.config.without_searches()
     if setting.oracle:
-        return Row(setting, None), ReferenceTrainer(config)
+        return Measurement(setting, None), ReferenceTrainer(config)
     trainer = stack.enter_context(Trainer(config))
     trainer.warm_up()
-    return Row(setting, trainer.plan), trainer
+    return Measurement(setting, trainer.plan), trainer
 
 
 def _work(trainer: Trainer | ReferenceTrainer) -> WorkStats:
     return trainer.engine.work if isinstance(trainer, Trainer) else WorkStats()
 
 
-def _measure_peaks(rows: Sequence[Row]) -> None:
+def _measure_peaks(rows: Sequence[Measurement]) -> None:
     """Measure the arithmetic peak for each number of workers; the best of several counts."""
     for count in sorted({row.workers for row in rows if row.workers <= cpu_count()}):
         found = fma_rate(count)
@@ -274,7 +274,7 @@ def _measure_peaks(rows: Sequence[Row]) -> None:
                 row.peak = max(found, row.peak or 0.0)
 
 
-def _measure(row: Row, trainer: Trainer | ReferenceTrainer) -> None:
+def _measure(row: Measurement, trainer: Trainer | ReferenceTrainer) -> None:
     """Take two steps and time the second; the first fills the caches with this row's data."""
     begun = time.perf_counter()
     row.losses.append(trainer.step().soft_loss)

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any
 
 from difflogic.gpu.fleet import Fleets
-from difflogic.scale.sweeps.work import Control, Job, Outcome, run
+from difflogic.scale.sweeps.work import Control, Outcome, PlannedRun, run
 from difflogic.system.errors import StorageError, TrainingError
 
 SAFE_PATH = "PYTHONSAFEPATH"
@@ -40,7 +40,7 @@ class Backend:
         return control
 
     @abstractmethod
-    def outcomes(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
+    def outcomes(self, jobs: Iterable[PlannedRun]) -> Iterator[Outcome]:
         """Do the jobs and yield their outcomes as they end. Raises WorkersLostError."""
 
     def request_stop(self) -> None:
@@ -133,7 +133,7 @@ class LocalBackend(Backend):
             _require_files(self._jobs)
         return control
 
-    def outcomes(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
+    def outcomes(self, jobs: Iterable[PlannedRun]) -> Iterator[Outcome]:
         import joblib
         from joblib.externals.loky.process_executor import BrokenProcessPool
 
@@ -168,7 +168,7 @@ class DeviceBackend(Backend):
         super().__init__(jobs)
         self._fleets = Fleets(jobs)
 
-    def outcomes(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
+    def outcomes(self, jobs: Iterable[PlannedRun]) -> Iterator[Outcome]:
         with ThreadPoolExecutor(self.slots, thread_name_prefix="dct-run") as threads:
             for each in as_completed([threads.submit(run, job, self._fleets) for job in jobs]):
                 yield each.result()

@@ -17,7 +17,7 @@ from itertools import islice
 from typing import Any
 
 from difflogic.scale.sweeps.backends import Backend, WorkersLostError
-from difflogic.scale.sweeps.work import Control, Job, Outcome, run
+from difflogic.scale.sweeps.work import Control, Outcome, PlannedRun, run
 from difflogic.system.errors import ConfigError, TrainingError
 from difflogic.version import __version__
 
@@ -110,7 +110,7 @@ class DaskBackend(Backend):
         # Other machines' workers have another parent; local ones watch the control directory.
         return replace(control, parent=None, event=name)
 
-    def outcomes(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
+    def outcomes(self, jobs: Iterable[PlannedRun]) -> Iterator[Outcome]:
         import distributed
 
         waiting = iter(jobs)
@@ -131,7 +131,7 @@ class DaskBackend(Backend):
         finally:
             running.clear()  # so that the scheduler drops runs that nobody waits for
 
-    def _submit(self, job: Job) -> Any:
+    def _submit(self, job: PlannedRun) -> Any:
         return self._client.submit(run, job, pure=False)
 
     def request_stop(self) -> None:

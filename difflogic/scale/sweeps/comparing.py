@@ -27,7 +27,7 @@ class Interval(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedVariant:
     """A variant on the seeds that ended in it and in the first variant."""
 
     variant: str
@@ -41,7 +41,7 @@ class Compared:
     """Medians of the differences from the first variant, seed by seed, where both are exact."""
 
 
-def compare(plan: SweepPlan, rows: Sequence[Row]) -> list[Compared]:
+def compare(plan: SweepPlan, rows: Sequence[Row]) -> list[ComparedVariant]:
     """Compare each variant with the first one, which comes first."""
     ended = [row for row in rows if row.status not in ("missing", "failed")]
     first = {row.seed: row for row in ended if row.variant == plan.variants[0].name}
@@ -57,7 +57,7 @@ def compare(plan: SweepPlan, rows: Sequence[Row]) -> list[Compared]:
             both = [x - y for x, y in pairs if x is not None and y is not None]
             medians[name] = median(here) if here else None
             changes[name] = median(both) if both and variant is not plan.variants[0] else None
-        found.append(Compared(variant.name, len(own), proved, share, medians, changes))
+        found.append(ComparedVariant(variant.name, len(own), proved, share, medians, changes))
     return found
 
 

@@ -14,7 +14,7 @@ from difflogic.scale.sweeps.backends import Backend, WorkersLostError, safe_path
 from difflogic.scale.sweeps.directory import RunState, SweepDirectory
 from difflogic.scale.sweeps.plan import SweepPlan, Variant, with_seed
 from difflogic.scale.sweeps.results import Row, make_row
-from difflogic.scale.sweeps.work import Control, Job, Outcome, read_beats, remove_control
+from difflogic.scale.sweeps.work import Control, Outcome, PlannedRun, read_beats, remove_control
 from difflogic.system.machine import cpu_count
 from difflogic.tasks.custom import code_of
 
@@ -205,11 +205,11 @@ class Execution:
                 self.notices.append(f"{error}; its runs continue in new ones")
                 time.sleep(0.1)
 
-    def _job(self, index: int, control: Control) -> Job:
+    def _job(self, index: int, control: Control) -> PlannedRun:
         variant, seed = self._runs[index]
         path = self._directory.run_path(variant, seed).absolute()
         config = with_seed(variant.config, seed)
-        return Job(index, config.to_dict(), str(path), control, code=code_of(config.task))
+        return PlannedRun(index, config.to_dict(), str(path), control, code=code_of(config.task))
 
 
 def default_jobs(plan: SweepPlan) -> int:

@@ -66,7 +66,7 @@ class Control:
 
 
 @dataclass(frozen=True)
-class Job:
+class PlannedRun:
     """One run to do."""
 
     index: int
@@ -91,7 +91,7 @@ class Outcome:
     """The run's files, by name, if the worker does not share the sweep's file system."""
 
 
-def run(job: Job, fleets: Fleets | None = None) -> Outcome:
+def run(job: PlannedRun, fleets: Fleets | None = None) -> Outcome:
     """Do or resume a job. Every error becomes the outcome's error. GPU runs share `fleets`."""
     outcome = _run(job, fleets)
     if job.control.is_orphan():
@@ -99,7 +99,7 @@ def run(job: Job, fleets: Fleets | None = None) -> Outcome:
     return outcome
 
 
-def _run(job: Job, fleets: Fleets | None) -> Outcome:
+def _run(job: PlannedRun, fleets: Fleets | None) -> Outcome:
     should_stop = job.control.stop_test()
     if should_stop():
         return Outcome(job.index)
@@ -121,7 +121,7 @@ def _run(job: Job, fleets: Fleets | None) -> Outcome:
         return Outcome(job.index, error=f"{type(error).__name__}: {error}")
 
 
-def _execute_apart(job: Job, should_stop: Callable[[], bool]) -> Outcome:
+def _execute_apart(job: PlannedRun, should_stop: Callable[[], bool]) -> Outcome:
     """Run in a temporary directory and return its files, without access to the sweep's own."""
     with tempfile.TemporaryDirectory(prefix="dct-run-") as directory:
         path = Path(directory)
@@ -140,7 +140,7 @@ def is_finished(summary: dict[str, Any] | None) -> bool:
 
 
 def _execute(
-    job: Job, path: Path, should_stop: Callable[[], bool], fleets: Fleets | None = None
+    job: PlannedRun, path: Path, should_stop: Callable[[], bool], fleets: Fleets | None = None
 ) -> dict[str, Any]:
     from difflogic.config import config_from_dict
     from difflogic.tasks.code import load_code

@@ -28,7 +28,7 @@ from difflogic.scale.verification.findings import (
     KERNEL_TOLERANCE,
     SINGLE_TOLERANCE,
     TRAINED_TOLERANCE,
-    Finding,
+    Deviation,
     distance,
     relative,
 )
@@ -63,7 +63,7 @@ FINISHING = {"every": 2, "candidates": 60}
 """A [finishing] section with short searches."""
 
 
-def equivalence(config: Config) -> Iterator[Finding]:
+def equivalence(config: Config) -> Iterator[Deviation]:
     """Yield the findings of all checks, on small awkward cases and on the circuit of `config`."""
     cases = awkward_cases()
     for case in [*cases, case_of(config, steps=4, batch=3)]:
@@ -115,7 +115,7 @@ def worker_counts() -> tuple[int, ...]:
     return tuple(sorted({1, 2, 3, 5, cpu_count(), cpu_count() + 3}))
 
 
-def sharing_changes_nothing(case: Case) -> Iterator[Finding]:
+def sharing_changes_nothing(case: Case) -> Iterator[Deviation]:
     """Compare all ways to share the work with the sequential one, bit for bit."""
     coefficients = case.coefficients.astype(np.float32)
     expected = _run(case, coefficients, SEQUENTIAL)
@@ -125,10 +125,10 @@ def sharing_changes_nothing(case: Case) -> Iterator[Finding]:
             found = _run(case, coefficients, Sharing(workers, strategy, samples_first))
             worst = max(worst, *map(distance, expected, found))
         counts = ", ".join(map(str, worker_counts()))
-        yield Finding(f"{name}, {counts} workers", "sequential", case.name, worst, EXACT)
+        yield Deviation(f"{name}, {counts} workers", "sequential", case.name, worst, EXACT)
 
 
-def training_is_the_same_at_any_worker_count(config: Config) -> Iterator[Finding]:
+def training_is_the_same_at_any_worker_count(config: Config) -> Iterator[Deviation]:
     """Compare losses and logits after several epochs of real training, bit for bit."""
     alone = {"strategy": "sequential"}
     ways: dict[str, dict[str, Any]] = {
@@ -149,7 +149,7 @@ def training_is_the_same_at_any_worker_count(config: Config) -> Iterator[Finding
     )
 
 
-def waves_and_resuming_change_nothing(config: Config) -> Iterator[Finding]:
+def waves_and_resuming_change_nothing(config: Config) -> Iterator[Deviation]:
     """Compare training with one sample in flight, and a resumed run, with training in one go."""
     config = config.with_sections(training={"epochs": EPOCHS})
     ways = {"2 workers, 1 sample in flight": {"workers": 2, "samples_at_once": 1}}
@@ -164,21 +164,21 @@ def waves_and_resuming_change_nothing(config: Config) -> Iterator[Finding]:
             found = _numbers(session.history.rows), session.trainer.model.logits
     worst = max(map(distance, _train(config, {}), found))
     where = f"{config.name}, losses and logits of {EPOCHS} epochs"
-    yield Finding(f"training resumed after epoch {half}", "in one go", where, worst, EXACT)
+    yield Deviation(f"training resumed after epoch {half}", "in one go", where, worst, EXACT)
 
 
 def _training_is_the_same(
     config: Config, alone: dict[str, Any], ways: dict[str, dict[str, Any]]
-) -> Iterator[Finding]:
+) -> Iterator[Deviation]:
     """Compare training with several [parallel] sections to training with `alone`."""
     expected, steps = _train(config, alone), config.automaton.steps
     for name, parallel in ways.items():
         worst = max(map(distance, expected, _train(config, parallel)))
         where = f"{config.name}, {steps} steps, losses and logits of {EPOCHS} epochs"
-        yield Finding(f"training with {name}", "sequential", where, worst, EXACT)
+        yield Deviation(f"training with {name}", "sequential", where, worst, EXACT)
 
 
-def kernels_agree_with_the_oracle(case: Case) -> Iterator[Finding]:
+def kernels_agree_with_the_oracle(case: Case) -> Iterator[Deviation]:
     """Compare all states and gradients with the oracle, which is plain NumPy."""
     coefficients = case.coefficients
     with Engine(case.netlist, case.grid, case.steps, case.batch, np.float64) as engine:
@@ -190,10 +190,10 @@ def kernels_agree_with_the_oracle(case: Case) -> Iterator[Finding]:
         expected_states.append(rollout)
         expected += case.gradients(coefficients, sample, rollout, case.loss_gradients[sample])
     difference = max(relative(states, np.array(expected_states)), relative(gradients, expected))
-    yield Finding("float64 kernels", "oracle", case.name, difference, KERNEL_TOLERANCE)
+    yield Deviation("float64 kernels", "oracle", case.name, difference, KERNEL_TOLERANCE)
 
 
-def trainer_agrees_with_the_reference(config: Config) -> Iterator[Finding]:
+def trainer_agrees_with_the_reference(config: Config) -> Iterator[Deviation]:
     """Compare epochs of real training, with fewer automaton steps, with plain NumPy training.
 
     Each sample has its own target, whatever the task, so that samples cannot be mixed up unnoticed.
@@ -211,9 +211,9 @@ def trainer_agrees_with_the_reference(config: Config) -> Iterator[Finding]:
         loss = abs(found.soft_loss - expected.soft_loss) / expected.soft_loss
         hard = abs((found.hard_loss or 0.0) - (expected.hard_loss or 0.0))
         logits = relative(trainer.model.logits, reference.model.logits)
-    yield Finding("soft loss, float64", "reference trainer", where, loss, KERNEL_TOLERANCE)
-    yield Finding("hard loss", "reference trainer", where, hard, EXACT)
-    yield Finding("logits, float64", "reference trainer", where, logits, TRAINED_TOLERANCE)
+    yield Deviation("soft loss, float64", "reference trainer", where, loss, KERNEL_TOLERANCE)
+    yield Deviation("hard loss", "reference trainer", where, hard, EXACT)
+    yield Deviation("logits, float64", "reference trainer", where, logits, TRAINED_TOLERANCE)
 
 
 class OwnTargets:
@@ -235,7 +235,7 @@ class OwnTargets:
         return starts, np.stack(own).astype(targets.dtype)
 
 
-def samples_come_from_their_streams(config: Config) -> Iterator[Finding]:
+def samples_come_from_their_streams(config: Config) -> Iterator[Deviation]:
     """Compare what whole epochs draw with samples drawn one by one from their streams."""
     short = config.with_sections(training={"batch": SAMPLES}, automaton={"steps": 2})
     task, training, rate = make_task(short), short.training, short.automaton.fire_rate
@@ -260,10 +260,10 @@ def samples_come_from_their_streams(config: Config) -> Iterator[Finding]:
                 worst[name] = max(worst.get(name, 0.0), distance(x, np.asarray(y)))
     where = f"{config.name}, {SAMPLES} samples, {EPOCHS} epochs"
     for name, difference in worst.items():
-        yield Finding(f"{name}s of a batch", "samples by themselves", where, difference, EXACT)
+        yield Deviation(f"{name}s of a batch", "samples by themselves", where, difference, EXACT)
 
 
-def oracle_agrees_with_finite_differences(case: Case, samples: int = 12) -> Finding:
+def oracle_agrees_with_finite_differences(case: Case, samples: int = 12) -> Deviation:
     """Compare the oracle's gradient with central differences at some logits."""
     step = 1e-4
     channels = list(range(case.netlist.channels))
@@ -295,18 +295,18 @@ def oracle_agrees_with_finite_differences(case: Case, samples: int = 12) -> Find
         expected[index] = gradient[place]
     worst = distance(found, expected) / np.abs(gradient).max()
     where = f"{case.name}, {samples} logits"
-    return Finding("oracle", "central differences", where, float(worst), DIFFERENCE_TOLERANCE)
+    return Deviation("oracle", "central differences", where, float(worst), DIFFERENCE_TOLERANCE)
 
 
-def single_precision_is_close(case: Case) -> Iterator[Finding]:
+def single_precision_is_close(case: Case) -> Iterator[Deviation]:
     """Compare float32 kernels with float64 ones."""
     single = _run(case, case.coefficients.astype(np.float32), SEQUENTIAL)
     double = _run(case, case.coefficients, SEQUENTIAL)
     for what, x, y in zip(("states", "gradients"), single, double, strict=True):
-        yield Finding(f"float32 {what}", "float64", case.name, relative(x, y), SINGLE_TOLERANCE)
+        yield Deviation(f"float32 {what}", "float64", case.name, relative(x, y), SINGLE_TOLERANCE)
 
 
-def hard_paths_agree(case: Case) -> Iterator[Finding]:
+def hard_paths_agree(case: Case) -> Iterator[Deviation]:
     """Compare the bit-packed simulator with the oracle and the soft kernels, exactly."""
     simulator = HardSimulator(case.netlist, case.grid, case.batch)
     for name, ops in {"any ops": case.any_ops, "mixing ops": case.mixing_ops}.items():
@@ -318,9 +318,9 @@ def hard_paths_agree(case: Case) -> Iterator[Finding]:
         others = {"oracle, argmax gates": expected[:, -1], "soft kernel, one-hot gates": soft}
         for against, states in others.items():
             difference = distance(bits, states)
-            yield Finding("bit-packed simulator", against, where, difference, EXACT)
+            yield Deviation("bit-packed simulator", against, where, difference, EXACT)
         difference = _miscounted(case, simulator, expected[:, 1:])
-        yield Finding("wrong bits counted", "oracle, argmax gates", where, difference, EXACT)
+        yield Deviation("wrong bits counted", "oracle, argmax gates", where, difference, EXACT)
 
 
 def _miscounted(case: Case, simulator: HardSimulator, states: Array) -> float:
@@ -402,7 +402,7 @@ class _Supervision:
         return losses, gradients
 
 
-def supervised_steps_agree(case: Case, workers: int = 2) -> Iterator[Finding]:
+def supervised_steps_agree(case: Case, workers: int = 2) -> Iterator[Deviation]:
     """Compare losses and gradients with the oracle, and shared work with sequential work.
 
     First the last two steps have a loss, then the first and the last but one, so that the rollout
@@ -421,8 +421,10 @@ def supervised_steps_agree(case: Case, workers: int = 2) -> Iterator[Finding]:
         for what, (found, expected) in zip(("losses", "gradients"), pairs, strict=True):
             difference = relative(found, expected)
             name = f"{what}, float64 kernels"
-            yield Finding(name, "oracle", where, difference, KERNEL_TOLERANCE)
+            yield Deviation(name, "oracle", where, difference, KERNEL_TOLERANCE)
         alone = rollout.by_engine(np.float32, SEQUENTIAL)
         shared = rollout.by_engine(np.float32, Sharing(workers))
         worst = max(map(distance, alone, shared))
-        yield Finding(f"losses and gradients, {workers} workers", "sequential", where, worst, EXACT)
+        yield Deviation(
+            f"losses and gradients, {workers} workers", "sequential", where, worst, EXACT
+        )

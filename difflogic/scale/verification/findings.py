@@ -37,7 +37,7 @@ TRAINED_TOLERANCE = Tolerance(
 
 
 @dataclass(frozen=True)
-class Finding:
+class Deviation:
     """One comparison: what is compared, with what, on which problem, and the largest difference."""
 
     what: str

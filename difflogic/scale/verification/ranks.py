@@ -12,7 +12,7 @@ from difflogic.config import Config
 from difflogic.engine.sharing import STRATEGIES
 from difflogic.scale.verification.cases import uneven
 from difflogic.scale.verification.checks import FINISHING, with_levers
-from difflogic.scale.verification.findings import EXACT, Finding, distance
+from difflogic.scale.verification.findings import EXACT, Deviation, distance
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.training.following import gather
 from difflogic.training.searching import Trainer
@@ -28,7 +28,7 @@ EPOCHS, STEPS = 3, 2
 """Epochs and automaton steps. An error of one rank reaches the others in the next epoch."""
 
 
-def ranks_change_nothing(config: Config, ranks: Ranks) -> Iterator[Finding]:
+def ranks_change_nothing(config: Config, ranks: Ranks) -> Iterator[Deviation]:
     """Compare training by `ranks` to training in one process.
 
     Rank 0 calls this; the others call `follow_all`.
@@ -56,7 +56,7 @@ def ranks_change_nothing(config: Config, ranks: Ranks) -> Iterator[Finding]:
             worst = max(worst, *map(distance, right, found))
         counts = ", ".join(str(way["workers"]) for way in question.ways)
         what = f"training by {ranks.size} ranks, {counts} workers each"
-        yield Finding(what, "one process", f"{question.where}, {EPOCHS} epochs", worst, EXACT)
+        yield Deviation(what, "one process", f"{question.where}, {EPOCHS} epochs", worst, EXACT)
 
 
 class _Question(NamedTuple):

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.formats.diagram.canvas import Canvas, lay_out
-from difflogic.formats.diagram.graph import Family, Node, diagram
+from difflogic.formats.diagram.graph import Node, NodeKind, diagram
 from difflogic.model.model import Model
 from difflogic.simulation.running import Field
 from difflogic.system.errors import CircuitError
@@ -71,7 +71,7 @@ def drawing(automaton: Automaton, channels: Sequence[int] | None = None) -> dict
     places: dict[int, int] = {}
     for number, node in enumerate(drawn.nodes):
         kind, a, b, name = _node(circuit, node, places)
-        if node.family is not Family.OUTPUT:
+        if node.kind is not NodeKind.OUTPUT:
             places[node.row] = number
         kinds.append(kind)
         first.append(a)
@@ -110,10 +110,10 @@ def drawn_gates(drawn: Mapping[str, Any]) -> list[int]:
 
 
 def _node(circuit: Circuit, node: Node, places: dict[int, int]) -> tuple[str, int, int, int]:
-    if node.family is Family.INPUT:
+    if node.kind is NodeKind.INPUT:
         neighbor, channel = divmod(node.row, circuit.channels)
         return "i", neighbor, circuit.labels[channel], 0
-    if node.family is Family.OUTPUT:
+    if node.kind is NodeKind.OUTPUT:
         label = int(node.label[1:-1])
         return ("v" if node.visible else "o"), places[node.row], label, 0
     gate = node.row - circuit.inputs

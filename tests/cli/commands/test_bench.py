@@ -13,8 +13,8 @@ from cli.terminal import screen
 from difflogic.config import load_config
 from difflogic.engine.work import WorkStats
 from difflogic.scale.speed import benchmark, rows
-from difflogic.scale.speed.benchmark import Report
-from difflogic.scale.speed.rows import Comparison, Row, Setting
+from difflogic.scale.speed.benchmark import Benchmark
+from difflogic.scale.speed.rows import Comparison, Measurement, Setting
 
 
 def measured(name, workers, milliseconds, config=None, **changes):
@@ -29,7 +29,9 @@ def measured(name, workers, milliseconds, config=None, **changes):
         ceiling=lambda: 2.0,
     )
     work = WorkStats(tasks=504, steals=6, created=504)
-    row = Row(Setting(name, config, oracle=name == "oracle"), plan, steps, work=work, **changes)
+    row = Measurement(
+        Setting(name, config, oracle=name == "oracle"), plan, steps, work=work, **changes
+    )
     phases = {"forward": [s / 4 for s in steps], "hard": [s / 8 for s in steps], "other": [0.0] * 3}
     return replace(row, phases=phases)
 
@@ -37,7 +39,7 @@ def measured(name, workers, milliseconds, config=None, **changes):
 def made_up(config=None, **changes):
     """Return a report with round numbers."""
     return replace(
-        Report(
+        Benchmark(
             path=measured("parallel", 2, 10.0, config),
             gate_lanes=50_000_000,
             peak_one_core=100e9,

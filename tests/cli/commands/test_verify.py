@@ -9,17 +9,17 @@ import pytest
 from cli.commands import verify
 from difflogic.config import load_config
 from difflogic.scale import verification
-from difflogic.scale.verification import Finding
+from difflogic.scale.verification import Deviation
 from difflogic.scale.verification.checks import EXACT, SINGLE_TOLERANCE
 
 FOUND = [
-    Finding("cells, 2, 3 workers", "sequential", "5×7 zero", 0.0, EXACT),
-    Finding("cells, 2, 3 workers", "sequential", "1×1 periodic", 0.0, EXACT),
-    Finding("float32 states", "float64", "5×7 zero", 1.25e-7, SINGLE_TOLERANCE),
-    Finding("float32 gradients", "float64", "5×7 zero", 3e-7, SINGLE_TOLERANCE),
-    Finding("float32 states", "float64", "1×1 periodic", 2.5e-7, SINGLE_TOLERANCE),
+    Deviation("cells, 2, 3 workers", "sequential", "5×7 zero", 0.0, EXACT),
+    Deviation("cells, 2, 3 workers", "sequential", "1×1 periodic", 0.0, EXACT),
+    Deviation("float32 states", "float64", "5×7 zero", 1.25e-7, SINGLE_TOLERANCE),
+    Deviation("float32 gradients", "float64", "5×7 zero", 3e-7, SINGLE_TOLERANCE),
+    Deviation("float32 states", "float64", "1×1 periodic", 2.5e-7, SINGLE_TOLERANCE),
 ]
-WRONG = Finding("float32 gradients", "float64", "11×13 zero", 0.04, SINGLE_TOLERANCE)
+WRONG = Deviation("float32 gradients", "float64", "11×13 zero", 0.04, SINGLE_TOLERANCE)
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ class TestFailures:
     """Failed comparisons."""
 
     def test_exits_1_and_lists_each_failure(self, check):
-        other = Finding("hard loss", "reference trainer", "checkerboard", 1.0, EXACT)
+        other = Deviation("hard loss", "reference trainer", "checkerboard", 1.0, EXACT)
         result = check([*FOUND, WRONG, other])
         assert result.exit_code == 1
         assert cells(result.stdout, "float32 gradients") == [
@@ -82,7 +82,7 @@ class TestFailures:
         # A maximum of NaN and a number depends on their order.
         found = FOUND[:1]
         first = FOUND[0]
-        found.insert(place, Finding(first.what, first.against, "1×1 zero", difference, EXACT))
+        found.insert(place, Deviation(first.what, first.against, "1×1 zero", difference, EXACT))
         result = check(found)
         assert result.exit_code == 1
         assert cells(result.stdout, "cells")[0][-3:] == ["inf", "0", "FAILED"]

@@ -8,7 +8,7 @@ from hypothesis import given
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import TRUTH_TABLES, Op
-from difflogic.circuit.xag import Kind, Xag, from_circuit, to_circuit
+from difflogic.circuit.xag import Xag, XagGate, from_circuit, to_circuit
 from tests.difflogic.circuit.circuits import circuit_of, circuits, same_next_states
 
 
@@ -22,7 +22,7 @@ def value(xag: Xag, literal: int, inputs: list[int]) -> int:
     values = [0, *inputs]
     for kind, x, y in zip(xag.kind, xag.x, xag.y, strict=True):
         p, q = values[x >> 1] ^ x & 1, values[y >> 1] ^ y & 1
-        values.append(p & q if kind is Kind.AND else p ^ q)
+        values.append(p & q if kind is XagGate.AND else p ^ q)
     return values[literal >> 1] ^ literal & 1
 
 

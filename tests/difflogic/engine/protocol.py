@@ -191,7 +191,7 @@ class _Model:
         )
         problem = SimpleNamespace(team=self.team, layout=layout, program=program)
         span = k.Span(sharing.ways, 0, sharing.steps, 0)
-        task = k.Task(problem, batch, span, control)
+        task = k.Call(problem, batch, span, control)
         team, part = divmod(worker, sharing.parts)
         pieces = (sharing.groups - sharing.alone) * sharing.chunks
         place = control_places(sharing.workers, pieces) + teams.MEETING * team

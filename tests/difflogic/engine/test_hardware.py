@@ -2,7 +2,7 @@
 
 import pytest
 
-from difflogic.engine.hardware import Machine
+from difflogic.engine.hardware import Hardware
 from difflogic.system import machine, memory
 from difflogic.system.errors import ConfigError
 
@@ -10,16 +10,16 @@ from difflogic.system.errors import ConfigError
 def test_this_machine_comes_from_the_system(monkeypatch):
     monkeypatch.setattr(machine, "cpu_count", lambda: 6)
     monkeypatch.setattr(memory, "available_memory", lambda: 12345)
-    here = Machine.here()
+    here = Hardware.here()
     assert (here.cores, here.memory) == (6, 12345)
     assert not here.described
 
 
 def test_a_text_describes_a_machine():
-    found = Machine.parse("cores=64, memory=256GB")
+    found = Hardware.parse("cores=64, memory=256GB")
     assert (found.cores, found.memory, found.described) == (64, 256 * 10**9, True)
     # The rest is as on this machine.
-    assert Machine.parse("memory=1GB").cores == Machine.here().cores
+    assert Hardware.parse("memory=1GB").cores == Hardware.here().cores
 
 
 @pytest.mark.parametrize(
@@ -35,4 +35,4 @@ def test_a_text_describes_a_machine():
 )
 def test_other_descriptions_are_refused(text, problem):
     with pytest.raises(ConfigError, match=problem):
-        Machine.parse(text)
+        Hardware.parse(text)

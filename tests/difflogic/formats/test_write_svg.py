@@ -16,7 +16,7 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.formats.diagram import graph
-from difflogic.formats.diagram.graph import Family, diagram
+from difflogic.formats.diagram.graph import NodeKind, diagram
 from difflogic.formats.write_svg import write_svg
 from difflogic.system.errors import CircuitError
 from tests.difflogic.circuit.circuits import automaton
@@ -144,9 +144,12 @@ def check(example: Automaton) -> None:
         assert box.frame == ("3" if node.visible else "1.4")
         # Inputs are left of all, next states right of all.
         for other, others in zip(picture.boxes, drawn.nodes, strict=True):
-            if node.family is Family.INPUT and others.family not in (Family.INPUT, Family.CONSTANT):
+            if node.kind is NodeKind.INPUT and others.kind not in (
+                NodeKind.INPUT,
+                NodeKind.CONSTANT,
+            ):
                 assert box.left + box.width < other.left
-            if node.family is not Family.OUTPUT and others.family is Family.OUTPUT:
+            if node.kind is not NodeKind.OUTPUT and others.kind is NodeKind.OUTPUT:
                 assert box.left + box.width < other.left
     for a, b in combinations(picture.boxes, 2):
         apart_x = a.left + a.width < b.left or b.left + b.width < a.left

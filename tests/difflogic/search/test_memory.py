@@ -7,7 +7,7 @@ import pytest
 
 from difflogic.config import load_config
 from difflogic.engine.bases import MOST_BYTES
-from difflogic.engine.hardware import Machine
+from difflogic.engine.hardware import Hardware
 from difflogic.engine.rollout import Engine
 from difflogic.engine.workers import Workers
 from difflogic.model.model import Model
@@ -60,7 +60,7 @@ def bytes_of(thing, seen=None):
 def test_a_search(config, starts):
     """All its buffers, with the most starts that it may face."""
     model = Model.create(config)
-    plan = ParallelPlan.for_model(config, replace(Machine.here(), cores=2), model.netlist)
+    plan = ParallelPlan.for_model(config, replace(Hardware.here(), cores=2), model.netlist)
     rollouts = plan.rollouts
     engine = Engine(model.netlist, rollouts.grid, rollouts.steps, plan.wave, sharing=plan.sharing)
     with engine:

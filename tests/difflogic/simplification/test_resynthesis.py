@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from difflogic.circuit.xag import Kind, Xag
+from difflogic.circuit.xag import Xag, XagGate
 from difflogic.simplification.resynthesis import cofactors, exchangeable, starts, variable
 from tests.difflogic.circuit.circuits import LIFE_TABLE
 
@@ -15,7 +15,7 @@ def table_of(xag: Xag, literal: int) -> int:
     tables = [0, *(variable(row, xag.inputs) for row in range(xag.inputs))]
     for kind, x, y in zip(xag.kind, xag.x, xag.y, strict=True):
         p, q = (tables[z >> 1] ^ (every if z & 1 else 0) for z in (x, y))
-        tables.append(p & q if kind is Kind.AND else p ^ q)
+        tables.append(p & q if kind is XagGate.AND else p ^ q)
     return tables[literal >> 1] ^ (every if literal & 1 else 0)
 
 

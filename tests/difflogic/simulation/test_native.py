@@ -12,7 +12,7 @@ import pytest
 from difflogic.simulation import native
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.life import life_automaton
-from difflogic.simulation.simulator import Conditions, Simulator
+from difflogic.simulation.simulator import Simulator, World
 from difflogic.system import programs
 from difflogic.system.errors import TrainingError
 from tests.difflogic.formats.made import random_circuit
@@ -26,7 +26,7 @@ def directory(tmp_path, monkeypatch):
 
 def digest(circuit):
     geometry = Geometry(circuit.channels, 20, 100, "periodic")
-    with Simulator(circuit, Conditions(geometry)) as simulator:
+    with Simulator(circuit, World(geometry)) as simulator:
         simulator.randomize()
         simulator.run(10)
         return simulator.grid.digest(range(circuit.channels))

@@ -14,9 +14,9 @@ from difflogic.simulation import benchmark, compiled, interpreter, native
 from difflogic.simulation.bit_grid import Geometry, pack
 from difflogic.simulation.life import life_automaton
 from difflogic.simulation.simulator import (
-    Conditions,
-    Damage,
+    Erasure,
     Simulator,
+    World,
     choose_engine,
     rectangle,
     useful_workers,
@@ -42,8 +42,8 @@ def run(
     circuit, state, steps, boundary, engine, workers, fire_rate=1.0, seed=0, damage=(), noise=0.0
 ):
     geometry = Geometry(*state.shape, boundary)
-    conditions = Conditions(geometry, fire_rate, seed, noise)
-    with Simulator(circuit, conditions, engine, workers) as simulator:
+    world = World(geometry, fire_rate, seed, noise)
+    with Simulator(circuit, world, engine, workers) as simulator:
         naive.load(simulator.grid, state)
         simulator.run(steps, damage)
         assert simulator.step == steps
@@ -141,7 +141,7 @@ def test_damage(height, width, data):
     )
     both = [
         rectangle(steps, rows, columns, width),
-        Damage((4,), slice(0, height), pack((other == 0)[None])[:, 0]),
+        Erasure((4,), slice(0, height), pack((other == 0)[None])[:, 0]),
     ]
     for engine, workers in ENGINES:
         found = run(circuit, state, 11, "periodic", engine, workers, damage=both)
@@ -158,7 +158,7 @@ def test_stopping_loses_nothing(engine, workers, long_steps, monkeypatch):
         monkeypatch.setattr(interpreter, "BAND_WORDS", 10)
     circuit = random_circuit(2, 30, np.random.default_rng(8))
     state = draw_state(2, 60, 100)
-    with Simulator(circuit, Conditions(Geometry(2, 60, 100, "zero")), engine, workers) as simulator:
+    with Simulator(circuit, World(Geometry(2, 60, 100, "zero")), engine, workers) as simulator:
         naive.load(simulator.grid, state)
         calls = []
 
@@ -187,7 +187,7 @@ def test_stopping_loses_nothing(engine, workers, long_steps, monkeypatch):
 def test_small_work_is_interpreted_and_large_compiled(monkeypatch):
     monkeypatch.setattr(native, "is_cached", lambda circuit: False)
     circuit = life_automaton().circuit
-    small, large = (Conditions(Geometry(1, side, side, "zero")) for side in (64, 4096))
+    small, large = (World(Geometry(1, side, side, "zero")) for side in (64, 4096))
     assert choose_engine(circuit, small, 100) == "interpreter"
     assert choose_engine(circuit, large, 100) == "compiled"
     assert useful_workers(circuit, small, 8) == 1
@@ -196,13 +196,13 @@ def test_small_work_is_interpreted_and_large_compiled(monkeypatch):
     assert choose_engine(circuit, small, 400) == "interpreter"
     assert choose_engine(circuit, replace(small, fire_rate=0.5), 400) == "compiled"
     # So are many steps of few cells.
-    tiny = Conditions(Geometry(1, 3, 3, "zero"))
+    tiny = World(Geometry(1, 3, 3, "zero"))
     assert choose_engine(circuit, tiny, 10) == "interpreter"
     assert choose_engine(circuit, tiny, 200_000) == "compiled"
 
 
 def test_very_large_circuits_are_interpreted(monkeypatch):
-    circuit, large = life_automaton().circuit, Conditions(Geometry(1, 4096, 4096, "zero"))
+    circuit, large = life_automaton().circuit, World(Geometry(1, 4096, 4096, "zero"))
     monkeypatch.setattr(native, "MOST_GATES", 10)
     assert choose_engine(circuit, large, 10**6) == "interpreter"
     with pytest.raises(ConfigError, match="take too long to compile"):
@@ -225,7 +225,7 @@ def test_random_starts_depend_only_on_seed_and_labels():
         circuit = random_circuit(len(labels), 5, np.random.default_rng(0), labels)
         for seed in (1, 2):
             geometry = Geometry(len(labels), 40, 200, "periodic")
-            simulator = Simulator(circuit, Conditions(geometry, seed=seed), "interpreter")
+            simulator = Simulator(circuit, World(geometry, seed=seed), "interpreter")
             simulator.randomize(0.3)
             starts[labels, seed] = simulator.grid.bits()[labels.index(4)]
             assert 0.27 < simulator.grid.bits().mean() < 0.33

@@ -12,7 +12,7 @@ from difflogic.library import simulating as library
 from difflogic.simulation import bit_grid, picture, starts
 from difflogic.simulation.bit_grid import BitGrid, Geometry
 from difflogic.simulation.patterns import parse_pattern
-from difflogic.simulation.simulator import Conditions, Simulator
+from difflogic.simulation.simulator import Simulator, World
 from difflogic.system.errors import ConfigError, DctError, ModelFileError
 from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.formats.made import random_circuit
@@ -24,8 +24,8 @@ GLIDER_CELLS = [[0, 1, 0], [0, 0, 1], [1, 1, 1]]
 
 def made(height=20, width=70, visible=(7,), labels=(3, 7, 9, 8)):
     circuit = random_circuit(len(labels), 20, np.random.default_rng(0), labels)
-    conditions = Conditions(Geometry(len(labels), height, width, "periodic"), seed=1)
-    return Simulator(circuit, conditions, "interpreter"), automaton(circuit, visible=visible)
+    world = World(Geometry(len(labels), height, width, "periodic"), seed=1)
+    return Simulator(circuit, world, "interpreter"), automaton(circuit, visible=visible)
 
 
 @pytest.fixture

@@ -115,7 +115,7 @@ def test_nodes_are_those_on_which_this_process_may_run(tmp_path, monkeypatch):
     write_nodes(tmp_path, monkeypatch, **broken)
     (tmp_path / "node7").mkdir()
     first, second = machine.nodes()
-    assert first == machine.Node(0, "0-1", 2, 4_096_000_000)
-    assert second == machine.Node(1, "2-3,6", 3, None)
+    assert first == machine.MemoryNode(0, "0-1", 2, 4_096_000_000)
+    assert second == machine.MemoryNode(1, "2-3,6", 3, None)
     monkeypatch.setattr(machine, "_NODES", tmp_path / "nothing")
     assert machine.nodes() == []

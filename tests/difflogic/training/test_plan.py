@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from difflogic.config import load_config
-from difflogic.engine.hardware import Machine
+from difflogic.engine.hardware import Hardware
 from difflogic.engine.layout import samples_per_group
 from difflogic.engine.sharing import Strategy
 from difflogic.model.model import Model
@@ -19,7 +19,7 @@ from difflogic.training.plan import ParallelPlan
 from difflogic.training.searching import Trainer
 from tests.difflogic.training.tiny import tiny
 
-MACHINE = Machine(cores=4, memory=10**10)
+MACHINE = Hardware(cores=4, memory=10**10)
 NETLIST = Model.create(tiny()).netlist
 
 
@@ -46,7 +46,7 @@ def configurations(draw):
 
 
 machines = st.builds(
-    Machine, cores=st.integers(1, 128), memory=st.none() | st.integers(10**8, 10**12)
+    Hardware, cores=st.integers(1, 128), memory=st.none() | st.integers(10**8, 10**12)
 )
 
 
@@ -200,7 +200,7 @@ def test_available_memory_is_not_exceeded():
     ],
 )
 def test_plans_of_the_experiments(name, recipe, cores, workers, strategies, tasks, ceilings):
-    machine = Machine(cores=cores, memory=10**11)
+    machine = Hardware(cores=cores, memory=10**11)
     plan = ParallelPlan.for_model(load_config(name, recipe=recipe), machine)
     assert plan.workers == workers
     assert list(plan.strategies) == strategies
@@ -223,10 +223,10 @@ def test_too_many_workers_give_warnings():
 def test_chunks_are_joined_and_one_core_has_one_worker():
     one = "parallel.tasks_per_worker=1", "task.width=64", "training.batch=1"
     cells = "parallel.workers=2", "parallel.strategy=cells"
-    joined = ParallelPlan.for_model(tiny(*cells, *one), Machine(cores=4), NETLIST)
+    joined = ParallelPlan.for_model(tiny(*cells, *one), Hardware(cores=4), NETLIST)
     assert (len(joined.chunks), joined.tiles_per_chunk) == (2, 3)
     config = tiny("parallel.workers=auto")
-    assert ParallelPlan.for_model(config, Machine(cores=1), NETLIST).workers == 1
+    assert ParallelPlan.for_model(config, Hardware(cores=1), NETLIST).workers == 1
 
 
 LONG = ("task.height=60", "task.width=60", "training.batch=40")
@@ -238,17 +238,17 @@ LONG = ("task.height=60", "task.width=60", "training.batch=40")
 @pytest.mark.parametrize("workers", ["4", "auto"])
 def test_the_memory_bounds_the_workers(workers, strategy, fitting):
     given = (*LONG, f"parallel.workers={workers}", f"parallel.strategy={strategy}")
-    plan = ParallelPlan.for_model(tiny(*given), Machine(cores=4), NETLIST)
+    plan = ParallelPlan.for_model(tiny(*given), Hardware(cores=4), NETLIST)
     assert plan.workers == 4
     budget = replace(plan, wave=plan.samples_per_group).at(fitting).bytes
     limited = tiny(*given, f"parallel.memory_budget={budget}B")
-    assert ParallelPlan.for_model(limited, Machine(cores=4), NETLIST).workers == fitting
+    assert ParallelPlan.for_model(limited, Hardware(cores=4), NETLIST).workers == fitting
 
 
 def test_fewer_samples_in_flight_keep_the_workers():
-    plan = ParallelPlan.for_model(tiny(*LONG, "parallel.workers=auto"), Machine(cores=4), NETLIST)
+    plan = ParallelPlan.for_model(tiny(*LONG, "parallel.workers=auto"), Hardware(cores=4), NETLIST)
     budget = replace(plan, wave=plan.samples_per_group).bytes
     limited = tiny(*LONG, "parallel.workers=auto", f"parallel.memory_budget={budget}B")
-    found = ParallelPlan.for_model(limited, Machine(cores=4), NETLIST)
+    found = ParallelPlan.for_model(limited, Hardware(cores=4), NETLIST)
     assert found.waves > 1
     assert found.workers == 4

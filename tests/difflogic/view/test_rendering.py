@@ -12,8 +12,8 @@ from difflogic.library.rendering import GAP, render
 from difflogic.simulation import starts
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.picture import INK, PAPER
-from difflogic.simulation.simulator import Conditions as Setting
 from difflogic.simulation.simulator import Simulator
+from difflogic.simulation.simulator import World as Setting
 from difflogic.system.errors import ConfigError
 from difflogic.view.rendering import LABEL
 from tests.difflogic.circuit.circuits import automaton

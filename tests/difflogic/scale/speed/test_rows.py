@@ -6,7 +6,7 @@ import pytest
 
 from difflogic.library.benchmarking import compare
 from difflogic.scale.speed import rows
-from difflogic.scale.speed.rows import Comparison, Row, Setting, measure, of_workers, ratio
+from difflogic.scale.speed.rows import Comparison, Measurement, Setting, measure, of_workers, ratio
 from difflogic.system.errors import ConfigError
 from difflogic.training.plan import ParallelPlan
 from tests.difflogic.training.tiny import tiny
@@ -49,7 +49,7 @@ def made_up(*steps, repeat=8):
     """Return rows of 1, 2, … workers with these step times, on a sound machine."""
     found = []
     for setting, seconds in zip(of_workers(CONFIG, range(1, len(steps) + 1)), steps, strict=True):
-        row = Row(setting, ParallelPlan.for_model(setting.config))
+        row = Measurement(setting, ParallelPlan.for_model(setting.config))
         row.steps[:] = [seconds + 0.01 * turn for turn in range(repeat)]
         phases = ("backward", "hard", "optimizer", "waiting")
         row.phases = {phase: [0.5 * seconds] * repeat for phase in phases} | {"reduce": row.steps}
@@ -77,7 +77,7 @@ def test_a_ratio_is_the_median_of_pairs():
 def test_nan_and_infinity_are_not_equal():
     oracle = Setting("oracle", CONFIG, oracle=True)
     differences = (0, 1e-4, 2e-4, math.inf, math.nan)
-    found = [Row(oracle, None, difference=each).equal for each in differences]
+    found = [Measurement(oracle, None, difference=each).equal for each in differences]
     assert found == [True, True, False, False, False]
 
 

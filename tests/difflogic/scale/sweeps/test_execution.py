@@ -18,7 +18,7 @@ from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.execution import CONTROL, Execution, default_jobs
 from difflogic.scale.sweeps.plan import with_seed
 from difflogic.scale.sweeps.results import make_row
-from difflogic.scale.sweeps.work import Control, Job, Outcome, run
+from difflogic.scale.sweeps.work import Control, Outcome, PlannedRun, run
 from difflogic.system.errors import RunDirectoryError, StorageError
 from difflogic.training import session
 from tests.cli.processes import with_hook
@@ -131,7 +131,7 @@ def test_workers_that_always_die_end_the_sweep(tmp_path, finished):
 
 def make_job(plan, path, control, seed=0, **changes):
     config = with_seed(plan.variants[0].config, seed).to_dict()
-    return Job(0, config, str(path), control, **changes)
+    return PlannedRun(0, config, str(path), control, **changes)
 
 
 @pytest.mark.parametrize("stays", [False, True])

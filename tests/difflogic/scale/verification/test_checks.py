@@ -7,7 +7,7 @@ from difflogic.config import config_from_dict, load_config
 from difflogic.engine import oracle
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
-from difflogic.scale.verification import Finding, checks, equivalence, findings
+from difflogic.scale.verification import Deviation, checks, equivalence, findings
 from difflogic.scale.verification.cases import IRREGULAR, SINGLE, SMALL, Case
 from difflogic.system.jit import JIT
 from difflogic.training import trainer
@@ -115,11 +115,11 @@ def test_imprecise_float32_is_found(monkeypatch):
 def test_a_finding_passes_within_its_tolerance():
     names = {"what": "this", "against": "that", "where": "here"}
     found = [
-        Finding(**names, difference=difference, tolerance=checks.KERNEL_TOLERANCE).passed
+        Deviation(**names, difference=difference, tolerance=checks.KERNEL_TOLERANCE).passed
         for difference in (0.0, 1e-9, 2e-9, np.nan, np.inf)
     ]
     assert found == [True, True, False, False, False]
-    finding = Finding(**names, difference=0.0, tolerance=checks.EXACT)
+    finding = Deviation(**names, difference=0.0, tolerance=checks.EXACT)
     numbers = {"difference": 0.0, "tolerance": 0.0, "reason": "the same bits", "passed": True}
     assert json.loads(json.dumps(finding.as_dict())) == names | numbers
 

@@ -8,7 +8,7 @@ import pytest
 
 from difflogic.simulation import starts
 from difflogic.simulation.bit_grid import Geometry
-from difflogic.simulation.simulator import Conditions, Simulator, rectangle
+from difflogic.simulation.simulator import Simulator, World, rectangle
 from difflogic.view.reports.circuits import running
 from tests.difflogic.circuit.circuits import automaton, step
 from tests.difflogic.circuit.rules import life_like, random_circuit
@@ -43,7 +43,7 @@ def in_python(case, engine="interpreter"):
             (max(0, first), min(end, first + size)) for first, end in ((top, height), (left, width))
         )
         harm.append(rectangle((at,), rows, columns, width))
-    conditions = Conditions(geometry, found.fire_rate, case["seed"])
+    conditions = World(geometry, found.fire_rate, case["seed"])
     with Simulator(found.circuit, conditions, engine) as simulator:
         starts.prepare(simulator, found, found.start, 0.5)
         simulator.run(case["steps"], harm)
