@@ -90,7 +90,8 @@ def report(
         if only.trained and isinstance(given[0], str | Path):
             history, summary = _training(given[0])
         results = evaluate(only, progress=progress).results if tested else None
-        found = reports.Source(only.automaton, only.model, history, summary)
+        rows, exact = tuple(history or ()), summary["exact_epoch"] if summary else None
+        found = reports.Source(only.automaton, only.model, rows, summary, exact)
         page = reports.build(found, small[0], results)
     if file is not None:
         write_output(file, page, force)

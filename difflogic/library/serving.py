@@ -16,7 +16,7 @@ from difflogic.system.errors import RunDirectoryError
 from difflogic.system.files import CONFIG, for_shell
 from difflogic.training.session import Session
 from difflogic.view.watching import Feed, WatchServer
-from difflogic.view.watching.following import Follower
+from difflogic.view.watching.follower import Follower
 
 LAST_SECONDS = 1.0
 """Time for which the page is served after the run, so that browsers see the end."""
@@ -60,7 +60,6 @@ def serve_training(
         model = trainer.model if status == "running" else trainer.result
         feed.publish(
             model=replace(model, config=session.config),
-            epoch=trainer.epoch,
             rows=tuple(session.history.rows),
             status=status,
             exact_epoch=trainer.exact_epoch,

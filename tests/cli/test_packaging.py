@@ -34,7 +34,7 @@ def test_the_wheel_holds_packages_configs_and_command(wheel):
     assert {"lizard.toml", "pictures/lizard.txt"} <= shipped
     assert installed == shipped
     assert "cli/app.py" in names
-    for page in ("reports/page/report.html", "reports/page/main.js", "watching/page/watch.css"):
+    for page in ("reports/page/report.html", "reports/page/main.js"):
         assert f"difflogic/view/{page}" in names
     assert any(name.endswith("/LICENSE") for name in names)
     tops = {name.split("/")[0] for name in names}

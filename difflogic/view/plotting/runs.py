@@ -33,7 +33,7 @@ def draw(
     made, places = figure(4, 2)
     *curves, phases, perception, update, rest = places.ravel()
     rest.set_axis_off()
-    drawn = charts(history, exact_epoch, model.config.published.learned_by)
+    drawn = charts(history.rows if history else (), exact_epoch, model.config.published.learned_by)
     for axes, (name, title) in zip(curves, CHARTS.items(), strict=True):
         axes.set_title(title)
         if name in drawn:

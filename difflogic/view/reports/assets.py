@@ -13,26 +13,27 @@ from typing import Any
 
 ASSETS = Path(__file__).with_name("page")
 
-_IMPORT = re.compile(r"^import \{[^}]*\} from \"(?:\./|[./]*/reports/page/)\w+\.js\";\n", re.M)
+_IMPORT = re.compile(r"^import \{[^}]*\} from \"\./\w+\.js\";\n", re.M)
 _EXPORT = re.compile(r"^export (?=(?:const|let|function|class) )", re.M)
 
 
 @cache
-def asset(name: str, folder: Path = ASSETS) -> str:
-    return (folder / name).read_text(encoding="utf-8")
+def asset(name: str) -> str:
+    return (ASSETS / name).read_text(encoding="utf-8")
 
 
-def bundle(scripts: Sequence[str], texts: Sequence[str] = ()) -> str:
-    """Join modules of the reports and further ones into one script.
+def bundle(scripts: Sequence[str]) -> str:
+    """Join modules into one script.
 
     Each must come after those that it imports. A page opened from disk cannot load modules itself.
     """
-    parts = [*(f"// {name}\n{asset(name)}" for name in scripts), *texts]
+    parts = [f"// {name}\n{asset(name)}" for name in scripts]
     return "\n" + "\n".join(_EXPORT.sub("", _IMPORT.sub("", part)) for part in parts)
 
 
-def policy(style: str, script: str, connect: str = "'none'") -> str:
-    """Return the content policy: only this style, this script and WebAssembly."""
+def policy(style: str, script: str, live: bool = False) -> str:
+    """Return the content policy: only this style, this script, WebAssembly, and `live` news."""
+    connect = "'self'" if live else "'none'"
     return (
         "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; "
         f"connect-src {connect}; style-src '{_digest(style)}'; "

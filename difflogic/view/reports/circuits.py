@@ -26,9 +26,10 @@ LOGIT_STEP = 0.01
 """Rounding of logits. Those of a circuit of tiles are rounded to 8 bits."""
 
 
-def grid_of(automaton: Automaton) -> dict[str, Any]:
-    """Return all about an automaton but its circuit and start."""
-    return chosen(automaton, "height", "width", "boundary", "steps") | {
+def interpreted(automaton: Automaton) -> dict[str, Any]:
+    """Return an automaton to interpret, since its circuit changes too often to be compiled."""
+    return chosen(automaton, "height", "width", "boundary", "steps", "start") | {
+        "circuit": chosen(automaton.circuit, "channels", "labels", "op", "a", "b", "outputs"),
         "fireRate": automaton.fire_rate,
         "visible": list(automaton.visible_rows),
         "palette": [list(color) for color in automaton.palette],
@@ -37,15 +38,12 @@ def grid_of(automaton: Automaton) -> dict[str, Any]:
 
 def running(automaton: Automaton) -> dict[str, Any]:
     """Return an automaton to run: as a list of gates, and as WebAssembly."""
-    circuit = automaton.circuit
-    return grid_of(automaton) | {
-        "start": automaton.start,
-        "circuit": chosen(circuit, "channels", "labels", "op", "a", "b", "outputs"),
+    return interpreted(automaton) | {
         "wasm": {
-            "code": base64.b64encode(compile_module(circuit)).decode(),
+            "code": base64.b64encode(compile_module(automaton.circuit)).decode(),
             "vectorWords": VECTOR_WORDS,
             "fields": {field.name: int(field) for field in Field},
-        },
+        }
     }
 
 

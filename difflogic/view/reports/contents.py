@@ -4,41 +4,122 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.gates import READS, SYMBOLS, Op
 from difflogic.config import Config, load_config, shipped_configs
-from difflogic.evaluation.gates import PASSING
+from difflogic.evaluation.gates import PASSING, count
 from difflogic.formats.diagram.graph import DRAWN
-from difflogic.run.metrics import History
+from difflogic.model.model import Model
+from difflogic.run.metrics import MetricsRow
 from difflogic.run.resuming import changed
 from difflogic.system.errors import ConfigError
 from difflogic.system.files import START
+from difflogic.system.quantities import counted
 from difflogic.tasks.parts import Exhibit
+from difflogic.view.reports import curves
+from difflogic.view.reports.source import Source
+
+Facts = list[tuple[str, str]]
+"""Names, and what is told of each."""
 
 
-def histograms(results: Mapping[str, Any]) -> dict[str, list[tuple[str, int, bool]]]:
-    """Return the ops of perception and update, as in the article, by the chart's id.
+CHARTS = ("loss", "decided", "searches")
+"""The charts of a training on the page."""
+
+
+def parts(source: Source) -> dict[str, Any]:
+    """Return the figures of a training, for `update` of main.js: a living run's change."""
+    published = source.model.config.published.learned_by if source.model else None
+    charts = curves.charts(source.rows, source.exact_epoch, published)
+    return {
+        "charts": {f"{name}-chart": charts[name] for name in CHARTS if name in charts},
+        "histograms": histograms(source.model) if source.model else {},
+    }
+
+
+def histograms(model: Model) -> dict[str, list[tuple[str, int, bool]]]:
+    """Return the ops of perception and update, as in the article, by the chart's element.
 
     They are (sign, count, whether it only passes an input on).
     """
-    parts = results["tests"]["gates"]["scopes"]["all"]
+    scope = count(model)["scopes"]["all"]
     return {
         f"{part}-ops": [
-            (SYMBOLS[Op[name]], count, Op[name] in PASSING)
-            for name, count in parts[part]["ops"].items()
+            (SYMBOLS[Op[name]], number, Op[name] in PASSING)
+            for name, number in scope[part]["ops"].items()
         ]
         for part in ("perception", "update")
     }
 
 
-def attempts(history: History | None) -> str | None:
-    """Return the number of attempts, if learning started over."""
-    rows = history.rows if history else []
-    last = rows[-1].attempt if rows else None
-    return None if last is None or last == 1 else f"{last:,}"
+def facts(source: Source, small: Automaton) -> Facts:
+    """Return what a report says first."""
+    trained, found = source.automaton, list[tuple[str, str]]()
+    if source.model:
+        gates = count(source.model)["scopes"]["all"]["both"]
+        found += [("gates with logits", "{gates:,}, of them {active:,} active".format_map(gates))]
+    what = f"{trained.circuit.gates:,} as trained, {small.circuit.gates:,} simplified"
+    found += [
+        ("gates of a cell", what if small is not trained else f"{small.circuit.gates:,}"),
+        ("bits per cell", f"{small.circuit.channels}"),
+        ("trained on", f"{small.height} × {small.width} cells, {counted(small.steps, 'step')}"),
+    ]
+    spent = source.summary["seconds"] if source.summary else {}
+    times = [f"{spent[part]:,.3g} s" for part in ("training", "processor") if part in spent]
+    return [*found, ("training took", ", processors ".join(times))] if times else found
+
+
+def training(source: Source) -> Facts:
+    """Return what a report says of the training besides its figures."""
+    model, summary = source.model, source.summary
+    if model is None:
+        return []
+    attempt, published = attempts(source.rows), model.config.published.learned_by
+    found = {
+        "epochs": f"{summary['epochs']:,}" if summary else None,
+        "attempts": f"{attempt:,}" if attempt > 1 else None,
+        "verified exact after epoch": _number(source.exact_epoch),
+        "published hard loss 0 from epoch": _number(published),
+        "seed": f"{model.config.training.seed}",
+    }
+    if summary:
+        found["versions"] = ", ".join(map(" ".join, summary["versions"].items()))
+        found["processor"] = "{name}, {count} cores".format_map(summary["cpu"])
+    return [(name, value) for name, value in found.items() if value is not None]
+
+
+def _number(value: float | None) -> str | None:
+    return None if value is None else f"{value:,}"
+
+
+def attempts(rows: Sequence[MetricsRow]) -> int:
+    """Return the number of attempts: above 1 if learning started over."""
+    return (rows[-1].attempt if rows else None) or 1
+
+
+def origin(source: Source) -> str:
+    """Say what found the gates of a trained circuit, as the terminal does at the end of a run."""
+    model, summary = source.model, source.summary or {}
+    if model is None:
+        return ""
+    before = [row.search.wrong_before for row in source.rows if row.search and row.search.exact]
+    corrected, polished = summary.get("corrected"), summary.get("polished")
+    some = "them, except those that count a cell’s row and column"
+    found = "found them"
+    if corrected:
+        gates, bits = counted(corrected["gates"], "gate"), counted(corrected["bits"], "wrong bit")
+        found += f", and {gates} from the table of {bits} correct them"
+    elif before and before[-1]:
+        found += f", and a search mended the last {counted(before[-1], 'wrong bit')}"
+    elif not before and model.config.finishing.every:
+        found = f"and a search {found}"
+    if polished:
+        found += "; polishing left {1:,} of {0:,} active gates".format(*polished["gates"])
+    what = some if model.config.automaton.places else "these gates"
+    return f"Nobody wrote {what}: gradient descent {found}."
 
 
 def op_table() -> list[dict[str, Any]]:

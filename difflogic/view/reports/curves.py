@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from difflogic.run.metrics import History, restarts
+from difflogic.run.metrics import MetricsRow, restarts
 
 LOW = 170
 """Height of the figures below the first."""
@@ -19,7 +19,7 @@ MOST_POINTS = 360
 
 
 def noise_chart(test: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the chart of `dct eval --test noise`, as `charts` does."""
+    """Return one of the `charts`: that of `dct eval --test noise`."""
     lines = [
         [name, [(100 * probability, share) for probability, share in points]]
         for name, points in test["curves"].items()
@@ -28,13 +28,12 @@ def noise_chart(test: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def charts(
-    history: History | None, exact: float | None, published: int | None
+    rows: Sequence[MetricsRow], exact: float | None, published: int | None
 ) -> dict[str, dict[str, Any]]:
-    """Return what a run has recorded as charts, by name, each for `drawChart` of charts.js.
+    """Return what a run has recorded as charts by name, each for `drawChart` of charts.js.
 
     `exact` is the epoch after which a circuit was verified, `published` that of the article.
     """
-    rows = history.rows if history else []
     searches = [(row.epoch, row.search) for row in rows if row.search is not None]
 
     def measured(name: str) -> list[tuple[float, float]]:
@@ -63,8 +62,7 @@ def charts(
         for name, own in lines.items()
         if any(own.values())
     }
-    if "loss" in found:
-        chart = found["loss"]
+    if chart := found.get("loss"):
         chart["height"], chart["events"] = 280, _some([row.epoch for row in rows if row.searched])
         if published is not None and published <= len(rows):
             chart["marks"].append((published, "published: learned"))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.model.model import Model
-from difflogic.run.metrics import History, from_csv
+from difflogic.run.metrics import History, MetricsRow, from_csv
 from difflogic.run.run_directory import RunDirectory
 from difflogic.system.errors import RunDirectoryError
 from difflogic.system.files import METRICS, read_inside
@@ -24,8 +25,11 @@ class Source:
     automaton: Automaton
     """As trained, with every gate, or as in its file."""
     model: Model | None = None
-    history: History | None = None
+    rows: Sequence[MetricsRow] = ()
+    """The epochs that are recorded."""
     summary: dict[str, Any] | None = None
+    exact_epoch: int | None = None
+    """The epoch after which a circuit was verified exact."""
 
 
 def read_training(directory: Path) -> tuple[History | None, dict[str, Any] | None]:

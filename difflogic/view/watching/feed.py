@@ -19,19 +19,15 @@ Status = Literal["waiting", "running", "stopped", "finished"]
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A run at one moment. Sequences only grow while `generation` stays."""
+    """A run at one moment."""
 
     model: Model | None = None
     """With its own copy of the logits."""
-    epoch: int = 0
-    """The model's epoch."""
     rows: Sequence[MetricsRow] = ()
-    generation: int = 0
-    """Goes up when earlier rows change, as when a run goes back to a checkpoint."""
     status: Status = "waiting"
     exact_epoch: int | None = None
-    runs: tuple[dict[str, Any], ...] = ()
-    """A sweep's runs: variant, seed, status, epoch of exactness, and whether this one is shown."""
+    runs: tuple[tuple[str, ...], ...] = ()
+    """A sweep's runs: variant, seed, status, and epoch of exactness, in words."""
     path: str = ""
     """The directory of the run or sweep, quoted for a command line."""
     training: bool = False
@@ -60,18 +56,9 @@ class Feed:
     def publish(self, **changes: Any) -> None:
         """Change fields of the snapshot."""
         with self._changed:
-            rows = changes.get("rows")
-            if rows is not None and rows is not self._snapshot.rows and self._went_back(rows):
-                changes["generation"] = self._snapshot.generation + 1
             self._snapshot = replace(self._snapshot, **changes)
             self._version += 1
             self._changed.notify_all()
-
-    def _went_back(self, rows: Sequence[MetricsRow]) -> bool:
-        before = self._snapshot.rows
-        if len(rows) < len(before):
-            return True
-        return bool(before) and rows[len(before) - 1] != before[-1]
 
     def wait(self, version: int, seconds: float) -> tuple[int, Snapshot]:
         """Wait for a version other than `version`, or for `seconds`; return the newest."""

@@ -14,15 +14,14 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 
-from difflogic.view.reports.assets import asset, bundle, policy
+from difflogic.system.errors import DctError
+from difflogic.view.reports import live_policy
+from difflogic.view.watching import news
 from difflogic.view.watching.feed import Feed
-from difflogic.view.watching.messages import Listener
 
 ADDRESS = "127.0.0.1"
 MOST_BROWSERS = 8
@@ -37,6 +36,8 @@ BACK_OFF_SECONDS = 0.5
 
 LEAST_SECONDS = 0.25
 """Least time between two events."""
+REST = 9
+"""Least time between two events, as a multiple of the time that one took: a tenth of a core."""
 BEAT_SECONDS = 2.0
 """Most time between two events, to notice that a browser has gone."""
 STALL_SECONDS = 10.0
@@ -50,31 +51,6 @@ HEADERS = {
     "X-Frame-Options": "DENY",
     "Cache-Control": "no-store",
 }
-
-
-SCRIPTS = (
-    "random_bits.js",
-    "grid.js",
-    "interpreter.js",
-    "simulation.js",
-    "judge.js",
-    "screen.js",
-    "charts.js",
-    "player.js",
-    "pointer.js",
-)
-"""Modules shared with reports."""
-
-_FILES = Path(__file__).with_name("page")
-
-
-@cache
-def page() -> tuple[bytes, str]:
-    """Return the page and its content policy."""
-    style = asset("report.css") + asset("watch.css", _FILES)
-    script = bundle(SCRIPTS, [asset(name, _FILES) for name in ("soft.js", "watch.js")])
-    text = asset("watch.html", _FILES).replace("{{ style }}", style).replace("{{ script }}", script)
-    return text.encode(), policy(style, script, "'self'") + "; frame-ancestors 'none'"
 
 
 class WatchServer:
@@ -200,8 +176,12 @@ def _handler(watch: WatchServer) -> Callable[..., BaseHTTPRequestHandler]:
                 return
             place = watch.place(self.path)
             if place == "":
-                content, rules = page()
-                self._head(HTTPStatus.OK, "text/html; charset=utf-8", len(content), rules)
+                try:
+                    content = news.page(watch.feed.snapshot).encode()
+                except DctError as error:
+                    self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, str(error))
+                    return
+                self._head(HTTPStatus.OK, "text/html; charset=utf-8", len(content), live_policy())
                 self.wfile.write(content)
             elif place == "events":
                 self._events()
@@ -221,17 +201,18 @@ def _handler(watch: WatchServer) -> Callable[..., BaseHTTPRequestHandler]:
                 watch._browsers.release()
 
         def _send(self) -> None:
-            listener, version = Listener(), -1
+            sent: news.News = {}
+            version = before = -1
             while not watch.feed.closed:
                 version, snapshot = watch.feed.wait(version, BEAT_SECONDS)
-                lines = [
-                    f"event: {name}\ndata: {json.dumps(value, allow_nan=False)}\n\n"
-                    for name, value in listener.events(snapshot)
-                ]
+                began = time.monotonic()
+                new = news.unsent(news.news(snapshot), sent) if version != before else {}
+                before, spent = version, time.monotonic() - began
+                text = f"data: {json.dumps(new, allow_nan=False)}\n\n" if new else ":\n\n"
                 # Sending blocks this thread only. Events in the meantime are skipped.
-                self.wfile.write("".join(lines or [":\n\n"]).encode())
+                self.wfile.write(text.encode())
                 self.wfile.flush()
-                watch.feed.pause(LEAST_SECONDS)
+                watch.feed.pause(max(LEAST_SECONDS, REST * spent))
 
         def _head(
             self,

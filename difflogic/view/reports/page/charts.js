@@ -55,6 +55,7 @@ const SCALES = {
  * `events` small marks on the axis.
  */
 export function drawChart(svg, { x: xName, lines, scale = "logarithmic", marks = [], starts = [], events = [], first = 0, end = 0, width = 720, height = 280 }) {
+  width = svg.clientWidth || width;
   const [left, right, top, foot] = [52, width - 20, lines[0][0] ? 26 : 10, height - 34];
   let [last, least, most] = [Math.max(end, first + 1), Infinity, -Infinity];
   for (const [, points] of lines) {
@@ -78,7 +79,7 @@ export function drawChart(svg, { x: xName, lines, scale = "logarithmic", marks =
     // A line of one point would be invisible.
     if (points.length === 1) parts.push(svgElement("circle", { class: kind, cx: x(points[0][0]), cy: y(points[0][1]), r: 2.5 }));
     if (!name) return;
-    const key = left + 150 * number;
+    const key = left + Math.min(150, (right - left) / lines.length) * number;
     parts.push(svgElement("polyline", { class: kind, points: `${key},10 ${key + 22},10` }), text("", key + 28, 14, "start", name));
   });
   for (const [at, words] of marks) {

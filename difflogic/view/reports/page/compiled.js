@@ -83,9 +83,10 @@ export class Compiled {
   }
 }
 
-/** The engines that this browser has for an automaton, fastest first, and why WebAssembly is missing. */
+/** The engines that this browser has for an automaton, fastest first, and why it cannot use WebAssembly. */
 export function engines({ circuit, wasm }) {
   const found = [new Interpreter(circuit)];
+  if (!wasm) return { found };
   try {
     found.unshift(new Compiled(circuit, decode(wasm.code, Uint8Array), wasm.fields, wasm.vectorWords));
   } catch (error) {

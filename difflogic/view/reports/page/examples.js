@@ -17,7 +17,7 @@ export class Examples {
     this.after = new Screen(find("output-cells"), null, null);
     for (const part of new Set(examples.map((each) => each.part))) {
       const options = examples.flatMap((each, index) => (each.part !== part ? [] : [
-        element("option", `${part} ${each.number}: ${each.right ? "right" : "wrong"}`, { value: index }),
+        element("option", `${part} ${each.number}${each.right === null ? "" : each.right ? ": right" : ": wrong"}`, { value: index }),
       ]));
       find("example").append(element("optgroup", options, { label: part }));
     }
@@ -56,9 +56,9 @@ export class Examples {
     for (const id of ["given", "expected"]) find(id).hidden = !chosen;
     const { part, number, right } = chosen ?? {};
     find("verdict").textContent = chosen
-      ? `${part[0].toUpperCase()}${part.slice(1)}, ${number} of ${this.examples.filter((each) => each.part === part).length}: the rule is ${right ? "right" : "wrong"}.`
+      ? `${part[0].toUpperCase()}${part.slice(1)}, ${number} of ${this.examples.filter((each) => each.part === part).length}${right === null ? "" : `: the rule is ${right ? "right" : "wrong"}`}.`
       : "Nobody said what your own grid should become.";
-    find("verdict").classList.toggle("bad", Boolean(chosen) && !right);
+    find("verdict").classList.toggle("bad", right === false);
     find("rows").value = simulation.geometry.height;
     find("columns").value = simulation.geometry.width;
     this.show();

@@ -9,6 +9,7 @@ import { SYMBOL_BITS, SymbolSimulation } from "./encoding.js";
 import { Examples } from "./examples.js";
 import { decode } from "./grid.js";
 import { Judge } from "./judge.js";
+import { follow } from "./live.js";
 import { Player } from "./player.js";
 import { Pointer } from "./pointer.js";
 import { Screen } from "./screen.js";
@@ -18,6 +19,7 @@ import { Tiles, unpacked } from "./tiles.js";
 const SIZES = [16, 32, 64, 128, 256, 512, 1024, 2048];
 const FASTEST = 5; // as a power of ten, in steps per second
 const CURVE_MS = 120;
+const HOLD_MS = 900; // before a living run's automaton starts over
 const SMALLEST_FIT = 0.6; // zoom for a wide circuit, which scrolls to stay legible
 const BRUSHES = {
   symbol: "The input gets this symbol, and the rule starts over.",
@@ -33,7 +35,7 @@ const { automaton, ops } = data;
 const { encoding } = automaton;
 const trained = { height: automaton.height, width: automaton.width };
 
-const { found: available, error } = engines(automaton);
+let { found: available, error } = engines(automaton);
 if (error) {
   find("trouble").textContent = `WebAssembly cannot be used here (${error.message}): the circuit is interpreted, which is slower.`;
   find("trouble").hidden = false;
@@ -46,16 +48,13 @@ const screen = new Screen(find("cells"), find("cursor"), find("brush-outline"));
 screen.named = automaton.palette;
 const curve = new Curve(find("curve"));
 const film = new Film();
-for (const [id, chart] of Object.entries(data.charts)) drawChart(find(id), chart);
-for (const [id, ops] of Object.entries(data.histograms)) {
-  drawBars(find(id), ops.map(([sign, count]) => [sign, count]), undefined, (place) => ops[place][2], Math.log1p);
-}
 let shown = whole;
 let drawing = null;
 let curveDrawn = 0;
 let waiting = false;
 let filmed = null; // step and touches of the last frame
 let touches = 0;
+let held = 0; // the timer of a pause
 
 screen.fit(simulation.geometry);
 const player = new Player(simulation, judge, changed);
@@ -72,7 +71,10 @@ function changed(kind) {
     touches++;
     curve.touch(simulation.step);
   }
-  if (kind === "paused") announce();
+  if (kind === "paused") {
+    announce();
+    if (data.page) held = setTimeout(startOver, HOLD_MS);
+  }
   if (player.wrong !== null) curve.add(simulation.step, player.wrong);
   if (waiting) return;
   waiting = true;
@@ -92,7 +94,7 @@ function draw() {
   const wrong = find("shown-wrong");
   wrong.textContent = player.wrong === null ? "–" : player.wrong.toLocaleString("en");
   wrong.className = player.wrong === null ? "" : player.wrong ? "bad" : "good";
-  find("play").textContent = player.playing ? "Pause" : "Play";
+  find("play").textContent = player.playing || held ? "Pause" : "Play";
   find("play").setAttribute("aria-pressed", String(player.playing));
   const now = performance.now();
   if (!player.playing || now - curveDrawn > CURVE_MS) {
@@ -117,12 +119,53 @@ function paint(y, x) {
   examples?.painted();
 }
 
+function startOver() {
+  held = 0;
+  renew();
+  player.reset();
+  player.play();
+}
+
+/** Take over what has changed in a living run. */
+function update(news) {
+  if (news.page && news.page !== data.page) location.reload();
+  Object.assign(data, news);
+  const rows = (all, row) => all.map((texts) => element(row[0], texts.map((text, place) => element(row[1 + place] ?? row[1], text))));
+  if (news.facts) find("facts").replaceChildren(...rows(news.facts, ["div", "dt", "dd"]));
+  if (news.runs) find("runs").replaceChildren(...rows(news.runs, ["tr", "td"]));
+  find("sweep").hidden = !data.runs.length;
+  const isLoop = player.pauseAt !== null && (player.playing || held); // goes to its end with one circuit
+  if (!isLoop) renew();
+  drawFigures();
+}
+
+/** Go on with the newest circuit of a living run. */
+function renew() {
+  if (!data.circuit || automaton.circuit === data.circuit) return;
+  automaton.circuit = data.circuit;
+  available = engines(automaton).found;
+  simulation.replaceCircuit(automaton.circuit, available[0]);
+  player.msPerStep = 0;
+  player.refresh("toggled");
+}
+
+/** Draw curves and bars, as wide as the page. */
+function drawFigures() {
+  for (const id of [...Object.keys(data.charts), ...Object.keys(data.histograms)]) find(id).parentElement.hidden = false;
+  for (const [id, chart] of Object.entries(data.charts)) drawChart(find(id), chart);
+  for (const [id, ops] of Object.entries(data.histograms)) {
+    drawBars(find(id), ops.map(([sign, count]) => [sign, count]), undefined, (place) => ops[place][2], Math.log1p);
+  }
+  curve.draw();
+}
+
 /** Show the bits around a cell in the circuit. */
 function look(cell) {
   const bits = cell ? simulation.neighborhood(...cell) : new Uint8Array(9 * automaton.circuit.channels);
   drawing?.show(bits);
   const grid = shownGrid(), { channels } = grid.geometry;
   const seen = cell ? simulation.neighborhood(...cell, grid) : new Uint8Array(9 * channels);
+  if (data.page) return; // there is no drawing
   drawNeighbors(find("neighbors"), seen, channels, shown, screen);
   find("cell-head").textContent = cell ? `Row ${cell[0]}, column ${cell[1]}, and around it` : "No cell selected";
   if (drawing?.node != null) describeNode(drawing.node);
@@ -137,7 +180,10 @@ function describeNode(node) {
 }
 
 function toggle() {
-  if (player.playing) {
+  if (held) {
+    clearTimeout(held);
+    held = 0;
+  } else if (player.playing) {
     player.pause();
     announce();
   } else {
@@ -302,7 +348,7 @@ function bindControls() {
   }, (value) => {
     find("brush-value").textContent = value;
   });
-  bind("zoom", (value) => drawing.zoom(Number(value)));
+  if (!data.page) bind("zoom", (value) => drawing.zoom(Number(value)));
   for (const radio of document.querySelectorAll("[name=drawn]")) {
     radio.addEventListener("change", chooseDrawing);
   }
@@ -340,7 +386,9 @@ function begin() {
   setSpeed();
   if (examples) examples.choose();
   else resize();
-  if (data.drawings.after) chooseDrawing();
+  if (data.drawings?.after) chooseDrawing();
+  drawFigures();
+  addEventListener("resize", drawFigures);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     screen.readColors();
     examples?.color(screen);
@@ -349,9 +397,10 @@ function begin() {
     changed("toggled");
   });
   if (!matchMedia("(prefers-reduced-motion: reduce)").matches) player.play();
+  if (data.page) follow(find("gone"), update, () => data);
 }
 
 begin();
 
 // For the browser's console: dct.player.advance(20), dct.simulation.bits(0).
-window.dct = { player, simulation, paint, get drawing() { return drawing; } };
+window.dct = { player, simulation, paint, data, get drawing() { return drawing; } };

@@ -13,6 +13,7 @@ export class Screen {
     const { height, width } = geometry;
     Object.assign(this.canvas, { height, width });
     this.canvas.style.aspectRatio = `${width} / ${height}`;
+    this.canvas.parentElement.style.setProperty("--ratio", width / height);
     this.image = this.context.createImageData(width, height);
     this.pixels = new Uint32Array(this.image.data.buffer);
     this.readColors();

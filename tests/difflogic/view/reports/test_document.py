@@ -17,8 +17,7 @@ from difflogic.config import load_config
 from difflogic.evaluation import run_tests
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
-from difflogic.run.metrics import History
-from difflogic.view.reports import Source, assets, build, document
+from difflogic.view.reports import Source, assets, build, webpage
 from difflogic.view.reports.circuits import LOGIT_STEP, drawing, drawn_gates
 from tests.difflogic.view.histories import rows
 from tests.difflogic.view.reports.pages import EXPERIMENTS, automaton, page
@@ -57,7 +56,7 @@ def trained():
         "versions": {HOSTILE: HOSTILE},
         "cpu": {"name": HOSTILE, "count": -1},
     }
-    return Source(replace(from_model(model), name=HOSTILE), model, History(rows(900)), summary)
+    return Source(replace(from_model(model), name=HOSTILE), model, rows(900), summary, 10**30)
 
 
 @pytest.fixture(scope="module")
@@ -119,10 +118,10 @@ def test_embedded_values_end_no_element_and_are_read_back(value):
     assert json.loads(text) == {"value": value}
 
 
-@pytest.mark.parametrize("scripts", [document.SCRIPTS, document.GALLERY_SCRIPTS])
+@pytest.mark.parametrize("scripts", [webpage.SCRIPTS, webpage.GALLERY_SCRIPTS])
 def test_the_bundle_has_all_modules_in_order_of_imports(scripts):
     names = {path.name for path in assets.ASSETS.glob("*.js")}
-    assert names == {*document.SCRIPTS, *document.GALLERY_SCRIPTS}
+    assert names == {*webpage.SCRIPTS, *webpage.GALLERY_SCRIPTS}
     seen, defined = set(), []
     for name in scripts:
         text = assets.asset(name)

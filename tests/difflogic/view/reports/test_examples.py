@@ -13,7 +13,7 @@ from difflogic.library.exemplifying import train_examples
 from difflogic.library.groups import ExampleOptions
 from difflogic.library.reporting import report
 from difflogic.view.reports.circuits import running
-from difflogic.view.reports.examples import encoding_of
+from difflogic.view.reports.symbols import encoding_of
 from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.circuit.rules import random_circuit
 from tests.difflogic.view.node import needs_node, run_node

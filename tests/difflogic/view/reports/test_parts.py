@@ -1,6 +1,5 @@
 """Parts of a report: charts, the command that repeats a training, and attempts."""
 
-import re
 import shlex
 from dataclasses import replace
 from itertools import pairwise
@@ -10,12 +9,13 @@ import pytest
 from difflogic.config import load_config
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
-from difflogic.run.metrics import History, Search
-from difflogic.view.reports import build, curves
-from difflogic.view.reports.contents import attempts, train_command
+from difflogic.run.metrics import Search
+from difflogic.view.reports import curves
+from difflogic.view.reports.contents import attempts, facts, origin, train_command
 from difflogic.view.reports.source import Source
 from tests.difflogic.training.tiny import tiny
 from tests.difflogic.view.histories import rows
+from tests.difflogic.view.reports.pages import automaton
 
 
 @pytest.mark.parametrize("name", ["checkerboard", "lizard"])
@@ -39,10 +39,10 @@ def test_a_training_that_no_command_line_repeats_needs_a_file():
 
 
 def test_charts_show_what_was_recorded():
-    old = History(replace(row, decided=None, accuracy=None) for row in rows(8))
+    old = [replace(row, decided=None, accuracy=None) for row in rows(8)]
     (losses,) = curves.charts(old, None, None).values()
     assert losses["events"] == [5]
-    found = curves.charts(History(rows(20)), 8.0, 4)
+    found = curves.charts(rows(20), 8.0, 4)
     assert found["loss"]["events"] == [5, 10, 15, 20]
     assert found["loss"]["marks"] == [(8.0, "verified exact"), (4, "published: learned")]
     assert dict(found["decided"]["lines"]) == {
@@ -54,52 +54,45 @@ def test_charts_show_what_was_recorded():
     }
     drawn = curves.noise_chart({"curves": {"synchronous": [[0.0, 0.0], [0.5, 0.3]]}})
     assert drawn["lines"] == [["synchronous", [(0.0, 0.0), (50.0, 0.3)]]]
-    assert curves.charts(None, None, None) == curves.charts(History(), None, None) == {}
+    assert curves.charts((), None, None) == {}
 
 
-@pytest.mark.parametrize(
-    ("ends", "said"),
-    [((), None), ((1,), "once, at the dotted line"), ((2, 5), "2 times, at dotted lines")],
-)
-def test_charts_mark_restarts(ends, said):
-    model = Model.create(tiny())
-    history = History(rows(10, ends))
-    found = curves.charts(history, None, None)
+@pytest.mark.parametrize(("ends", "attempt"), [((), 1), ((1,), 2), ((2, 5), 3)])
+def test_restarts_are_marked_and_counted(ends, attempt):
+    found = curves.charts(rows(10, ends), None, None)
     assert [chart["starts"] for chart in found.values()] == [[*ends]] * 4
-    trained = from_model(model)
-    caption = re.search(r"Loss is .*", build(Source(trained, model, history), trained, None))[0]
-    assert (f" Learning started over {said}.</figcaption>" in caption) == (said is not None)
-    assert ("started over" in caption) == (said is not None)
-
-
-def test_attempts_count_if_learning_started_over():
-    assert attempts(History(rows(8, (2, 5)))) == "3"
-    assert attempts(History(rows(1, (2, 5)))) is attempts(History()) is None
-    assert attempts(History(rows(1))) is None
+    assert attempts(rows(10, ends)) == attempt
+    assert attempts(rows(1, ends)) == attempts(()) == 1
 
 
 @pytest.mark.parametrize(
-    ("wrong", "polished", "said"),
+    ("wrong", "summary", "said"),
     [
-        (None, None, "gradient descent and a search found them"),
-        (0, None, "gradient descent found them"),
+        (None, {}, "and a search found them"),
+        (0, {}, "found them"),
         (
             539,
-            [245, 2],
-            "gradient descent found them, and a search mended the last 539 wrong bits; polishing "
-            "then left 2 of 245 gates",
+            {"polished": {"gates": [245, 2]}},
+            "found them, and a search mended the last 539 wrong bits; polishing left 2 of 245 "
+            "active gates",
+        ),
+        (
+            21,
+            {"corrected": {"bits": 21, "gates": 106}},
+            "found them, and 106 gates from the table of 21 wrong bits correct them",
         ),
     ],
 )
-def test_what_found_the_gates(wrong, polished, said):
+def test_what_found_the_gates(wrong, summary, said):
     search = None if wrong is None else Search(wrong, 0, 1, 9, True)
-    history = History([replace(rows(1)[0], search=search)])
     model = Model.create(tiny("finishing.every=5"))
-    polishing = polished and {"gates": polished}
-    summary = {
-        **{"epochs": 1, "exact_epoch": 1, "seconds": {}, "versions": {}, "polished": polishing},
-        "cpu": {"name": "", "count": 1},
-    }
-    trained = from_model(model)
-    page = build(Source(trained, model, history, summary), trained, None)
-    assert f" Nobody wrote these gates: {said}. <strong>" in page
+    source = Source(from_model(model), model, [replace(rows(1)[0], search=search)], summary)
+    assert origin(source) == f"Nobody wrote these gates: gradient descent {said}."
+
+
+def test_each_count_of_gates_says_what_it_counts():
+    model = Model.create(tiny())
+    trained, parameters = from_model(model), model.config.architecture.parameters
+    found = dict(facts(Source(trained, model), automaton("checkerboard")))
+    assert found["gates with logits"] == f"{parameters:,}, of them 0 active"
+    assert found["gates of a cell"] == f"{trained.circuit.gates:,} as trained, 2 simplified"

@@ -17,7 +17,7 @@ from difflogic.view.watching import Feed, WatchServer
 from difflogic.view.watching import server as watching
 from difflogic.view.watching.server import MOST_BROWSERS, MOST_CONNECTIONS
 from tests.difflogic.view.histories import rows
-from tests.difflogic.view.watching.test_messages import model
+from tests.difflogic.view.watching.test_news import model
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -39,7 +39,7 @@ def server():
 def refusing():
     """A server with some rows, for tests that only send requests."""
     with WatchServer(Feed()) as running:
-        running.feed.publish(rows=rows(3))
+        running.feed.publish(model=model(), rows=rows(3))
         yield running
 
 
@@ -53,7 +53,7 @@ def ask(server, path=None, method="GET", **headers):
 
 
 def events(server, count):
-    """The first events that a browser receives."""
+    """The first news that a browser receives."""
     found = []
     with closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)) as connection:
         connection.request("GET", f"/{server.token}/events")
@@ -61,9 +61,8 @@ def events(server, count):
         assert answer.headers["Content-Type"] == "text/event-stream"
         while len(found) < count:
             line = answer.readline().decode()
-            if line.startswith("event: "):
-                name, data = line[7:].strip(), answer.readline().decode()
-                found.append((name, json.loads(data.removeprefix("data: "))))
+            if line.startswith("data: "):
+                found.append(json.loads(line.removeprefix("data: ")))
     return found
 
 
@@ -132,8 +131,8 @@ def test_a_stalled_browser_keeps_nobody_waiting(server):
     first = model()
     with closing(stalled):
         for epoch in range(1, 200):
-            server.feed.publish(model=model(seed=epoch) if epoch < 20 else first, epoch=epoch)
-        assert dict(events(server, 4))["circuit"]["epoch"] == 199
+            server.feed.publish(model=model(seed=epoch) if epoch < 20 else first, rows=rows(epoch))
+        assert dict(events(server, 1)[0]["facts"])["epoch"].startswith("199 of")
 
 
 def test_too_many_browsers_are_refused(server):

@@ -25,8 +25,12 @@ SETTINGS = (
     "training.restart_every=0",
     "parallel.workers=1",
 )
-TEXT = "document.querySelector('{}').textContent"
-STATUS = TEXT.format("#status")
+FACTS = (
+    "Object.fromEntries([...document.querySelectorAll('#facts div')].map((fact) =>"
+    " [...fact.children].map((part) => part.textContent)))"
+)
+STATE = f"({FACTS}).state"
+EPOCH = "dct.data.charts['loss-chart']?.lines[0][1].at(-1)[0]"
 GONE = "!document.querySelector('#gone').hidden"
 
 
@@ -71,33 +75,35 @@ def test_training_is_shown_to_its_end(window, tmp_path, monkeypatch):
         with serve_training(session) as (server, offer):
             thread = threading.Thread(target=train, args=(session, offer))
             look(window, server.link)
-            window.wait(f"return {STATUS} === 'training'", 60)
+            window.wait(f"return {STATE} === 'training'", 60)
             thread.start()
             try:
-                window.wait("return dct.rows.at(-1)?.[0] === 4", 60)
-                window.wait("return dct.soft && dct.soft.isDone", 60)
+                window.wait(f"return {EPOCH} === 4", 60)
                 assert window.js("return dct.simulation.geometry.channels") == 8
                 with window.phone():
                     assert window.js("return document.documentElement.scrollWidth") <= 360
-                assert window.text("#last-search") == "none yet"
-                assert window.text("#attempt") == "1"
+                facts = window.js(f"return {FACTS}")
+                assert (facts["last search"], facts["attempt"]) == ("none yet", "1")
+                old = window.js("return dct.simulation.automaton.circuit")
                 seen[4].set()
-                window.wait("return dct.rows.at(-1)[0] === 9", 60)
-                assert window.text("#last-search").endswith("tried")
-                assert window.js("return document.querySelectorAll('#curves .event').length") == 1
-                assert window.js("return document.querySelectorAll('#curves .start').length") == 1
-                assert window.js("return dct.starts") == [[8, 2]]
-                assert window.text("#attempt") == "2"
-                share = session.history.rows[8].decided
-                assert window.text("#decided-share") == f"{100 * share:.1f} %"
-                assert window.js("return document.querySelector('#decided-figure').hidden") is False
+                window.wait(f"return {EPOCH} === 9", 60)
+                facts = window.js(f"return {FACTS}")
+                assert facts["last search"].endswith("tried")
+                assert facts["attempt"] == "2"
+                assert facts["gates decided"] == f"{session.history.rows[8].decided:.1%}"
+                for mark in ("event", "start"):
+                    marks = f"document.querySelectorAll('#loss-chart .{mark}')"
+                    assert window.js(f"return {marks}.length") == 1
+                assert window.js("return document.querySelector('#decided-chart').clientWidth")
+                window.wait("return dct.simulation.automaton.circuit === dct.data.circuit", 60)
+                assert window.js("return dct.data.circuit") != old
             finally:
                 for event in seen.values():
                     event.set()
                 thread.join()
-        window.wait(f"return {STATUS} === 'finished'", 60)
-        assert window.js("return dct.rows.at(-1)[0]") == 12
-        assert window.text("#epoch").startswith("12 of 12")
+        window.wait(f"return {STATE}.startsWith('finished')", 60)
+        assert window.js(f"return {EPOCH}") == 12
+        assert window.js(f"return {FACTS}")["epoch"] == "12 of 12"
     window.wait(f"return {GONE}", 60)
     assert window.text("#gone").startswith("The run is over")
     assert f"dct watch {tmp_path / 'run'}" in window.text("#gone")

@@ -9,7 +9,6 @@ from typing import Any
 from difflogic.model.model import Model
 from difflogic.run.run_directory import RunDirectory
 from difflogic.scale.sweeps.directory import SweepDirectory
-from difflogic.scale.sweeps.plan import SweepPlan
 from difflogic.system.errors import DctError
 from difflogic.system.files import METRICS, MODEL, SUMMARY
 from difflogic.view.reports.source import read_training
@@ -73,39 +72,31 @@ class Follower:
         if model is not None and model != self._model:
             found = Model.load(path / MODEL)
             self._model = model
-            # The metrics are saved just before the model.
-            self._feed.publish(model=found, epoch=len(self._feed.snapshot.rows))
+            self._feed.publish(model=found)
 
     def _poll_sweep(self, sweep: SweepDirectory) -> None:
         """Show the run saved last, and list all runs."""
         plan = sweep.read_plan()
-        places = {
-            sweep.run_path(variant, seed): (variant.name, seed)
-            for variant in plan.variants
-            for seed in plan.seeds
-        }
+        places = [sweep.run_path(variant, seed) for variant in plan.variants for seed in plan.seeds]
         saved = {path: _stamp(path / METRICS) for path in places}
         newest = max(saved, key=lambda path: saved[path] or (0, 0))
         if newest != self._run:
             self._run, self._numbers, self._model = newest, None, None
-        runs = tuple(_run(sweep, plan, path, newest) for path in places)
+        runs = tuple(_run(path, newest) for path in saved)
         if runs != self._feed.snapshot.runs:
             self._feed.publish(runs=runs)
 
 
-def _run(sweep: SweepDirectory, plan: SweepPlan, path: Path, shown: Path) -> dict[str, Any]:
+def _run(path: Path, shown: Path) -> tuple[str, ...]:
     try:
         summary = RunDirectory(path).read_summary()
     except DctError:
         summary = None
     status = _status(summary, [0] if path.is_dir() else [])
-    return {
-        "variant": path.parent.name,
-        "seed": path.name.removeprefix("seed"),
-        "status": status,
-        "exactEpoch": summary["exact_epoch"] if summary else None,
-        "shown": path == shown,
-    }
+    exact = summary["exact_epoch"] if summary else None
+    state = f"{status}, shown above" if path == shown else status
+    seed = path.name.removeprefix("seed")
+    return path.parent.name, seed, state, "–" if exact is None else f"{exact:,}"
 
 
 def _status(summary: dict[str, Any] | None, rows: Any) -> Status:

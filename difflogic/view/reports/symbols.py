@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from itertools import zip_longest
 from typing import Any
 
 from PIL import ImageColor
@@ -40,13 +41,16 @@ def _color(number: int, name: str) -> Color:
     return parse_color(known) if isinstance(known, str) else known
 
 
-def examples_of(automaton: Automaton, model: Model | None) -> list[dict[str, Any]]:
-    """Return a model's examples, and whether its automaton makes of them what it should."""
+def examples_of(
+    automaton: Automaton, model: Model | None, tested: bool = True
+) -> list[dict[str, Any]]:
+    """Return a model's examples, and if `tested` whether its automaton is right on them."""
     if model is None or automaton.encoding is None:
         return []
     task = make_task(model.config)
+    right = outcomes(automaton, task) if tested else {}
     return [
-        {"part": part, "number": number, "pair": str(pair), "right": right}
-        for part, found in outcomes(automaton, task).items()
-        for number, (pair, right) in enumerate(zip(task.examples[part], found, strict=True), 1)
+        {"part": part, "number": number, "pair": str(pair), "right": answer}
+        for part, pairs in task.examples.items()
+        for number, (pair, answer) in enumerate(zip_longest(pairs, right.get(part, ())), 1)
     ]

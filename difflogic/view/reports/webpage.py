@@ -8,11 +8,10 @@ from typing import Any
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.gates import DECIDED
 from difflogic.inspection.equations import equations
-from difflogic.run.metrics import restarts
 from difflogic.tasks import exhibit_of
 from difflogic.tasks.parts import Exhibit
 from difflogic.version import __version__
-from difflogic.view.reports import circuits, contents, curves, examples
+from difflogic.view.reports import circuits, contents, curves, symbols
 from difflogic.view.reports.assets import asset, bundle, embedded, policy
 from difflogic.view.reports.source import Source
 
@@ -33,12 +32,10 @@ SCRIPTS = (
     "examples.js",
     "player.js",
     "pointer.js",
+    "live.js",
     "main.js",
 )
 """The report's modules, each after those that it imports."""
-
-CHARTS = ("loss", "decided", "searches", "noise")
-"""The charts on the page."""
 
 GALLERY_SCRIPTS = (*SCRIPTS[: SCRIPTS.index("judge.js")], "screen.js", "gallery.js")
 """The modules of a page of several automata."""
@@ -50,53 +47,82 @@ def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -
     `results` are those of `evaluation.run_tests`, or None for a circuit that cannot be evaluated.
     """
     model, trained = source.model, source.automaton
-    shown = Exhibit() if model is None else exhibit_of(model.config)
     simplified = small.circuit is not trained.circuit
     after = circuits.drawing(small)
     before = circuits.drawing(trained, small.circuit.labels) if simplified else None
-    exact = source.summary["exact_epoch"] if source.summary else None
-    published = model.config.published.learned_by if model else None
-    charts = curves.charts(source.history, exact, published) if model else {}
-    if results is not None and "noise" in results["tests"]:
-        charts["noise"] = curves.noise_chart(results["tests"]["noise"])
-    encoding, first = examples.encoding_of(small), contents.first_settings(small, shown)
-    if encoding:  # paint with the first symbol besides the background
-        brush = int(encoding["background"] == 0)
-        first = {**first, "brush": brush, "size": 1, "marks": False}
-    data: dict[str, Any] = {
-        "automaton": circuits.running(small) | {"encoding": encoding},
-        "target": shown.target,
-        "first": first,
-        "examples": examples.examples_of(small, model),
+    data = _data(source, small, circuits.running(small), tested=True) | {
         "simplified": simplified,
         "trainedDrawing": "before" if simplified else "after" if model else None,
         "drawings": {"after": after, "before": before},
         "ops": contents.op_table(),
-        "charts": {f"{name}-chart": charts[name] for name in CHARTS if name in charts},
-        "histograms": {} if results is None else contents.histograms(results),
     }
+    if results is not None and "noise" in results["tests"]:
+        data["charts"]["noise-chart"] = curves.noise_chart(results["tests"]["noise"])
     if model is not None and before is not None:
         bits = 8 if "tiled" in before else 16
         data["logits"] = circuits.logits(model, circuits.drawn_gates(before), bits)
+    return _report(
+        source,
+        small,
+        data,
+        facts=contents.facts(source, small),
+        simplified=simplified,
+        drawn_before=before is not None,
+        equations=equations(small.circuit).texts,
+        origin=contents.origin(source),
+        training=contents.training(source),
+        results=results,
+    )
+
+
+def live_policy() -> str:
+    """Return the content policy of `build_live`, for its HTTP header."""
+    return policy(asset("report.css"), bundle(SCRIPTS), live=True) + "; frame-ancestors 'none'"
+
+
+def build_live(source: Source, news: dict[str, Any]) -> str:
+    """Return the page of a run that trains, or has trained, for a browser that gets its news.
+
+    The source's circuit is not simplified. `news` are those of `watching.news`.
+    """
+    small = source.automaton
+    data = _data(source, small, circuits.interpreted(small), tested=False) | news
+    return _report(source, small, data, live=True, facts=news["facts"], results=None)
+
+
+def _data(
+    source: Source, small: Automaton, automaton: dict[str, Any], tested: bool
+) -> dict[str, Any]:
+    shown = _exhibit(source)
+    encoding, first = symbols.encoding_of(small), contents.first_settings(small, shown)
+    if encoding:  # paint with the first symbol besides the background
+        brush = int(encoding["background"] == 0)
+        first = {**first, "brush": brush, "size": 1, "marks": False}
+    return contents.parts(source) | {
+        "automaton": automaton | {"encoding": encoding},
+        "target": shown.target,
+        "first": first,
+        "examples": symbols.examples_of(small, source.model, tested=tested),
+    }
+
+
+def _exhibit(source: Source) -> Exhibit:
+    return Exhibit() if source.model is None else exhibit_of(source.model.config)
+
+
+def _report(source: Source, small: Automaton, data: Mapping[str, Any], **values: Any) -> str:
+    model = source.model
     return _page(
         "report.html",
         SCRIPTS,
         data,
         source=source,
         small=small,
-        encoding=encoding,
-        simplified=simplified,
-        drawn_before=before is not None,
-        shown=shown,
-        equations=equations(small.circuit).texts,
+        encoding=data["automaton"]["encoding"],
+        shown=_exhibit(source),
         command=contents.train_command(model.config) if model else None,
-        exact=exact,
-        published=published,
-        attempts=contents.attempts(source.history),
-        restarts=len(restarts(source.history or ())),
         decided=DECIDED,
-        results=results,
-        charts=charts,
+        **values,
     )
 
 
@@ -107,7 +133,11 @@ def build_gallery(automata: Sequence[Automaton]) -> str:
 
 
 def _page(
-    template: str, scripts: Sequence[str], data: Mapping[str, Any] | Sequence[Any], **values: Any
+    template: str,
+    scripts: Sequence[str],
+    data: Mapping[str, Any] | Sequence[Any],
+    live: bool = False,
+    **values: Any,
 ) -> str:
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
@@ -115,7 +145,8 @@ def _page(
     style, script = asset("report.css"), bundle(scripts)
     environment = Environment(autoescape=True, undefined=StrictUndefined)
     return environment.from_string(asset(template)).render(
-        policy=policy(style, script),
+        policy=policy(style, script, live),
+        live=live,
         style=Markup(style),
         script=Markup(script),
         data=Markup(embedded(data)),

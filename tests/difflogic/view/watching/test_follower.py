@@ -8,7 +8,7 @@ import difflogic
 from difflogic.scale.verification.cases import UNEVEN
 from difflogic.training.session import execute
 from difflogic.view.watching import Feed
-from difflogic.view.watching.following import Follower
+from difflogic.view.watching.follower import Follower
 
 SMALL = (*UNEVEN, "training.epochs=3")
 
@@ -48,7 +48,7 @@ def test_missing_files_are_found_later(run, tmp_path):
     for name in ("metrics.csv", "model.npz", "summary.json"):
         shutil.copy(aside / name, run / name)
     follower.poll()
-    assert (feed.snapshot.status, feed.snapshot.epoch) == ("finished", 3)
+    assert (feed.snapshot.status, len(feed.snapshot.rows)) == ("finished", 3)
     assert feed.snapshot.model is not None
 
 
@@ -71,10 +71,10 @@ def test_a_sweep_shows_its_newest_run_and_lists_all(tmp_path):
         ),
     )
     snapshot = followed(tmp_path / "sweep")[1].snapshot
-    assert [(run["variant"], run["seed"]) for run in snapshot.runs] == [
+    assert [(variant, seed) for variant, seed, _, _ in snapshot.runs] == [
         (f"batch={batch}", seed) for batch in (1, 2) for seed in ("0", "1")
     ]
-    assert all(run["status"] == "finished" for run in snapshot.runs)
-    (shown,) = (run for run in snapshot.runs if run["shown"])
-    assert snapshot.model.config.training.batch == int(shown["variant"][-1])
-    assert snapshot.model.config.training.seed == int(shown["seed"])
+    assert all(state.startswith("finished") for _, _, state, _ in snapshot.runs)
+    (shown,) = (run for run in snapshot.runs if run[2].endswith(", shown above"))
+    assert snapshot.model.config.training.batch == int(shown[0][-1])
+    assert snapshot.model.config.training.seed == int(shown[1])

@@ -1,0 +1,111 @@
+"""What a browser is told of a living run: everything at first, then what has changed."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from difflogic.model.hardening import from_model
+from difflogic.proof.convergence.folding import fold
+from difflogic.view.reports import build_live
+from difflogic.view.reports.circuits import interpreted
+from difflogic.view.reports.contents import Facts, attempts, parts
+from difflogic.view.reports.source import Source
+from difflogic.view.watching.feed import Snapshot
+
+WAITING = (
+    '<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="1">'
+    "<title>dct watch</title><p>Waiting for the first epoch …</p></html>"
+)
+"""The page before there is a model. It asks again by itself."""
+
+News = dict[str, Any]
+
+
+def page(snapshot: Snapshot) -> str:
+    """Return the report of a run as it is now, which goes on with the news."""
+    source = _source(snapshot)
+    return WAITING if source is None else build_live(source, news(snapshot))
+
+
+def news(snapshot: Snapshot) -> News:
+    """Return all that may change, as plain values for `update` of main.js."""
+    source, path = _source(snapshot), snapshot.path
+    found: News = {"facts": facts(snapshot), "runs": list(snapshot.runs), "gone": _gone(snapshot)}
+    if source is None or source.model is None:
+        return found
+    config = source.model.config.to_toml()
+    found["page"] = hashlib.sha256(f"{path}\n{config}".encode()).hexdigest()
+    return found | parts(source) | {"circuit": interpreted(source.automaton)["circuit"]}
+
+
+def unsent(found: News, sent: News) -> News:
+    """Return what a browser lacks that knows the news in `sent`, and remember that it has it."""
+    new = {name: value for name, value in found.items() if sent.get(name) != value}
+    sent |= new
+    return new
+
+
+def _source(snapshot: Snapshot) -> Source | None:
+    model = snapshot.model
+    if model is None:
+        return None
+    trained = from_model(model)
+    automaton = trained.with_circuit(fold(trained.circuit))
+    return Source(automaton, model, snapshot.rows, exact_epoch=snapshot.exact_epoch)
+
+
+def facts(snapshot: Snapshot) -> Facts:
+    """Return the state of a run, and its last numbers."""
+    model, rows, exact = snapshot.model, snapshot.rows, snapshot.exact_epoch
+    last = rows[-1] if rows else None
+    losses = (row.hard_loss for row in reversed(rows) if row.hard_loss is not None)
+    of = f" of {model.config.training.epochs:,}" if model else ""
+    decided = None if last is None else last.decided
+    return [
+        ("state", _state(snapshot)),
+        ("epoch", f"{last.epoch if last else 0:,}{of}"),
+        ("attempt", f"{attempts(rows):,}"),
+        ("soft loss", _short(last.soft_loss if last else None)),
+        ("hard loss", _short(next(losses, None))),
+        ("gates decided", "–" if decided is None else f"{decided:.1%}"),
+        ("last search", _last_search(snapshot)),
+        ("verified exact", "not yet" if exact is None else f"after epoch {exact:,}"),
+    ]
+
+
+def _short(value: float | None) -> str:
+    return "–" if value is None else f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _last_search(snapshot: Snapshot) -> str:
+    row = next((row for row in reversed(snapshot.rows) if row.searched), None)
+    if row is None:
+        return "none yet"
+    found = row.search
+    if found is None:
+        return f"after epoch {row.epoch:,}"
+    result = "exact" if found.exact else f"{found.wrong_before:,} → {found.wrong:,} wrong"
+    return f"{result}, {found.candidates:,} tried"
+
+
+def _state(snapshot: Snapshot) -> str:
+    if snapshot.status == "stopped":
+        return f"stopped; dct train --resume {snapshot.path} goes on"
+    if snapshot.status == "finished":
+        return f"finished; dct report {snapshot.path} adds its circuit and tests"
+    return {"running": "training"}.get(snapshot.status, snapshot.status)
+
+
+def _gone(snapshot: Snapshot) -> str:
+    """Say what has ended once the server is gone, and how to get the page back."""
+    watch = f"dct watch {snapshot.path}"
+    if not snapshot.training:
+        return f"{watch} has ended, and with it this link. Start it again for a new one."
+    if snapshot.status == "finished":
+        return f"The run is over, and with it this link. {watch} shows it again."
+    return (
+        "The process that trained is gone, and with it this link. dct train --resume "
+        f"{snapshot.path} --watch goes on from the last checkpoint, and prints a new link; the "
+        f"page of {watch} outlives the process that trains."
+    )

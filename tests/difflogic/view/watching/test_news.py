@@ -1,0 +1,83 @@
+"""The news of a living run: everything once, then only what is new, as in its report."""
+
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from difflogic.circuit.circuit import Circuit
+from difflogic.config import load_config
+from difflogic.model.hardening import from_model
+from difflogic.model.model import Model
+from difflogic.run.metrics import MetricsRow
+from difflogic.view.watching import Feed
+from difflogic.view.watching.news import news, page, unsent
+from tests.difflogic.view.histories import rows
+
+
+def model(*changes, seed=0):
+    made = Model.create(load_config("checkerboard-small", changes))
+    logits = np.random.default_rng(seed).normal(0, 3, made.logits.shape).astype(np.float32)
+    return replace(made, logits=logits)
+
+
+def news_of(feed, sent):
+    found = unsent(news(feed.snapshot), sent)
+    json.dumps(found, allow_nan=False)
+    return found
+
+
+def test_everything_is_told_once():
+    feed, sent, found = Feed(), {}, model()
+    assert set(news_of(feed, sent)) == {"facts", "runs", "gone"}
+    feed.publish(model=found, rows=rows(3), status="running")
+    told = {"facts", "charts", "histograms", "circuit", "page"}
+    assert set(news_of(feed, sent)) == told
+    assert news_of(feed, sent) == {}
+    feed.publish(rows=rows(10, (4, 6)))
+    told = news_of(feed, sent)
+    assert set(told) == {"facts", "charts"}
+    facts = dict(told["facts"])
+    assert facts["state"] == "training"
+    assert facts["epoch"] == "10 of 20,000"
+    assert facts["attempt"] == "3"
+    assert facts["last search"] == "40 → 10 wrong, 9 tried"
+    assert facts["gates decided"] == "99.8%"
+    assert told["charts"]["loss-chart"]["starts"] == [4, 6]
+    feed.publish(rows=(*rows(3), MetricsRow(4, 7.0)))  # went back to a checkpoint
+    lines = dict(news_of(feed, sent)["charts"]["loss-chart"]["lines"])
+    assert lines["soft loss"][-1] == (4, 7.0)
+    feed.publish(model=replace(found, logits=-found.logits))
+    assert set(news_of(feed, sent)) == {"histograms", "circuit"}
+    feed.publish(model=model("training.seed=5"))
+    assert "page" in news_of(feed, sent), "another run of a sweep: the page loads itself again"
+
+
+def test_the_circuit_computes_what_that_of_the_model_does():
+    feed, found = Feed(), model()
+    feed.publish(model=found)
+    parts = news_of(feed, {})["circuit"]
+    arrays = (np.array(parts[name]) for name in ("op", "a", "b", "outputs"))
+    circuit, trained = Circuit(*arrays, tuple(parts["labels"])), from_model(found).circuit
+    assert circuit.gates < trained.gates
+    cases = np.random.default_rng(1).integers(0, 2**64, (trained.inputs, 20), np.uint64)
+    np.testing.assert_array_equal(circuit.next_state(cases), trained.next_state(cases))
+
+
+@pytest.mark.parametrize(
+    ("training", "status", "state", "gone"),
+    [
+        (True, "running", "training", "process that trained is gone.*dct train --resume runs/a"),
+        (True, "finished", "finished; dct report runs/a adds", "The run is over.*dct watch runs/a"),
+        (False, "stopped", "stopped; dct train --resume runs/a", "dct watch runs/a has ended"),
+    ],
+)
+def test_a_page_says_what_has_ended_and_how_to_go_on(training, status, state, gone):
+    feed = Feed()
+    feed.publish(model=model(), rows=rows(3), path="runs/a", training=training, status=status)
+    found = news(feed.snapshot)
+    assert dict(found["facts"])["state"].startswith(state)
+    assert re.search(gone, found["gone"])
+    assert 'id="gone"' in page(feed.snapshot)
