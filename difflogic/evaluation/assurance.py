@@ -11,13 +11,13 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.specification import Cases
 from difflogic.evaluation.settling import lasts
 from difflogic.proof.answer import QUICK, Assurance, Budget
-from difflogic.proof.cases import Listed
-from difflogic.proof.convergence.findings import Question
+from difflogic.proof.cases import ListedStarts
+from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.sizes import Plane
-from difflogic.proof.every_length import Line
+from difflogic.proof.every_length import Lines
 from difflogic.proof.every_size import Local
-from difflogic.proof.prover import Questions, Unfit, prove
+from difflogic.proof.prover import Question, Unfit, prove
 from difflogic.proof.question import Wound
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def keeps(automaton: Automaton, task: Task) -> bool:
     return not required or assure_automaton(automaton, task).proved
 
 
-def question_of(automaton: Automaton, task: Task, wound: Wound | None = None) -> Questions:
+def question_of(automaton: Automaton, task: Task, wound: Wound | None = None) -> Question:
     """Return what a task asks of an automaton, and whether damage on every grid stays local."""
     bits = task.height * task.width * automaton.circuit.channels
     # With places, sets decide large grids too: the channels that count read nothing else.
@@ -65,7 +65,7 @@ def question_of(automaton: Automaton, task: Task, wound: Wound | None = None) ->
         return Unfit("the task compares other channels than the circuit shows")
     steps = task.automaton.steps
     if task.machine is not None:
-        return Line(automaton, task.machine, steps - task.width + 1, steps)
+        return Lines(automaton, task.machine, steps - task.width + 1, steps)
     if task.rule is not None:
         return Local(automaton, task.rule, steps)
     cases = task.find_cases()
@@ -73,7 +73,7 @@ def question_of(automaton: Automaton, task: Task, wound: Wound | None = None) ->
         target = task.find_lasting_target()
         if target is not None:
             small = live_part(automaton)
-            own = Question.of(small, target)
+            own = Convergence.of(small, target)
             if not task.asks_every_size:
                 return own
             targets, period = task.lasting_target_on, task.lasting_period
@@ -82,9 +82,9 @@ def question_of(automaton: Automaton, task: Task, wound: Wound | None = None) ->
     return Unfit("the task lists no cases") if cases is None else listed(automaton, task, cases)
 
 
-def listed(automaton: Automaton, task: Task, cases: Cases) -> Listed | Unfit:
+def listed(automaton: Automaton, task: Task, cases: Cases) -> ListedStarts | Unfit:
     """Return what a task asks of an automaton in its cases."""
-    asked = Listed(
+    asked = ListedStarts(
         automaton,
         cases,
         task.due,

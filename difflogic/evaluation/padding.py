@@ -21,8 +21,8 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.evaluation.settling import SLOWEST, Bits, settle
 from difflogic.examples.encoding import Encoding, apply_rule
 from difflogic.examples.pairs import Pair
-from difflogic.proof.convergence.findings import Verdict
 from difflogic.proof.convergence.planes import unpack
+from difflogic.proof.verdict import Verdict
 from difflogic.system.callbacks import never_stop
 
 MOST = 8

@@ -23,9 +23,9 @@ from difflogic.library.options import TimeLimit, checked
 from difflogic.library.simplifying import proved, simplify
 from difflogic.library.trusting import experiment_of, load_trusted
 from difflogic.proof.answer import Assurance, Budget, Confinement
-from difflogic.proof.cases import Listed
+from difflogic.proof.cases import ListedStarts
 from difflogic.proof.convergence.deciding import SETS
-from difflogic.proof.convergence.findings import Bits, Finding, Question, Verdict
+from difflogic.proof.convergence.findings import Bits, Convergence, Finding
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.orbits import resting_picture
 from difflogic.proof.convergence.sizes import PERIODS, EverySize, Plane
@@ -33,6 +33,7 @@ from difflogic.proof.every_length import EveryLength
 from difflogic.proof.files import damage_part, write_cases, write_certificate
 from difflogic.proof.prover import confined, prove
 from difflogic.proof.question import Wound
+from difflogic.proof.verdict import Verdict
 from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import CircuitError, ConfigError
@@ -182,7 +183,7 @@ def certify(
                 f"{automaton.height}×{automaton.width} cells"
             )
         question = question_of(automaton, goal)
-        if isinstance(question, Listed):
+        if isinstance(question, ListedStarts):
             question = replace(question, wound=wound)
         if wound is not None:
             progress(Progress(GRIDS, 1, 1, "damage"))
@@ -200,7 +201,7 @@ def certify(
     if not proved(automaton, small.circuit, until.left, progress).equal:
         small = automaton
     by_sets = Budget(until, SETS.cost)
-    found = [prove(Question.of(small, targets(*grid)), by_sets).evidence for grid in grids]
+    found = [prove(Convergence.of(small, targets(*grid)), by_sets).evidence for grid in grids]
     if any(each.verdict is not Verdict.proved for each in found):
         # With fewer gates, sets lose fewer dependencies between signals.
         limit = max(until.left, SHORTEST)
@@ -213,7 +214,7 @@ def certify(
 
             if each.verdict is not Verdict.proved:
                 share = Deadline.after(until.left / (len(grids) - place))
-                asked = Question.of(simple, each.question.target)
+                asked = Convergence.of(simple, each.question.target)
                 found[place] = prove(asked, Budget(share, progress=report)).evidence
     findings = tuple(found)
     if not all_sizes and damage is None:

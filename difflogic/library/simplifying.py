@@ -15,8 +15,7 @@ from difflogic.formats.circuit_file import write_circuit
 from difflogic.library.common import Progress, ProgressCallback, counter, ticks, write_output
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.options import Effort, TimeLimit, checked
-from difflogic.proof import Proof
-from difflogic.proof import prove as compare
+from difflogic.proof import Proof, decide_equality
 from difflogic.proof.convergence.folding import live_part
 from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import NEVER, Deadline
@@ -162,4 +161,4 @@ def proved(
     """Compare a circuit with the automaton's, for at most `seconds`, by default PROOF_SECONDS."""
     count = counter(progress, PROVING, circuit.channels)
     seconds = PROOF_SECONDS if seconds is None else seconds
-    return compare(automaton.circuit, circuit, automaton.visible, seconds, count)
+    return decide_equality(automaton.circuit, circuit, automaton.visible, seconds, count)

@@ -15,7 +15,7 @@ from difflogic.circuit.specification import Cases
 from difflogic.proof.answer import Answer, Assurance, Budget, Healing, Method, left_open
 from difflogic.proof.convergence.deciding import SETS, right_from
 from difflogic.proof.convergence.erasing import right_from_erased
-from difflogic.proof.convergence.findings import Bits, Question, Verdict
+from difflogic.proof.convergence.findings import Bits, Convergence
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.orbits import (
     MOST_ALONE,
@@ -26,6 +26,7 @@ from difflogic.proof.convergence.orbits import (
 )
 from difflogic.proof.convergence.planes import Board, Network, Planes, pack
 from difflogic.proof.question import Asked, Wound
+from difflogic.proof.verdict import Verdict
 from difflogic.system.deadline import NEVER as NO_DEADLINE
 from difflogic.system.deadline import Deadline
 
@@ -39,7 +40,7 @@ GO_ON = "dct verify convergence --time-limit goes on"
 
 
 @dataclass(frozen=True, eq=False)
-class Listed:
+class ListedStarts:
     """Asks whether listed starts reach their targets, and keep them if they should."""
 
     automaton: Automaton
@@ -91,7 +92,7 @@ def _named(cases: Cases) -> str:
     return "one cell" if (start == center_start(*start.shape)).all() else cases.name
 
 
-def _each(question: Listed, budget: Budget, before: Answer | None) -> Answer:
+def _each(question: ListedStarts, budget: Budget, before: Answer | None) -> Answer:
     """Run each start until its state repeats; proved only if each is proved."""
     cases = question.cases
     found = [
@@ -118,7 +119,7 @@ def _listed(starts: list[str]) -> str:
     return " and ".join(starts) if len(starts) < 3 else f"{starts[0]} and {len(starts) - 1} others"
 
 
-def _all(question: Listed, budget: Budget, before: Answer | None) -> Answer:
+def _all(question: ListedStarts, budget: Budget, before: Answer | None) -> Answer:
     """Run all starts at once."""
     cases, automaton = question.cases, question.small
     missed, rests = _run(automaton, cases, cases.steps, budget.until)
@@ -160,7 +161,7 @@ def _run(automaton: Automaton, cases: Cases, steps: int, deadline: Deadline) -> 
     return missed, network.step(board, state) == state
 
 
-def _at_random(question: Listed, budget: Budget, before: Answer | None) -> Answer:
+def _at_random(question: ListedStarts, budget: Budget, before: Answer | None) -> Answer:
     """Look for a schedule that misses a target: any cells may fire, so perhaps none, or all."""
     automaton, cases = question.small, question.cases
     rate = f"at a fire rate of {automaton.fire_rate:g}"
@@ -176,11 +177,11 @@ def _at_random(question: Listed, budget: Budget, before: Answer | None) -> Answe
 
 
 def _of_one_start(
-    question: Listed, start: Bits, target: Bits, deadline: Deadline | None
+    question: ListedStarts, start: Bits, target: Bits, deadline: Deadline | None
 ) -> Assurance:
     """Run a start until its state repeats, which determines every later step."""
     automaton = question.small
-    goal = Question.of(automaton, target)
+    goal = Convergence.of(automaton, target)
     steps, settled = question.due, right_from(goal)
     if settled is not None and settled <= steps:
         return _if_erased(goal, question, settled, SETS.name)
@@ -225,7 +226,7 @@ def _of_one_start(
     return assurance(Verdict.proved, text)
 
 
-def _if_erased(goal: Question, question: Listed, settled: int, method: str) -> Assurance:
+def _if_erased(goal: Convergence, question: ListedStarts, settled: int, method: str) -> Assurance:
     """Describe a target that heals within `settled` steps, whatever cells are erased."""
     text = f"proved at step {question.due} and at every later one"
     healed = tuple(
@@ -236,7 +237,7 @@ def _if_erased(goal: Question, question: Listed, settled: int, method: str) -> A
 
 
 def _heal(
-    goal: Question, resting: Sequence[Planes], question: Listed, deadline: Deadline | None
+    goal: Convergence, resting: Sequence[Planes], question: ListedStarts, deadline: Deadline | None
 ) -> tuple[Healing, ...]:
     """Try all damages of all states of the cycle; return nothing if the states are too many."""
     if len(resting) > MOST_STATES:
@@ -272,15 +273,15 @@ def _verdict_on(healed: tuple[Healing, ...], text: str) -> tuple[Verdict, str]:
 
 def _fits(question: object) -> bool:
     """Whether it is about cases that are listed, with all cells firing at each step."""
-    return isinstance(question, Listed) and question.small.fire_rate == 1
+    return isinstance(question, ListedStarts) and question.small.fire_rate == 1
 
 
-def _one_by_one(question: Listed) -> bool:
+def _one_by_one(question: ListedStarts) -> bool:
     return len(question.cases.starts) == 1 or question.holds or question.each
 
 
 ALL = Method("all cases", 0.01, lambda each: _fits(each) and not _one_by_one(each), _all)
 EACH = Method("a run", 0.1, lambda each: _fits(each) and _one_by_one(each), _each)
 ORDERS = Method(
-    "all cases", 0.01, lambda each: isinstance(each, Listed) and not _fits(each), _at_random
+    "all cases", 0.01, lambda each: isinstance(each, ListedStarts) and not _fits(each), _at_random
 )

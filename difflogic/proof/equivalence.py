@@ -15,7 +15,6 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, Literal
 
 import numpy as np
@@ -26,6 +25,7 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import Bits, Logic, Value, evaluate
 from difflogic.circuit.grid import NEIGHBORS
 from difflogic.proof.satisfiability import Formula
+from difflogic.proof.verdict import Verdict
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError
 from difflogic.system.json_values import fields_of
@@ -45,15 +45,6 @@ Place = tuple[int, int]
 Method = Literal["exhaustive", "sat"]
 
 
-class Verdict(StrEnum):
-    """Whether two circuits compute the same."""
-
-    equal = "equal"
-    different = "different"
-    unknown = "unknown"
-    """Time ran out."""
-
-
 @dataclass(frozen=True)
 class OutputProof:
     """The comparison of one channel's next state."""
@@ -71,7 +62,7 @@ class OutputProof:
 
 
 @dataclass(frozen=True)
-class Counterexample:
+class Difference:
     """A neighbourhood on which the circuits differ, confirmed by running both."""
 
     channel: int
@@ -94,19 +85,19 @@ class Proof:
     outputs: tuple[OutputProof, ...]
     dropped: tuple[int, ...]
     """Labels that only one of the circuits has."""
-    counterexample: Counterexample | None
+    counterexample: Difference | None
     seconds: float
 
     @property
     def verdict(self) -> Verdict:
         verdicts = {output.verdict for output in self.outputs}
-        if Verdict.different in verdicts:
-            return Verdict.different
-        return Verdict.unknown if Verdict.unknown in verdicts else Verdict.equal
+        if Verdict.refuted in verdicts:
+            return Verdict.refuted
+        return Verdict.open if Verdict.open in verdicts else Verdict.proved
 
     @property
     def equal(self) -> bool:
-        return self.verdict is Verdict.equal
+        return self.verdict is Verdict.proved
 
     @property
     def cases(self) -> int:
@@ -120,7 +111,7 @@ class Proof:
 
     def count(self, method: Method) -> int:
         """Return how many outputs a method decided."""
-        decided = [output for output in self.outputs if output.verdict is not Verdict.unknown]
+        decided = [output for output in self.outputs if output.verdict is not Verdict.open]
         return sum(output.method == method for output in decided)
 
     def as_dict(self) -> dict[str, Any]:
@@ -128,7 +119,7 @@ class Proof:
         return fields_of(self, "verdict", "cases", "conflicts")
 
 
-def prove(
+def decide_equality(
     before: Circuit,
     after: Circuit,
     visible: tuple[int, ...],
@@ -176,7 +167,7 @@ def _compare(
     case: dict[Place, bool] | None = None
     equal: bool | None
     method: Method = "exhaustive"
-    verdict = Verdict.unknown
+    verdict = Verdict.open
     with suppress(TimeoutError):
         deadline.check()
         before, after = Cone.of(miter.before, label), Cone.of(miter.after, label)
@@ -188,7 +179,7 @@ def _compare(
             method = "sat"
             equal, case, conflicts = miter.compare(before, after, deadline)
         if equal is not None:
-            verdict = Verdict.equal if equal else Verdict.different
+            verdict = Verdict.proved if equal else Verdict.refuted
     seconds = time.monotonic() - began
     return OutputProof(label, verdict, method, inputs, cases, conflicts, seconds), case
 
@@ -210,7 +201,7 @@ def _first_difference(before: Cone, after: Cone, deadline: Deadline) -> dict[Pla
 
 def _confirmed(
     before: Circuit, after: Circuit, label: int, case: dict[Place, bool], deadline: Deadline
-) -> Counterexample:
+) -> Difference:
     """Run both circuits on a counterexample with the plain interpreter.
 
     Until `deadline`, clears ones that are not needed to tell the circuits apart. Raises
@@ -230,7 +221,7 @@ def _confirmed(
         if not len(clearable) or deadline.passed:
             names = (f"{NEIGHBORS[neighbor]}{channel}" for neighbor, channel in places)
             found = dict(zip(names, bits[:, 0].astype(int).tolist(), strict=True))
-            return Counterexample(label, int(x[-1]), int(y[-1]), found)
+            return Difference(label, int(x[-1]), int(y[-1]), found)
         bits = columns[:, clearable[:1]]
 
 

@@ -22,10 +22,10 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import Bits, evaluate
 from difflogic.circuit.specification import Machine
 from difflogic.proof.answer import Answer, Assurance, Budget, Method
-from difflogic.proof.convergence.findings import Verdict
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.files import proof_text
 from difflogic.proof.question import Asked
+from difflogic.proof.verdict import Verdict
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import CircuitError
 
@@ -75,8 +75,8 @@ class _OpenError(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
-    """Asks whether lines of any length show what a machine prints, as `prove` says."""
+class Lines:
+    """Asks whether lines of any length show what a machine prints, as `every_length` says."""
 
     automaton: Automaton
     machine: Machine
@@ -153,7 +153,7 @@ def _read_channels(circuit: Circuit, neighbor: int) -> list[int]:
     return [c for c in range(circuit.channels) if neighbor * circuit.channels + c in read]
 
 
-def prove(
+def every_length(
     automaton: Automaton, machine: Machine, delay: int, deadline: Deadline = NEVER
 ) -> EveryLength:
     """Prove that lines of n cells, for every n and all inputs, show what a machine prints.
@@ -276,15 +276,15 @@ def _refute(cell: _Cell, delay: int) -> tuple[tuple[int, ...], int] | None:
     return None
 
 
-def _decide(question: Line, budget: Budget, before: Answer | None) -> Answer:
-    found = prove(question.automaton, question.machine, question.delay, budget.until)
+def _decide(question: Lines, budget: Budget, before: Answer | None) -> Answer:
+    found = every_length(question.automaton, question.machine, question.delay, budget.until)
     verdict = Verdict.open if found.wrong is None else Verdict.refuted
     verdict = Verdict.proved if found.proved else verdict
     known = HISTORIES.name, question.steps if found.proved else None
     return Answer(Assurance(verdict, "every length", found.text, *known, asked=found.asked), found)
 
 
-HISTORIES = Method("histories", 1, lambda each: isinstance(each, Line), _decide)
+HISTORIES = Method("histories", 1, lambda each: isinstance(each, Lines), _decide)
 
 Node = Hashable
 

@@ -7,17 +7,18 @@ import time
 from dataclasses import dataclass, replace
 
 from difflogic.proof.answer import QUICK, Answer, Budget, Confinement, left_open
-from difflogic.proof.cases import ALL, EACH, ORDERS, Listed
+from difflogic.proof.cases import ALL, EACH, ORDERS, ListedStarts
 from difflogic.proof.convergence.confinement import Ground, confine_in_any_order
 from difflogic.proof.convergence.deciding import REPEATING, RUNS, SETS, UNROLLED
-from difflogic.proof.convergence.findings import Attempt, Finding, Question, Verdict
+from difflogic.proof.convergence.findings import Convergence, Finding, MethodRun
 from difflogic.proof.convergence.orbits import repeated
 from difflogic.proof.convergence.planes import pack, unpack
 from difflogic.proof.convergence.sets import as_array
 from difflogic.proof.convergence.sizes import SIZES, EverySize, Plane
-from difflogic.proof.every_length import HISTORIES, Line
+from difflogic.proof.every_length import HISTORIES, Lines
 from difflogic.proof.every_size import NEIGHBORHOODS, Local
 from difflogic.proof.question import REACHES, Asked, Wound
+from difflogic.proof.verdict import Verdict
 from difflogic.system.callbacks import checking
 from difflogic.system.deadline import Deadline
 
@@ -41,11 +42,11 @@ class Unfit:
     asked: Asked | None = None
 
 
-Questions = Question | Plane | Line | Local | Listed | Unfit
+Question = Convergence | Plane | Lines | Local | ListedStarts | Unfit
 """About every start on one grid or on all, lines, a rule, or listed starts."""
 
 
-def prove(question: Questions, budget: Budget = QUICK) -> Answer:
+def prove(question: Question, budget: Budget = QUICK) -> Answer:
     """Return what is known: proved, refuted with a witness, or open.
 
     A limit leaves a question open.
@@ -69,7 +70,7 @@ def prove(question: Questions, budget: Budget = QUICK) -> Answer:
             answer = "not decided in the time"
         found = answer if isinstance(answer, Answer) else found
         outcome = answer.outcome if isinstance(answer, Answer) else answer
-        tried.append(Attempt(method.name, outcome, time.perf_counter() - start))
+        tried.append(MethodRun(method.name, outcome, time.perf_counter() - start))
         if found is not None and found.outcome == "decided":
             break
     if found is None:
@@ -78,15 +79,15 @@ def prove(question: Questions, budget: Budget = QUICK) -> Answer:
         spent = time.perf_counter() - began
         evidence = replace(found.evidence, attempts=tuple(tried), seconds=spent)
         found = replace(found, evidence=evidence)
-    return found if isinstance(question, Question) else _kept(question, found, budget)
+    return found if isinstance(question, Convergence) else _kept(question, found, budget)
 
 
-def _kept(question: Plane | Line | Local | Listed, found: Answer, budget: Budget) -> Answer:
+def _kept(question: Plane | Lines | Local | ListedStarts, found: Answer, budget: Budget) -> Answer:
     """Decide whether damage stays local, too, if that is asked."""
     wound = getattr(question, "wound", None)
     if wound is None:
         return found
-    if isinstance(question, Listed):
+    if isinstance(question, ListedStarts):
         return replace(found, confinement=_in_a_picture(question, wound, budget))
     if found.evidence.table is None:
         return found
@@ -105,7 +106,7 @@ def confined(
     return _confined(one.question, wound, ground, budget)
 
 
-def _in_a_picture(question: Listed, wound: Wound, budget: Budget) -> Confinement:
+def _in_a_picture(question: ListedStarts, wound: Wound, budget: Budget) -> Confinement:
     """Decide whether damage stays local in the state in which a picture's only start settles.
 
     In other orders of firing it may settle in another one.
@@ -115,7 +116,7 @@ def _in_a_picture(question: Listed, wound: Wound, budget: Budget) -> Confinement
     if len(cases.starts) != 1 or small.fire_rate < 1:
         reason = "it may settle in several states"
         return Confinement(wound, Verdict.open, where=where, reason=reason)
-    goal = Question.of(small, cases.targets[0])
+    goal = Convergence.of(small, cases.targets[0])
     start = cases.starts[0][list(small.circuit.labels)]
     run = repeated(goal.network, goal.board, pack(goal.board, start), budget.until, math.inf)
     if run is None or run[1] != 1 or not goal.is_right(run[0]):
@@ -124,7 +125,7 @@ def _in_a_picture(question: Listed, wound: Wound, budget: Budget) -> Confinement
     return _confined(goal, wound, Ground(unpack(goal.board, run[0]), start=start), budget)
 
 
-def _confined(question: Question, wound: Wound, ground: Ground, budget: Budget) -> Confinement:
+def _confined(question: Convergence, wound: Wound, ground: Ground, budget: Budget) -> Confinement:
     """Try the distances that damage may reach; without a clock, only that of the wound."""
     for reach in (wound.reach,) if budget.deadline is None else REACHES:
         asked = replace(wound, reach=reach)

@@ -19,9 +19,10 @@ from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.trial import Ops
 from difflogic.model.hardening import automaton_of, hard_circuit
 from difflogic.proof.convergence.deciding import by_sets
-from difflogic.proof.convergence.findings import Bits, Finding, Question, Verdict
+from difflogic.proof.convergence.findings import Bits, Convergence, Finding
 from difflogic.proof.convergence.planes import Board, unpack
 from difflogic.proof.convergence.sizes import Grids
+from difflogic.proof.verdict import Verdict
 from difflogic.tasks import Task
 
 RECALLED = 64
@@ -122,7 +123,7 @@ class Judge:
             self._last = ops.copy(), self._recalled(self._question(ops))
         return self._last[1]
 
-    def _recalled(self, question: Question) -> Finding:
+    def _recalled(self, question: Convergence) -> Finding:
         """Answer a question by sets, or from the cache: most changes do not affect the circuit."""
         circuit = question.circuit
         parts = circuit.op, circuit.a, circuit.b, circuit.outputs
@@ -156,11 +157,11 @@ class Judge:
         own[-grid.height :, -grid.width :] = True
         return Board(len(own), own.shape[1], "zero").pack(own)
 
-    def _question(self, ops: Ops) -> Question:
+    def _question(self, ops: Ops) -> Convergence:
         visible, (boundary, target) = tuple(self._plan.scene.channels), self._asked
         circuit, (_, height, width) = self._live_circuit(ops, visible), target.shape
         rate = self._plan.scene.fire_rate
-        return Question(circuit, visible, height, width, boundary, target, rate)
+        return Convergence(circuit, visible, height, width, boundary, target, rate)
 
     def _live_circuit(self, ops: Ops, visible: tuple[int, ...]) -> Circuit:
         """Return the part that the future of `visible` depends on, folded.

@@ -15,7 +15,7 @@ from difflogic.evaluation.trial import Ops, Trial
 from difflogic.model.hardening import automaton_of, hard_circuit
 from difflogic.proof.convergence import sets
 from difflogic.proof.convergence.confinement import ANY_ORDER, Ground, Window, follow, windows_of
-from difflogic.proof.convergence.findings import Question
+from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.sizes import Plane, Table
 from difflogic.proof.prover import prove
@@ -115,6 +115,6 @@ class Toughness:
         return table
 
 
-def _windows_of(table: Table) -> tuple[Question, Wound, list[Window]]:
+def _windows_of(table: Table) -> tuple[Convergence, Wound, list[Window]]:
     asked = replace(table.question, fire_rate=ANY_ORDER)
     return asked, WOUND, windows_of(Ground.of(table), WOUND)

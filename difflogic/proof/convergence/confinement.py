@@ -30,12 +30,13 @@ import numpy.typing as npt
 
 from difflogic.proof.answer import Confinement, Witness
 from difflogic.proof.convergence import sets
-from difflogic.proof.convergence.findings import Bits, Question, Verdict
+from difflogic.proof.convergence.findings import Bits, Convergence
 from difflogic.proof.convergence.orbits import cycle, plain_step, states
 from difflogic.proof.convergence.planes import Board, Planes, pack, unpack
 from difflogic.proof.convergence.sets import UNKNOWN, Sets
 from difflogic.proof.convergence.sizes import NEVER, Table
 from difflogic.proof.question import Wound
+from difflogic.proof.verdict import Verdict
 from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import NEVER as NO_DEADLINE
 from difflogic.system.deadline import Deadline
@@ -121,7 +122,7 @@ class Window(NamedTuple):
 
 
 def confine(
-    question: Question, wound: Wound, ground: Ground, deadline: Deadline = NO_DEADLINE
+    question: Convergence, wound: Wound, ground: Ground, deadline: Deadline = NO_DEADLINE
 ) -> Confinement:
     """Decide by sets of values whether damage stays local; if not, look for a run that refutes it.
 
@@ -161,7 +162,7 @@ def confine(
 
 
 def confine_in_any_order(
-    question: Question, wound: Wound, ground: Ground, deadline: Deadline = NO_DEADLINE
+    question: Convergence, wound: Wound, ground: Ground, deadline: Deadline = NO_DEADLINE
 ) -> Confinement:
     """Decide as `confine` does, but if all cells fire at each step, try any order first."""
     if question.synchronous:
@@ -204,7 +205,7 @@ def _places(sides: Iterable[Lines], wound: Wound) -> dict[Lines, tuple[int, Line
 
 
 def follow(
-    question: Question,
+    question: Convergence,
     wound: Wound,
     windows: Sequence[Window],
     until_closed: bool = True,
@@ -276,7 +277,7 @@ def follow(
 
 
 def _witness(
-    question: Question, wound: Wound, ground: Ground, window: Window, deadline: Deadline
+    question: Convergence, wound: Wound, ground: Ground, window: Window, deadline: Deadline
 ) -> Witness | None:
     """Look for a run that makes a cell wrong too far away, and repeat it by the plain interpreter.
 
@@ -328,7 +329,7 @@ def _differ(state: Planes, other: Planes) -> int:
     return reduce(or_, (a ^ b for a, b in zip(state, other, strict=True)))
 
 
-def _repeated(question: Question, witness: Witness) -> Witness:
+def _repeated(question: Convergence, witness: Witness) -> Witness:
     """Return a witness. Raises RuntimeError if the plain interpreter disagrees."""
     state, shown = witness.start, list(question.visible_places)
     for _ in range(witness.settled):

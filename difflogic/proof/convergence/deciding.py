@@ -15,11 +15,12 @@ from difflogic.circuit.evaluate import evaluate
 from difflogic.circuit.grid import OUTSIDE, neighbors
 from difflogic.proof.answer import Answer, Assurance, Budget, Method
 from difflogic.proof.convergence import orbits, sets
-from difflogic.proof.convergence.findings import Counterexample, Finding, Question, Verdict
+from difflogic.proof.convergence.findings import Convergence, Counterexample, Finding
 from difflogic.proof.convergence.folding import folded_part
 from difflogic.proof.convergence.planes import Network, Planes, pack, unpack
 from difflogic.proof.convergence.sets import Sets
 from difflogic.proof.satisfiability import Formula
+from difflogic.proof.verdict import Verdict
 from difflogic.system.deadline import NEVER, Deadline
 
 STEPS_PER_SIDE = 16
@@ -36,7 +37,7 @@ MOST_GATES = 2**19
 """Most gates of all unrolled steps together; more would take too long to build."""
 
 
-def by_sets(question: Question, deadline: Deadline = NEVER) -> Finding:
+def by_sets(question: Convergence, deadline: Deadline = NEVER) -> Finding:
     """Run on sets from everything until they show the target: proved, or open."""
     began = time.perf_counter()
     room = MOST_BYTES // (2 * question.circuit.channels * (question.board.cells + 7 >> 3))
@@ -65,7 +66,7 @@ def by_sets(question: Question, deadline: Deadline = NEVER) -> Finding:
     )
 
 
-def _sets(question: Question, budget: Budget, before: Answer | None) -> Answer:
+def _sets(question: Convergence, budget: Budget, before: Answer | None) -> Answer:
     found = by_sets(question, budget.until)
     if found.verdict is Verdict.proved:
         return answer_of(found)
@@ -88,7 +89,7 @@ def answer_of(found: Finding, outcome: str = "decided") -> Answer:
     return Answer(assurance, found, outcome=outcome)
 
 
-def right_from(question: Question) -> int | None:
+def right_from(question: Convergence) -> int | None:
     """Return a step from which every start shows the target, for circuits with places.
 
     Their visible channels follow from others, which nothing else changes. Those are run on sets
@@ -105,13 +106,13 @@ def right_from(question: Question) -> int | None:
     return len(run) if is_known and is_right_after(question, read, rest.least) else None
 
 
-def read_channels(question: Question) -> list[int]:
+def read_channels(question: Convergence) -> list[int]:
     """Return the channels that gates read; none if these are all, or none."""
     read = sorted({channel for _, channel in question.network.inputs})
     return read if len(read) < question.circuit.channels else []
 
 
-def is_right_after(question: Question, read: Sequence[int], values: Planes) -> bool:
+def is_right_after(question: Convergence, read: Sequence[int], values: Planes) -> bool:
     """Return whether the target is shown a step after the channels that are read have `values`."""
     known = dict(zip(read, values, strict=True))
     # Channels that nothing reads may have any value before.
@@ -119,7 +120,7 @@ def is_right_after(question: Question, read: Sequence[int], values: Planes) -> b
     return question.is_right(question.network.step(question.board, state))
 
 
-def _sampled(question: Question, budget: Budget, before: Answer | None) -> Answer | str:
+def _sampled(question: Convergence, budget: Budget, before: Answer | None) -> Answer | str:
     """Look for a refutation in the runs of random starts."""
     steps = 4 * (question.height + question.width)
     starts = max(FEWEST, min(SAMPLES, SAMPLED_CELLS // question.board.cells))
@@ -131,7 +132,7 @@ def _sampled(question: Question, budget: Budget, before: Answer | None) -> Answe
     return "too coarse"
 
 
-def _repeating(question: Question, budget: Budget, before: Answer | None) -> Answer | str:
+def _repeating(question: Convergence, budget: Budget, before: Answer | None) -> Answer | str:
     """Look for a wrong state that repeats, by SAT."""
     assert before is not None
     with Formula() as formula:
@@ -145,7 +146,7 @@ def _repeating(question: Question, budget: Budget, before: Answer | None) -> Ans
     return "no state that comes back at once misses the target"
 
 
-def _unrolled(question: Question, budget: Budget, before: Answer | None) -> Answer | str:
+def _unrolled(question: Convergence, budget: Budget, before: Answer | None) -> Answer | str:
     """Look for a number of steps after which no start misses the target, by SAT."""
     assert before is not None
     known, deadline = before.evidence, budget.until
@@ -177,7 +178,7 @@ def _earliest(layout: Unrolled, late: int, steps: int, deadline: Deadline) -> in
 
 
 def _confirmed(
-    question: Question, start: Planes, deadline: Deadline, most: int = orbits.MOST_STEPS
+    question: Convergence, start: Planes, deadline: Deadline, most: int = orbits.MOST_STEPS
 ) -> Counterexample | None:
     """Run a start; return a state that refutes under the question's schedules."""
     found = orbits.counterexample(question, start, deadline, most)
@@ -193,11 +194,11 @@ def _refuted(before: Answer | None, method: Method, found: Counterexample) -> An
 
 
 def _of_one_grid(question: object) -> bool:
-    return isinstance(question, Question)
+    return isinstance(question, Convergence)
 
 
 def _together(question: object) -> bool:
-    return isinstance(question, Question) and question.synchronous
+    return isinstance(question, Convergence) and question.synchronous
 
 
 SETS = Method("sets of values", 0.001, _of_one_grid, _sets)
@@ -217,7 +218,7 @@ class Unrolled:
     start that the solver finds may not satisfy this, so it must be run.
     """
 
-    def __init__(self, question: Question, within: Sets, formula: Formula) -> None:
+    def __init__(self, question: Convergence, within: Sets, formula: Formula) -> None:
         self._question, self._formula = question, formula
         known = [unpack(question.board, planes).ravel().tolist() for planes in within]
         self._known = [

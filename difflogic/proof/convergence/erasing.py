@@ -20,7 +20,7 @@ import numpy as np
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD, OUTSIDE, neighbors
 from difflogic.proof.convergence.deciding import STEPS_PER_SIDE, is_right_after, read_channels
-from difflogic.proof.convergence.findings import Bits, Question
+from difflogic.proof.convergence.findings import Bits, Convergence
 from difflogic.proof.convergence.folding import folded_part
 from difflogic.proof.convergence.planes import Network, Planes, unpack
 
@@ -28,7 +28,7 @@ WAYS = (np.arange(2**NEIGHBORHOOD) >> np.arange(NEIGHBORHOOD)[:, None] & 1).asty
 """Which neighbours are erased, shape (neighbours, ways)."""
 
 
-def right_from_erased(question: Question) -> int | None:
+def right_from_erased(question: Convergence) -> int | None:
     """Return a step from which zeros, and the final state with any cells erased, show the target.
 
     None if that is not proved.

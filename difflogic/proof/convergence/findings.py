@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
@@ -15,22 +14,14 @@ from difflogic.circuit.grid import Boundary, Walls
 from difflogic.proof.convergence.planes import Board, Network, Planes
 from difflogic.proof.convergence.sets import Sets
 from difflogic.proof.question import Asked
+from difflogic.proof.verdict import Verdict
 from difflogic.system.errors import CircuitError
 
 Bits = npt.NDArray[np.uint8]
 
 
-class Verdict(StrEnum):
-    """Whether every start reaches the target and stays there."""
-
-    proved = "proved"
-    refuted = "refuted"
-    open = "open"
-    """Not decided in time."""
-
-
 @dataclass(frozen=True, eq=False)
-class Question:
+class Convergence:
     """Asks whether the visible channels reach `target` from every start, and keep it."""
 
     circuit: Circuit
@@ -45,7 +36,7 @@ class Question:
     """If below 1, the answer covers every fair schedule."""
 
     @classmethod
-    def of(cls, automaton: Automaton, target: Bits) -> Question:
+    def of(cls, automaton: Automaton, target: Bits) -> Convergence:
         """Ask about an automaton, on the target's grid."""
         made, (_, height, width) = automaton, target.shape
         grid = height, width, made.boundary
@@ -108,7 +99,7 @@ class Counterexample:
 
 
 @dataclass(frozen=True)
-class Attempt:
+class MethodRun:
     """One attempt: its method, outcome, and time in seconds."""
 
     method: str
@@ -120,7 +111,7 @@ class Attempt:
 class Finding:
     """The answer to a question."""
 
-    question: Question
+    question: Convergence
     verdict: Verdict
     method: str | None
     """None if not decided."""
@@ -138,7 +129,7 @@ class Finding:
     states: tuple[Sets, ...] = ()
     """If proved by sets: the sets of each step from 0 to `from_step`."""
     counterexample: Counterexample | None = None
-    attempts: tuple[Attempt, ...] = ()
+    attempts: tuple[MethodRun, ...] = ()
     seconds: float = 0.0
 
     @property

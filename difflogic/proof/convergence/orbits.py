@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.grid import OUTSIDE, neighbors
-from difflogic.proof.convergence.findings import Bits, Counterexample, Question
+from difflogic.proof.convergence.findings import Bits, Convergence, Counterexample
 from difflogic.proof.convergence.planes import Board, Network, Planes, unpack
 from difflogic.system.deadline import NEVER as NO_DEADLINE
 from difflogic.system.deadline import Deadline
@@ -115,7 +115,7 @@ def cycle(
 
 
 def orbit(
-    question: Question, start: Planes, deadline: Deadline = NO_DEADLINE, most: float = MOST_STEPS
+    question: Convergence, start: Planes, deadline: Deadline = NO_DEADLINE, most: float = MOST_STEPS
 ) -> Orbit | None:
     """Run `start` until its state repeats; None after `most` steps or after `deadline`."""
     found = cycle(question.network, question.board, start, deadline, most)
@@ -146,7 +146,7 @@ def resting_picture(
 
 
 def counterexample(
-    question: Question, start: Planes, deadline: Deadline = NO_DEADLINE, most: int = MOST_STEPS
+    question: Convergence, start: Planes, deadline: Deadline = NO_DEADLINE, most: int = MOST_STEPS
 ) -> Counterexample | None:
     """Return a wrong state that the run of `start` repeats, if any.
 
@@ -161,7 +161,7 @@ def counterexample(
     return Counterexample(_confirmed(question, start, found.period), found.period)
 
 
-def _confirmed(question: Question, wrong: Planes, period: int) -> Bits:
+def _confirmed(question: Convergence, wrong: Planes, period: int) -> Bits:
     """Return a wrong state that repeats; RuntimeError if the plain interpreter disagrees."""
     first = state = unpack(question.board, wrong)
     for _ in range(period):
@@ -171,7 +171,7 @@ def _confirmed(question: Question, wrong: Planes, period: int) -> Bits:
     return first
 
 
-def plain_step(question: Question, state: Bits) -> Bits:
+def plain_step(question: Convergence, state: Bits) -> Bits:
     """Return the next state (channels, height, width), by the plain interpreter."""
     table = neighbors(question.height, question.width, question.boundary)
     cells = state.reshape(len(state), -1)
@@ -190,7 +190,7 @@ def random_starts(board: Board, channels: int, seed: int) -> Planes:
     )
 
 
-def missed(question: Question, steps: int, starts: int, deadline: Deadline) -> Iterator[Planes]:
+def missed(question: Convergence, steps: int, starts: int, deadline: Deadline) -> Iterator[Planes]:
     """Yield the random starts that miss the target after `steps`; none after `deadline`."""
     board = Board(question.height, question.width, question.boundary, starts)
     first = state = random_starts(board, question.circuit.channels, 0)
@@ -208,14 +208,14 @@ def missed(question: Question, steps: int, starts: int, deadline: Deadline) -> I
             yield tuple(plane >> at & one for plane in first)
 
 
-def run_from(question: Question, start: Planes, found: Orbit, step: int) -> list[Planes]:
+def run_from(question: Convergence, start: Planes, found: Orbit, step: int) -> list[Planes]:
     """Return each state that the run of `start` visits from a step on."""
     last = max(found.first, step) + found.period
     return list(itertools.islice(states(question.network, question.board, start), step, last))
 
 
 def steps_to_heal(
-    question: Question,
+    question: Convergence,
     resting: Sequence[Planes],
     patches: Bits,
     deadline: Deadline = NO_DEADLINE,
@@ -242,7 +242,7 @@ def steps_to_heal(
 
 
 def _after_damage(
-    question: Question, resting: Sequence[Planes], state: Planes, patches: Bits, alone: _Alone
+    question: Convergence, resting: Sequence[Planes], state: Planes, patches: Bits, alone: _Alone
 ) -> Steps:
     board = Board(question.height, question.width, question.boundary, len(patches))
     kept = board.full ^ board.pack(patches)
@@ -292,7 +292,7 @@ def _copies_that_differ(
 class _Alone:
     """Follows single runs, `left` steps altogether."""
 
-    question: Question
+    question: Convergence
     known: dict[Planes, int]
     """The steps from a state until the target is shown for good, NEVER or UNKNOWN."""
     left: float

@@ -27,10 +27,11 @@ from difflogic.circuit.grid import Walls
 from difflogic.proof.answer import Answer, Assurance, Budget, Method
 from difflogic.proof.convergence import sets
 from difflogic.proof.convergence.deciding import RUNS, SETS, answer_of, by_sets
-from difflogic.proof.convergence.findings import Bits, Finding, Question, Verdict
+from difflogic.proof.convergence.findings import Bits, Convergence, Finding
 from difflogic.proof.convergence.planes import unpack
 from difflogic.proof.convergence.sets import Sets
 from difflogic.proof.question import Asked, Wound
+from difflogic.proof.verdict import Verdict
 from difflogic.system.deadline import Deadline
 
 PERIODS = (1, 2, 3, 4, 6, 8)
@@ -121,7 +122,7 @@ class Grids:
 class Table:
     """A proof for all grids: arrivals on the board of small grids, in which rows repeat."""
 
-    question: Question
+    question: Convergence
     """About the board."""
     arrivals: Arrivals
     grids: Grids
@@ -158,7 +159,7 @@ class Plane:
     target: Target
     repeats: int | None
     compared: bool = True
-    own: Question | None = None
+    own: Convergence | None = None
     """The same about the training grid, to say from which step on it is right."""
     wound: Wound | None = None
     """Damage that must stay local, too."""
@@ -212,7 +213,7 @@ def every_size(plane: Plane, deadline: Deadline | None = None) -> EverySize:
     for grids in boards if deadline is not None else boards[:1]:
         largest, shown = grids.sides[-1], len(automaton.visible)
         picture = target(largest, largest) if compared else np.zeros((shown, largest, largest))
-        asked = Question.of(automaton, grids.walls.cut(picture))
+        asked = Convergence.of(automaton, grids.walls.cut(picture))
         question = replace(asked, boundary=grids.walls)
         free = arrivals(question)
         wrong = _wrong(question, free, compared)
@@ -227,7 +228,7 @@ def every_size(plane: Plane, deadline: Deadline | None = None) -> EverySize:
     return EverySize(automaton, reason="rows and columns do not repeat")
 
 
-def arrivals(question: Question, earliest: Array | None = None) -> Arrivals:
+def arrivals(question: Convergence, earliest: Array | None = None) -> Arrivals:
     """Run on sets from everything, holding each channel of each cell back until a step.
 
     `earliest` has shape (channels, height, width); None holds nothing back.
@@ -255,7 +256,7 @@ def arrivals(question: Question, earliest: Array | None = None) -> Arrivals:
         state = after
 
 
-def _wrong(question: Question, found: Arrivals, compared: bool) -> npt.NDArray[np.bool_]:
+def _wrong(question: Convergence, found: Arrivals, compared: bool) -> npt.NDArray[np.bool_]:
     """Return which cells stay unknown, or differ from the target."""
     shown = list(question.visible_places)
     wrong = (found.steps[shown] >= NEVER) | (found.values[shown] != question.target) & compared
@@ -276,7 +277,7 @@ def _refute(
     deadline: Deadline | None,
 ) -> EverySize:
     for size in failing[:MOST_REFUTED]:
-        asked, budget = Question.of(automaton, target(*size)), Budget(deadline)
+        asked, budget = Convergence.of(automaton, target(*size)), Budget(deadline)
         with suppress(TimeoutError):
             answer = RUNS.decide(asked, budget, answer_of(by_sets(asked)))
             if isinstance(answer, Answer):
@@ -320,7 +321,7 @@ def _delays(free: Arrivals, grids: Grids) -> list[tuple[int, int]]:
 
 
 def _repeating(
-    question: Question, found: Arrivals, grids: Grids, delays: tuple[int, int]
+    question: Convergence, found: Arrivals, grids: Grids, delays: tuple[int, int]
 ) -> Arrivals | None:
     """Hold arrivals back until rows and columns repeat; None if they do not.
 

@@ -6,7 +6,7 @@ import pytest
 
 from cli.terminal.proofs import equality
 from difflogic.circuit.gates import Op
-from difflogic.proof import Counterexample, prove
+from difflogic.proof import Difference, decide_equality
 from tests.difflogic.circuit.circuits import circuit_of
 
 NAMES = ("one", "the other")
@@ -26,20 +26,20 @@ NAMES = ("one", "the other")
 )
 def test_a_counterexample(bits, where):
     end = ["the next state of channel 3 is", "  0  in one", "  1  in the other"]
-    different = prove(circuit_of([], [0]), circuit_of([], [1]), (0,))
-    found = replace(different, counterexample=Counterexample(3, 0, 1, bits))
+    different = decide_equality(circuit_of([], [0]), circuit_of([], [1]), (0,))
+    found = replace(different, counterexample=Difference(3, 0, 1, bits))
     assert equality(found, names=NAMES).splitlines()[2:] == ["", where, *end]
 
 
 def test_equality_in_words():
     circuit = circuit_of([(Op.AND, 0, 3)], [18, 1])
-    first, *others = equality(prove(circuit, circuit, (0,))).splitlines()
+    first, *others = equality(decide_equality(circuit, circuit, (0,))).splitlines()
     assert first.startswith("proved equal: 2 next states with up to 2 inputs, ")
     assert others == ["  2 outputs by trying all 6 cases"]
-    first, *others = equality(prove(circuit, circuit, (0,), exhaustive=1)).splitlines()
+    first, *others = equality(decide_equality(circuit, circuit, (0,), exhaustive=1)).splitlines()
     assert others[0] == "  1 output by trying all 2 cases"
     assert others[1].startswith("  1 output by SAT, ")
-    different = prove(circuit_of([], [0]), circuit_of([], [1]), (0,))
+    different = decide_equality(circuit_of([], [0]), circuit_of([], [1]), (0,))
     assert equality(different).startswith("NOT EQUAL, found after comparing 1 next state ")
-    unknown = equality(prove(circuit, circuit, (0,), -1))
+    unknown = equality(decide_equality(circuit, circuit, (0,), -1))
     assert unknown.startswith("UNKNOWN: 2 of 2 next states undecided after ")

@@ -14,7 +14,7 @@ from difflogic.library.groups import PictureOptions
 from difflogic.model.hardening import automaton_of, hard_circuit
 from difflogic.model.model import Model
 from difflogic.proof.convergence.deciding import right_from
-from difflogic.proof.convergence.findings import Question
+from difflogic.proof.convergence.findings import Convergence
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
 from difflogic.training.searching import Trainer
@@ -68,9 +68,9 @@ def test_cells_count_from_any_state_whatever_the_other_gates_do(height, width, s
     # Other gates read nothing else, so the visible state stays too, which sets prove.
     np.testing.assert_array_equal(states[-1], states[-2])
     automaton, shown = automaton_of(hard_circuit(netlist, ops), make_task(made)), states[-1][:1]
-    assert right_from(Question.of(automaton, shown.astype(np.uint8))) <= steps + 1
+    assert right_from(Convergence.of(automaton, shown.astype(np.uint8))) <= steps + 1
     shown[0, 0, 0] = 1 - shown[0, 0, 0]
-    assert right_from(Question.of(automaton, shown.astype(np.uint8))) is None
+    assert right_from(Convergence.of(automaton, shown.astype(np.uint8))) is None
 
 
 @pytest.mark.thorough

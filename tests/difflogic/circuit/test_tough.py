@@ -13,7 +13,7 @@ from difflogic.library.certifying import certify
 from difflogic.library.groups import Claims, PictureOptions
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
-from difflogic.proof.convergence.findings import Question
+from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.folding import fold
 from difflogic.proof.convergence.orbits import plain_step
 from difflogic.search.correcting import Corrector
@@ -38,7 +38,7 @@ def question_of(model):
     target = make_task(model.config).target
     automaton = from_model(model)
     small = automaton.with_circuit(fold(automaton.circuit))
-    return Question.of(small, target.astype(np.uint8))
+    return Convergence.of(small, target.astype(np.uint8))
 
 
 def vote(cells, bits, way):

@@ -15,8 +15,8 @@ from difflogic.config import load_config
 from difflogic.evaluation.assurance import WOUND, assure_automaton
 from difflogic.formats.circuit_file import read_circuit
 from difflogic.proof.convergence import orbits
-from difflogic.proof.convergence.findings import Verdict
 from difflogic.proof.question import Wound
+from difflogic.proof.verdict import Verdict
 from difflogic.system.json_values import json_value
 from difflogic.tasks import make_task
 from tests.difflogic.circuit.circuits import circuit_of

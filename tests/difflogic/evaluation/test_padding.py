@@ -9,7 +9,7 @@ from difflogic.evaluation.padding import MOST, _repeats, prove_padded
 from difflogic.evaluation.settling import settle
 from difflogic.examples.encoding import Encoding, apply_rule
 from difflogic.examples.pairs import Pair
-from difflogic.proof.convergence.findings import Verdict
+from difflogic.proof.verdict import Verdict
 from tests.difflogic.circuit.circuits import automaton, circuit_of
 
 ENCODING = Encoding(("0", "1"), 0, ("this", "inside"), ("this",))

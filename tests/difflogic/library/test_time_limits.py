@@ -16,7 +16,7 @@ from difflogic.library.certifying import certify
 from difflogic.library.groups import Claims
 from difflogic.library.proving import prove
 from difflogic.library.simplifying import simplify
-from difflogic.proof.convergence.findings import Verdict
+from difflogic.proof.verdict import Verdict
 from difflogic.system import deadline
 from difflogic.system.errors import CircuitError
 from tests.difflogic.circuit.circuits import automaton_of, deep_circuit

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.proof.answer import Budget
-from difflogic.proof.convergence.findings import Finding, Question
+from difflogic.proof.convergence.findings import Convergence, Finding
 from difflogic.proof.convergence.sizes import EverySize, Plane, Target
 from difflogic.proof.prover import prove
 from difflogic.system.deadline import Deadline
 
 
-def decide(question: Question, seconds: float = 60.0) -> Finding:
+def decide(question: Convergence, seconds: float = 60.0) -> Finding:
     """Return what all methods find on one grid."""
     found: Finding = prove(question, Budget(Deadline.after(seconds))).evidence
     return found
 
 
-def decide_quickly(question: Question) -> Finding:
+def decide_quickly(question: Convergence) -> Finding:
     """Return what methods find that need no clock."""
     found: Finding = prove(question).evidence
     return found

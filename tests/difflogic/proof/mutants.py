@@ -16,9 +16,9 @@ from difflogic.circuit.gates import Op
 from difflogic.circuit.specification import Cases
 from difflogic.evaluation.assurance import question_of
 from difflogic.proof.answer import Assurance
-from difflogic.proof.convergence.findings import Verdict
 from difflogic.proof.convergence.orbits import NEVER
 from difflogic.proof.prover import prove
+from difflogic.proof.verdict import Verdict
 from difflogic.tasks import Task
 from difflogic.tasks.base import center_start
 from difflogic.tasks.line import PARITY, TRAFFIC

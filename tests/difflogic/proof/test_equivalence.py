@@ -14,7 +14,7 @@ import difflogic
 from cli.terminal.proofs import equality
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
-from difflogic.proof import Counterexample, Proof, Verdict, prove
+from difflogic.proof import Difference, Proof, Verdict, decide_equality
 from difflogic.proof import equivalence as proof_module
 from difflogic.proof.equivalence import DIRECT_CONFLICTS, INNER_CONFLICTS, Miter
 from difflogic.proof.satisfiability import Formula
@@ -37,7 +37,7 @@ methods = pytest.mark.parametrize("limits", [ALL_CASES, SAT], ids=["cases", "sat
 QUICK = Effort(2, (6,), 10, 0, 0, 0)
 
 
-def shown_true(found: Counterexample, before: Circuit, after: Circuit) -> bool:
+def shown_true(found: Difference, before: Circuit, after: Circuit) -> bool:
     """Return whether two circuits, looked up gate by gate, differ as a counterexample says."""
     for circuit, expected in ((before, found.before), (after, found.after)):
         cases = np.zeros((circuit.inputs, 1), bool)
@@ -81,13 +81,13 @@ class TestVerdict:
         assert self.check(one, simplify(automaton_of(one), QUICK).circuit, limits).equal
 
     def check(self, before: Circuit, after: Circuit, limits: int) -> Proof:
-        proof = prove(before, after, (0,), exhaustive=limits)
+        proof = decide_equality(before, after, (0,), exhaustive=limits)
         assert proof.equal == same_next_states(before, after)
         if proof.equal:
             assert proof.counterexample is None
             assert [output.channel for output in proof.outputs] == list(after.labels)
         else:
-            assert proof.verdict is Verdict.different
+            assert proof.verdict is Verdict.refuted
             assert proof.counterexample is not None
             assert shown_true(proof.counterexample, before, after)
         return proof
@@ -102,7 +102,7 @@ class TestVerdict:
             gates.append((Op.AND, 27 + len(gates) - 1, row))
         before = circuit_of(gates, [27 + len(gates) - 1, 0, 0])
         after = circuit_of([(Op.FALSE, 0, 0)], [27, 0, 0])
-        proof = prove(before, after, (0,), exhaustive=limits)
+        proof = decide_equality(before, after, (0,), exhaustive=limits)
         assert proof.counterexample is not None
         assert all(proof.counterexample.inputs.values())
         assert len(proof.counterexample.inputs) == 20
@@ -117,18 +117,18 @@ class TestVerdict:
                     return None if most in out_of else solve(formula, given, deadline, most)
 
                 monkeypatch.setattr(Formula, "solve", give_up)
-                assert not prove(before, after, (0,), exhaustive=SAT).equal
+                assert not decide_equality(before, after, (0,), exhaustive=SAT).equal
 
     @methods
     def test_constants(self, limits: int) -> None:
         before = circuit_of([(Op.TRUE, 0, 0)], [9])
         found = self.check(before, circuit_of([(Op.FALSE, 0, 0)], [9]), limits).counterexample
-        assert found == Counterexample(0, True, False, {})
+        assert found == Difference(0, True, False, {})
 
     def test_unneeded_ones_are_cleared(self) -> None:
         before = circuit_of([(Op.OR, 0, 1), (Op.OR, 9, 2)], [10])
         after = circuit_of([(Op.OR, 0, 1), (Op.NOR, 9, 2)], [10])
-        found = prove(before, after, (0,)).counterexample
+        found = decide_equality(before, after, (0,)).counterexample
         assert found is not None
         assert not any(found.inputs.values())
 
@@ -138,24 +138,24 @@ class TestChannels:
         before = circuit_of([(Op.XOR, 0, 1)], [18, 1], labels=(5, 9))
         after = circuit_of([(Op.XOR, 1, 0)], [0, 18], labels=(9, 5))
         swapped = circuit_of([(Op.XOR, 0, 1)], [18, 1], labels=(9, 5))
-        assert prove(before, after, (5,)).equal
-        assert not prove(before, swapped, (5,)).equal
+        assert decide_equality(before, after, (5,)).equal
+        assert not decide_equality(before, swapped, (5,)).equal
 
     def test_a_dropped_channel_may_matter(self) -> None:
         before = circuit_of([(Op.XOR, 0, 1)], [18, 1])
         after = circuit_of([], [0])
-        proof = prove(before, after, (0,))
+        proof = decide_equality(before, after, (0,))
         assert proof.dropped == (1,)
         assert proof.counterexample is not None
         assert proof.counterexample.inputs == {"NW0": 0, "NW1": 1}
-        assert not prove(after, before, (0,)).equal
+        assert not decide_equality(after, before, (0,)).equal
 
     def test_visible_channels_must_be_in_both(self) -> None:
         with pytest.raises(CircuitError, match="visible channel 1 is missing"):
-            prove(circuit_of([], [0, 1]), circuit_of([], [0]), (0, 1))
+            decide_equality(circuit_of([], [0, 1]), circuit_of([], [0]), (0, 1))
         one, other = circuit_of([], [0], labels=(3,)), circuit_of([], [0], labels=(4,))
         with pytest.raises(CircuitError, match="no channel in common"):
-            prove(one, other, ())
+            decide_equality(one, other, ())
 
 
 class TestLimits:
@@ -201,23 +201,23 @@ class TestLimits:
     @pytest.mark.thorough
     def test_out_of_time_is_unknown(self, monkeypatch: pytest.MonkeyPatch) -> None:
         one, other = (self.multiplier(12, swapped) for swapped in (False, True))
-        assert prove(one, other, (0,), 0.5).seconds < 15
+        assert decide_equality(one, other, (0,), 0.5).seconds < 15
         clock = Clock(most=20)
         monkeypatch.setattr(Deadline, "after", classmethod(lambda cls, _: clock))
-        proof = prove(one, other, (0,))
+        proof = decide_equality(one, other, (0,))
         assert clock.looks < 100
-        assert proof.verdict is Verdict.unknown
+        assert proof.verdict is Verdict.open
         assert not proof.equal
         assert proof.counterexample is None
         verdicts = [output.verdict for output in proof.outputs]
-        assert verdicts.count(Verdict.equal) > 0
+        assert verdicts.count(Verdict.proved) > 0
         assert len(verdicts) == 24
 
     def test_one_difference_decides(self) -> None:
         one = self.multiplier(12, False)
         wrong = Circuit(one.op, one.a, one.b, [*one.outputs[:-1], 0], one.labels)
-        proof = prove(one, wrong, (0,), 20)
-        assert proof.verdict is Verdict.different
+        proof = decide_equality(one, wrong, (0,), 20)
+        assert proof.verdict is Verdict.refuted
 
     @pytest.mark.thorough
     def test_inner_signals_are_proved_if_a_direct_answer_takes_long(
@@ -231,10 +231,10 @@ class TestLimits:
             Miter, "_equate_inner", lambda self, *given: swept.append(equate(self, *given))
         )
         one, other = (self.multiplier(6, swapped) for swapped in (False, True))
-        assert prove(one, other, (0,), exhaustive=SAT).equal
+        assert decide_equality(one, other, (0,), exhaustive=SAT).equal
         assert swept
         wrong = mutated(other, "flip a bit of an op", other.gates // 2, 1)
-        proof = prove(one, wrong, (0,), exhaustive=SAT)
+        proof = decide_equality(one, wrong, (0,), exhaustive=SAT)
         assert proof.counterexample is not None
         assert shown_true(proof.counterexample, one, wrong)
 
@@ -242,7 +242,7 @@ class TestLimits:
         circuit = circuit_of([(Op.XOR, 0, 1)], [9])
         monkeypatch.setattr(proof_module, "_first_difference", lambda *given: {(0, 0): True})
         with pytest.raises(RuntimeError, match="the circuits agree"):
-            prove(circuit, circuit, (0,))
+            decide_equality(circuit, circuit, (0,))
 
 
 DIFFERENCES = {

@@ -12,7 +12,7 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.circuit.specification import Machine
 from difflogic.library.certifying import certify
-from difflogic.proof.every_length import EveryLength, prove
+from difflogic.proof.every_length import EveryLength, every_length
 from difflogic.system.errors import CircuitError
 from difflogic.tasks.line import ADDITION, MACHINES, PARITY
 from tests.difflogic.proof.convergence.brute import shows
@@ -68,8 +68,8 @@ def is_right(made, machine, lines, delay):
 
 
 def test_two_gates_add_numbers_of_any_length(check):
-    assert prove(adder(), ADDITION, 1).text == "proved for every length n, from step n on"
-    found = prove(adder(), ADDITION, 2)
+    assert every_length(adder(), ADDITION, 1).text == "proved for every length n, from step n on"
+    found = every_length(adder(), ADDITION, 2)
     assert found.text == "proved for every length n, from step n + 1 on"
     confirmed, output = check(found.certificate(), checker="lines.py")
     assert confirmed, output
@@ -79,10 +79,10 @@ def test_two_gates_add_numbers_of_any_length(check):
 def test_a_late_sum_needs_a_longer_delay():
     gates = [(Op.AND, (E, 0), (E, 1)), (Op.XOR, (C, 0), (C, 1))]
     late = automaton(3, gates, [27, 28, (C, 1)], 2)
-    line, step = prove(late, ADDITION, 1).wrong
+    line, step = every_length(late, ADDITION, 1).wrong
     assert step >= len(line)
     assert not shows(late, [line], ADDITION.run(line), [step])
-    assert prove(late, ADDITION, 2).proved
+    assert every_length(late, ADDITION, 2).proved
 
 
 @pytest.mark.thorough
@@ -91,7 +91,7 @@ def test_a_circuit_that_is_right_up_to_8_cells_and_wrong_at_9():
     rng = random.Random(0)
     for length in range(1, 9):
         assert is_right(made, ADDITION, [[rng.randrange(4) for _ in range(length)]], 2)
-    found = prove(made, ADDITION, 2)
+    found = every_length(made, ADDITION, 2)
     assert not found.proved
     assert found.wrong is not None
     line, _ = found.wrong
@@ -106,7 +106,7 @@ def test_states_that_a_machine_reaches_late_are_not_passed_over():
     late = Machine(1, tuple((0, min(n + 1, 16)) for n in range(17)), ((0, 0),) * 16 + ((0, 1),))
     made = automaton(2, [(Op.FALSE, 0, 0)], [(C, 0), 18], 1)
     assert not is_right(made, late, [[1] * 17], 1)
-    assert not prove(made, late, 1).proved
+    assert not every_length(made, late, 1).proved
 
 
 def test_proved_circuits_are_right():
@@ -116,7 +116,7 @@ def test_proved_circuits_are_right():
         for second in Op:
             made = adder(first, second)
             for machine in MACHINES.values():
-                found = prove(made, machine, 2)
+                found = every_length(made, machine, 2)
                 lines = [[rng.randrange(1 << machine.inputs) for _ in range(12)] for _ in range(3)]
                 assert not found.proved or is_right(made, machine, lines, 2)
                 proved += found.proved
@@ -132,7 +132,7 @@ def test_parity_that_cancels_its_left_neighbour():
         (Op.XOR, 19, (W, 0)),
         (Op.A, (C, 0), (C, 0)),
     ]
-    found = prove(automaton(2, gates, [21, 20], 1), PARITY, 1)
+    found = every_length(automaton(2, gates, [21, 20], 1), PARITY, 1)
     assert found.text == "proved for every length n, from step n on"
 
 
@@ -149,6 +149,6 @@ def test_the_learned_adder_of_the_gallery(check, tmp_path):
 def test_too_many_channels():
     gates = [(Op.XOR, (C, channel), (E, channel + 1)) for channel in range(6)]
     gates.append((Op.XOR, (C, 6), (E, 0)))
-    found = prove(automaton(7, gates, list(range(63, 70)), 0), PARITY, 2)
+    found = every_length(automaton(7, gates, list(range(63, 70)), 0), PARITY, 2)
     assert isinstance(found, EveryLength)
     assert found.text == "not proved for every length: the circuit has more than 6 channels"

@@ -22,10 +22,11 @@ from difflogic.library.ruling import rule
 from difflogic.proof.answer import Assurance, Confinement
 from difflogic.proof.convergence.confinement import Ground, confine
 from difflogic.proof.convergence.deciding import by_sets
-from difflogic.proof.convergence.findings import Bits, Question, Verdict
-from difflogic.proof.every_length import prove
+from difflogic.proof.convergence.findings import Bits, Convergence
+from difflogic.proof.every_length import every_length
 from difflogic.proof.files import write_cases, write_certificate
 from difflogic.proof.question import Wound
+from difflogic.proof.verdict import Verdict
 from difflogic.system.errors import CircuitError
 from difflogic.tasks import make_task
 from difflogic.tasks.line import ADDITION
@@ -84,7 +85,7 @@ def wounded(folder: Path) -> Proof:
         return np.concatenate([checkerboard(height, width), np.ones((1, height, width), np.uint8)])
 
     made = replace(rule(rung, 7, name="rung", size=(9, 9), fire_rate=0.6), visible=(0, 6))
-    finding = by_sets(Question.of(made, target(9, 9)))
+    finding = by_sets(Convergence.of(made, target(9, 9)))
     everywhere = every_size(made, target, 4)
     assert everywhere.table is not None
     asked = everywhere.table.question, Wound(3, 2, 1, zeros=False), Ground.of(everywhere.table)
@@ -297,7 +298,7 @@ FORGERIES = {
 def test_forgeries_are_not_confirmed(
     checker: str, what: str, life: Proof, wounded: Proof, tmp_path: Path, check_here: Check
 ) -> None:
-    of_lines = json.loads(prove(adder(), ADDITION, 2).certificate())
+    of_lines = json.loads(every_length(adder(), ADDITION, 2).certificate())
     of_sets = by_sets_of("checkerboard-seed-2")
     valid = {"check.py": of_sets, "cases.py": life, "lines.py": of_lines, "damage.py": wounded}
     valid = valid[checker]

@@ -24,11 +24,11 @@ from difflogic.library.certifying import certify
 from difflogic.library.groups import Claims
 from difflogic.library.loading import Source, load
 from difflogic.proof.answer import Confinement
-from difflogic.proof.convergence.findings import Verdict
-from difflogic.proof.every_length import prove
+from difflogic.proof.every_length import every_length
 from difflogic.proof.every_size import broken
 from difflogic.proof.files import damage_part, write_cases, write_certificate
 from difflogic.proof.question import Wound
+from difflogic.proof.verdict import Verdict
 from difflogic.tasks.line import ADDITION
 from tests.difflogic.circuit.circuits import automaton, circuit_of
 from tests.difflogic.proof.conftest import Check
@@ -154,7 +154,7 @@ def valid(checker: str) -> list[Proof]:
             ring = of_cases(xor, (2, 2), 2, "periodic")
             return [ring, of_cases(spread_out, (1, 2), 1), of_cases(COUNTER, (2, 2), 3)]
         case "lines.py":
-            return [json.loads(prove(adder(), ADDITION, 2).certificate())]
+            return [json.loads(every_length(adder(), ADDITION, 2).certificate())]
         case "damage.py":
             return [of_damage(*each) for each in LOCAL]
     files = {name: json.loads((GALLERY / f"{name}.json").read_text()) for name in RULES}

@@ -15,10 +15,10 @@ import pytest
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.gates import Op
 from difflogic.evaluation.assurance import assure_automaton
-from difflogic.proof import Verdict as Equality
-from difflogic.proof import prove
+from difflogic.proof import decide_equality
 from difflogic.proof.convergence.deciding import by_sets
-from difflogic.proof.convergence.findings import Question, Verdict
+from difflogic.proof.convergence.findings import Convergence
+from difflogic.proof.verdict import Verdict
 from difflogic.system.deadline import Deadline
 from tests.difflogic.circuit.circuits import automaton_of, circuit_of, same_next_states
 from tests.difflogic.proof.asking import decide, every_size
@@ -118,15 +118,15 @@ def check_all() -> int:
         assert judge(automaton, task, found, limited=True) == ""
         still_open += found.verdict is Verdict.open
         if task.more["claim"] == "stays":
-            goal = Question.of(automaton, task.targets[0])
+            goal = Convergence.of(automaton, task.targets[0])
             answer, truth = decide(goal, 5).verdict, right_from(goal)
             wrong = Verdict.proved if truth is None else Verdict.refuted
             assert answer is not wrong or automaton.fire_rate < 1
     for (one, _), (other, _) in zip(suite(), suite()[len(suite()) // 2 :], strict=False):
         if one.circuit.labels == other.circuit.labels:
-            answer = prove(one.circuit, other.circuit, one.visible).verdict
+            answer = decide_equality(one.circuit, other.circuit, one.visible).verdict
             same = same_next_states(one.circuit, other.circuit)
-            assert answer is not (Equality.different if same else Equality.equal)
+            assert answer is not (Verdict.refuted if same else Verdict.proved)
     return still_open
 
 
@@ -158,7 +158,7 @@ def test_larger_grids(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
     deadline = Deadline.after(1.0)
     table = every_size(made, columns, 2, deadline).table
     for size in ((20, 30), (1, 25)):
-        step = by_sets(Question.of(made, columns(*size))).from_step
+        step = by_sets(Convergence.of(made, columns(*size))).from_step
         assert step is not None
         assert table is None or step <= table.from_step(*size)
     zeros = replace(automaton_of(circuit_of([(Op.FALSE, 0, 0)], [9])), boundary="zero")

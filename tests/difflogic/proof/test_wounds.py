@@ -14,14 +14,15 @@ from difflogic.library.certifying import certify
 from difflogic.library.groups import Claims
 from difflogic.library.ruling import rule
 from difflogic.proof.answer import Confinement
-from difflogic.proof.cases import Listed
+from difflogic.proof.cases import ListedStarts
 from difflogic.proof.convergence.confinement import Ground, confine
 from difflogic.proof.convergence.deciding import by_sets
-from difflogic.proof.convergence.findings import Question, Verdict
+from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.sets import as_array
 from difflogic.proof.prover import prove
 from difflogic.proof.question import Wound
+from difflogic.proof.verdict import Verdict
 from difflogic.system.errors import ConfigError
 from tests.difflogic.proof.convergence.brute import number, step_all
 from tests.difflogic.proof.mutants import Pick, _random
@@ -66,7 +67,7 @@ def test_round_a_torus_a_wound_comes_back() -> None:
     with pytest.raises(ConfigError, match="with a zero boundary"):
         certify(made, Claims(damage=1), task=task)
     calm = np.zeros((10, 1, 6), np.uint8)
-    question = Question.of(made, calm[:1])
+    question = Convergence.of(made, calm[:1])
     found = confine(question, Wound(1), Ground(calm))
     assert found.verdict is Verdict.open
     assert found.text.endswith(": only grids with zeros beyond their edges are tried")
@@ -102,7 +103,7 @@ def drawn(pick: Pick) -> tuple[Confinement, bool]:
     start, state = start[list(small.circuit.labels)], start[list(small.circuit.labels)]
     for _ in range(60):
         state = step_all(small.circuit, state[None], boundary)[0]
-    question = Question.of(small, state[list(small.visible_rows)])
+    question = Convergence.of(small, state[list(small.visible_rows)])
     every = by_sets(question)
     if every.verdict is Verdict.proved and pick((True, False)):
         ground = Ground(as_array(question.board, every.final_sets))
@@ -111,7 +112,7 @@ def drawn(pick: Pick) -> tuple[Confinement, bool]:
         whole = np.zeros((1, channels, *size), np.uint8)
         whole[:, list(small.circuit.labels)] = start
         cases = Cases("one", whole, question.target[None], boundary, 60, "")
-        listed = Listed(made, cases, 60, wound=wound)
+        listed = ListedStarts(made, cases, 60, wound=wound)
         first, asked = number(start), prove(listed).confinement
         assert asked is not None
     if asked.verdict is Verdict.refuted:

@@ -10,8 +10,9 @@ import numpy as np
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import Boundary
 from difflogic.proof.answer import Confinement
-from difflogic.proof.convergence.findings import Bits, Question, Verdict
+from difflogic.proof.convergence.findings import Bits, Convergence
 from difflogic.proof.question import Wound
+from difflogic.proof.verdict import Verdict
 from tests.difflogic.proof.convergence.brute import all_states, rounds, step_all, successors
 
 LONGEST = 40
@@ -36,7 +37,7 @@ def places(shape: tuple[int, int], side: int) -> list[tuple[int, int, int]]:
     ]
 
 
-def replay(question: Question, found: Confinement, start: Bits | None = None) -> None:
+def replay(question: Convergence, found: Confinement, start: Bits | None = None) -> None:
     """Check by the plainest interpreter that a witness refutes; `start` is the only one."""
     wound, run, boundary = found.wound, found.witness, "zero"
     assert found.verdict is Verdict.refuted

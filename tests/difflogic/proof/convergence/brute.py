@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import Boundary
-from difflogic.proof.convergence.findings import Bits, Question
+from difflogic.proof.convergence.findings import Bits, Convergence
 from difflogic.proof.convergence.orbits import NEVER
 from tests.difflogic.circuit.circuits import circuits, naive
 
@@ -60,7 +60,7 @@ def settling(after: np.ndarray, right: np.ndarray) -> np.ndarray:
     return steps
 
 
-def settling_of(question: Question) -> np.ndarray:
+def settling_of(question: Convergence) -> np.ndarray:
     """Return the same for all states of a question's grid."""
     circuit, grid = question.circuit, (question.height, question.width)
     states = all_states(circuit.channels, *grid)
@@ -68,7 +68,7 @@ def settling_of(question: Question) -> np.ndarray:
     return settling(successors(circuit, *grid, question.boundary), right)
 
 
-def right_from(question: Question) -> int | None:
+def right_from(question: Convergence) -> int | None:
     """Return the step from which every start stays right; None if there is none."""
     steps = settling_of(question)
     return None if NEVER in steps else int(steps.max())
@@ -126,7 +126,7 @@ def shows(
 
 
 @st.composite
-def questions(draw: st.DrawFn, grids: Sequence[tuple[int, int]] = GRIDS) -> Question:
+def questions(draw: st.DrawFn, grids: Sequence[tuple[int, int]] = GRIDS) -> Convergence:
     """Draw a circuit, a grid, and a target that the circuit may reach."""
     height, width = draw(st.sampled_from(grids))
     boundary: Boundary = draw(st.sampled_from(["zero", "periodic"]))
@@ -138,4 +138,4 @@ def questions(draw: st.DrawFn, grids: Sequence[tuple[int, int]] = GRIDS) -> Ques
         if (after == state).all():
             break
         state = after
-    return Question(circuit, visible, height, width, boundary, state[0, list(visible)])
+    return Convergence(circuit, visible, height, width, boundary, state[0, list(visible)])

@@ -11,11 +11,12 @@ import pytest
 from difflogic.proof.convergence import confinement, sets
 from difflogic.proof.convergence.confinement import Ground, confine
 from difflogic.proof.convergence.deciding import by_sets
-from difflogic.proof.convergence.findings import Bits, Question, Verdict
+from difflogic.proof.convergence.findings import Bits, Convergence
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.sets import Sets
 from difflogic.proof.convergence.sizes import Table
 from difflogic.proof.question import Wound
+from difflogic.proof.verdict import Verdict
 from difflogic.system.deadline import Deadline
 from tests.difflogic.library.test_ruling import tough_checkerboard
 from tests.difflogic.proof.asking import every_size
@@ -28,13 +29,13 @@ from tests.difflogic.proof.convergence.trained import (
 from tests.difflogic.proof.wounds import distances, places, replay
 
 
-def alone(question: Question, height: int, width: int) -> Question:
+def alone(question: Convergence, height: int, width: int) -> Convergence:
     """Return the question about one grid."""
     target = checkerboard(height, width)
     return replace(question, height=height, width=width, boundary="zero", target=target)
 
 
-def calm_on(question: Question, height: int, width: int) -> Bits:
+def calm_on(question: Convergence, height: int, width: int) -> Bits:
     """Return the sets that a checkerboard ends in, on a grid of its own."""
     asked = alone(question, height, width)
     return sets.as_array(asked.board, by_sets(asked).final_sets)
@@ -49,7 +50,7 @@ def every_grid(rate: float = 0.6) -> Table:
 
 
 def on_the_whole_grid(
-    question: Question, calm: Bits, wound: Wound, far: np.ndarray
+    question: Convergence, calm: Bits, wound: Wound, far: np.ndarray
 ) -> tuple[int, int]:
     """Return how far cells are wrong, and from when on none is, without windows."""
     board = alone(question, *far.shape).board

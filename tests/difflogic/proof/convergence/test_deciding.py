@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from difflogic.circuit.gates import TRUTH_TABLES, Op
 from difflogic.proof.convergence import orbits, sets
 from difflogic.proof.convergence.deciding import REPEATING, SETS, Unrolled
-from difflogic.proof.convergence.findings import Question, Verdict
+from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.planes import unpack
 from difflogic.proof.satisfiability import Formula
+from difflogic.proof.verdict import Verdict
 from difflogic.system.deadline import NEVER
 from difflogic.system.errors import CircuitError
 from tests.difflogic.circuit.circuits import circuit_of, step
@@ -30,7 +31,7 @@ from tests.difflogic.proof.convergence.trained import (
 W, C = 3, 4
 
 
-def shown(question: Question, state) -> np.ndarray:
+def shown(question: Convergence, state) -> np.ndarray:
     return state[..., list(question.visible_places), :, :]
 
 
@@ -38,7 +39,7 @@ class TestVerdicts:
     @pytest.mark.thorough
     @given(questions())
     @settings(max_examples=60)
-    def test_agree_with_all_starts(self, question: Question) -> None:
+    def test_agree_with_all_starts(self, question: Convergence) -> None:
         found, expected = decide(question, 20), right_from(question)
         assert found.verdict is (Verdict.refuted if expected is None else Verdict.proved)
         if expected is not None:
@@ -53,7 +54,7 @@ class TestVerdicts:
     @pytest.mark.thorough
     @given(questions())
     @settings(max_examples=25)
-    def test_any_schedule_is_never_refuted_by_a_cycle(self, question: Question) -> None:
+    def test_any_schedule_is_never_refuted_by_a_cycle(self, question: Convergence) -> None:
         found = decide(replace(question, fire_rate=0.5), 20)
         if found.verdict is Verdict.proved:
             assert found.any_schedule
@@ -65,14 +66,14 @@ class TestVerdicts:
 
     def test_no_time_leaves_it_open(self) -> None:
         target = np.zeros((1, 3, 3), np.uint8)
-        question = Question(circuit_of([], [C]), (0,), 3, 3, "zero", target)
+        question = Convergence(circuit_of([], [C]), (0,), 3, 3, "zero", target)
         assert decide(question, 0.0).verdict is Verdict.open
 
 
 @pytest.mark.thorough
 @given(questions())
 @settings(max_examples=25)
-def test_unrolled_steps(question: Question) -> None:
+def test_unrolled_steps(question: Convergence) -> None:
     states = all_states(2, question.height, question.width)
     with Formula() as formula:
         layout = Unrolled(question, sets.everything(2, question.board), formula)
@@ -86,7 +87,7 @@ def test_unrolled_steps(question: Question) -> None:
 @pytest.mark.parametrize("op", list(Op))
 def test_a_gate_on_sets_is_exact(op: Op) -> None:
     """In a row of two cells, the right one reads both."""
-    question = Question(circuit_of([(op, W, C)], [9]), (0,), 1, 2, "zero", np.zeros((1, 1, 2)))
+    question = Convergence(circuit_of([(op, W, C)], [9]), (0,), 1, 2, "zero", np.zeros((1, 1, 2)))
     for left, right in product(((0,), (1,), (0, 1)), repeat=2):
         known = sets.Sets((min(left) | min(right) << 1,), (max(left) | max(right) << 1,))
         after = sets.step(question.network, question.board, known)
@@ -97,7 +98,7 @@ def test_a_gate_on_sets_is_exact(op: Op) -> None:
 class TestOrbits:
     @given(questions())
     @settings(max_examples=25)
-    def test_every_step(self, question: Question) -> None:
+    def test_every_step(self, question: Convergence) -> None:
         start = orbits.random_starts(question.board, 2, 1)
         found = orbits.orbit(question, start)
         assert found is not None
@@ -116,7 +117,7 @@ class TestOrbits:
     def test_the_limit_of_steps(self) -> None:
         # A single moving 1 needs as many steps as there are cells.
         circuit = circuit_of([(Op.A, W, W)], [9])
-        question = Question(circuit, (0,), 1, 40, "periodic", np.zeros((1, 1, 40), np.uint8))
+        question = Convergence(circuit, (0,), 1, 40, "periodic", np.zeros((1, 1, 40), np.uint8))
         assert orbits.orbit(question, (1,), most=39) is None
         found = orbits.orbit(question, (1,))
         assert found is not None
@@ -125,7 +126,7 @@ class TestOrbits:
 
 def test_the_target_must_fit() -> None:
     with pytest.raises(CircuitError, match=r"\(1, 2, 2\) is needed"):
-        Question(circuit_of([], [0]), (0,), 2, 2, "zero", np.zeros((2, 2, 2), np.uint8))
+        Convergence(circuit_of([], [0]), (0,), 2, 2, "zero", np.zeros((2, 2, 2), np.uint8))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from difflogic.circuit.gates import Op
 from difflogic.circuit.places import steps_to_show
 from difflogic.proof.convergence.erasing import right_from_erased
-from difflogic.proof.convergence.findings import Question
+from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.planes import Board, Network, pack, unpack
 from tests.difflogic.circuit.circuits import automaton, circuit_of
 from tests.difflogic.circuit.test_tough import grown, question_of
@@ -58,7 +58,7 @@ def test_cells_that_come_back_from_nothing_alone_do_not_heal():
     gates.append((Op.A_OR_NOT_B, all_, any_))
     shown = 18 + len(gates) - 1
     made = automaton(circuit_of(gates, [shown, shown]), visible=(1,), boundary="periodic")
-    question = Question.of(made, np.ones((1, 4, 4), np.uint8))
+    question = Convergence.of(made, np.ones((1, 4, 4), np.uint8))
     network, ones = Network(question.circuit), (question.board.full,) * 2
     assert network.step(question.board, (0, 0)) == network.step(question.board, ones) == ones
     state = (ones[0] - 1,) * 2

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from difflogic.proof.convergence import orbits
-from difflogic.proof.convergence.findings import Question
+from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.orbits import NEVER, UNKNOWN, orbit, run_from, steps_to_heal
 from difflogic.proof.convergence.planes import pack, unpack
 from tests.difflogic.proof.convergence.brute import number, questions, settling_of
@@ -27,7 +27,7 @@ class Steps(int):
 @pytest.mark.thorough
 @settings(max_examples=25)
 @given(question=questions(), data=st.data())
-def test_patches_on_all_states_of_a_run(question: Question, data) -> None:
+def test_patches_on_all_states_of_a_run(question: Convergence, data) -> None:
     circuit, grid = question.circuit, (question.height, question.width)
     settled = settling_of(question)
     start = pack(question.board, np.zeros((circuit.channels, *grid), np.uint8))

@@ -12,11 +12,12 @@ from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import Walls, neighbors
 from difflogic.proof.convergence import sets
 from difflogic.proof.convergence.deciding import by_sets
-from difflogic.proof.convergence.findings import Question, Verdict
+from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.planes import pack
 from difflogic.proof.convergence.sets import Sets
 from difflogic.proof.convergence.sizes import NEVER, Arrivals, EverySize, Target, arrivals
+from difflogic.proof.verdict import Verdict
 from difflogic.system.callbacks import checking
 from difflogic.system.deadline import Deadline
 from tests.difflogic.circuit.circuits import automaton, automaton_of, circuit_of
@@ -75,7 +76,7 @@ def test_grids_side_by_side_do_not_see_each_other() -> None:
 
 @given(questions(), st.integers(0, 2**32))
 @settings(max_examples=20)
-def test_holding_back_is_sound(question: Question, seed: int) -> None:
+def test_holding_back_is_sound(question: Convergence, seed: int) -> None:
     """A step on the sets of a table leads into the table's next sets, whatever is held back."""
     rng = np.random.default_rng(seed)
     shape = (2, question.height, question.width)
@@ -99,7 +100,7 @@ def test_holding_back_is_sound(question: Question, seed: int) -> None:
         assert ((array != sets.UNKNOWN) == (free.steps <= step)).all()
 
 
-def known_at(question: Question, found: Arrivals, step: int) -> Sets:
+def known_at(question: Convergence, found: Arrivals, step: int) -> Sets:
     """Return the sets at a step of a table of arrivals."""
     least = np.where(found.steps <= step, found.values, 0)
     most = np.where(found.steps <= step, found.values, 1)
@@ -148,7 +149,7 @@ def test_a_hidden_counter_of_rows_is_not_taken_for_one_that_repeats() -> None:
         return np.repeat(1 - np.arange(height) % 2, width).reshape(1, height, width)
 
     for height in (19, 20):
-        single = by_sets(Question.of(live_part(counting), rows(height, 3)))
+        single = by_sets(Convergence.of(live_part(counting), rows(height, 3)))
         assert (single.verdict is Verdict.proved) == (height < 20)
     assert of(counting, rows, 2).verdict is not Verdict.proved
 
@@ -159,4 +160,4 @@ def test_time_runs_out() -> None:
     found = every_size(ones, target, 1, Deadline.after(-1))
     assert (found.verdict, found.reason) == (Verdict.open, "time ran out")
     with checking(Deadline.after(-1).check):  # in the middle of a step
-        assert by_sets(Question.of(ones, target(3, 3))).verdict is Verdict.open
+        assert by_sets(Convergence.of(ones, target(3, 3))).verdict is Verdict.open

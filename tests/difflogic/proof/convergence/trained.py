@@ -10,7 +10,7 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.formats.circuit_file import read_circuit
-from difflogic.proof.convergence.findings import Bits, Question
+from difflogic.proof.convergence.findings import Bits, Convergence
 
 DATA = Path(__file__).parents[2] / "data"
 
@@ -36,9 +36,9 @@ def checkerboard(height: int, width: int) -> Bits:
     return ((x + y) % 2).astype(np.uint8)[None]
 
 
-def checkerboard_question(automaton: Automaton, height: int = 8, width: int = 8) -> Question:
+def checkerboard_question(automaton: Automaton, height: int = 8, width: int = 8) -> Convergence:
     """Ask whether every start ends in squares of 2×2 cells."""
-    return Question(
+    return Convergence(
         automaton.circuit,
         automaton.visible,
         height,
