@@ -18,15 +18,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
-from itertools import chain
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 MINORS = range(11, 15)
 """Of Python 3: those that the pages promise."""
 AT_ONCE = 2
-"""Interpreters that are tried at once."""
+"""Lists of commands that run at once."""
 SECONDS = 600
 """After which a command has failed."""
 ODD = {
@@ -77,30 +77,29 @@ def chosen(paths: list[str]) -> dict[int, str]:
     return known
 
 
-class Environment:
-    """An environment with the wheel, and the checks that passed and failed in it."""
+def installed(python: str, wheel: Path, folder: Path) -> Path:
+    """Install the wheel into an empty environment in `folder`; return its `dct`."""
+    made = folder / ("Scripts" if os.name == "nt" else "bin")
+    output_of(python, "-m", "venv", "--without-pip", str(folder))
+    # Compiling every module of every dependency takes longer than all that is imported here.
+    pip = [sys.executable, "-m", "pip", "--python", str(made / "python"), "install", "--no-compile"]
+    limits = ["--quiet", "--disable-pip-version-check", "-c", str(ROOT / "constraints.txt")]
+    output_of(*pip, *limits, str(wheel))
+    return made / "dct"
 
-    def __init__(self, name: str, python: str, wheel: Path, folder: Path) -> None:
-        self.name, self.passed, self._odd, self._began = name, 0, False, time.monotonic()
+
+class Round:
+    """Commands in a working directory: how many passed, and what those said that failed."""
+
+    def __init__(self, name: str, dct: Path, work: Path, odd: bool = False) -> None:
+        self.name, self.passed, self._dct, self._odd = name, 0, str(dct), odd
         self.failures: list[str] = []
-        self.work, self._variables = folder / "work", {"NUMBA_CACHE_DIR": str(folder / "cache")}
-        self.work.mkdir(parents=True)
-        bin = folder / "env" / ("Scripts" if os.name == "nt" else "bin")
-        self._dct, pip = str(bin / "dct"), [str(bin / "python"), "-m", "pip", "install", "--quiet"]
-        self._site = [str(bin / "python"), "-c", "import site; print(site.getsitepackages()[-1])"]
-        output_of(python, "-m", "venv", str(folder / "env"))
-        limits = ["--disable-pip-version-check", "-c", str(ROOT / "constraints.txt")]
-        output_of(*pip, *limits, str(wheel))
-
-    def oddly(self) -> None:
-        """Let what follows run where nothing is as usual, and say so in a second directory."""
-        site = Path(output_of(*self._site).strip())
-        (site / "sitecustomize.py").write_text(STRICT, encoding="utf-8")
-        self._odd = True
-        self.passed, self.failures, self._began = 0, [], time.monotonic()
-        self.name += ", all that is odd"
-        self.work = self.work.with_name("odd")
+        self.work = work
         self.work.mkdir()
+        self._variables = {"NUMBA_CACHE_DIR": str(work.parent / "cache")}
+        if odd:
+            self._variables |= ODD | {"PYTHONPATH": str(work.parent)}
+            (work.parent / "sitecustomize.py").write_text(STRICT, encoding="utf-8")
 
     @property
     def _environment(self) -> dict[str, str]:
@@ -109,7 +108,7 @@ class Environment:
         kept = {name: text for name, text in os.environ.items() if not name.startswith(foreign)}
         if self._odd:
             kept.pop("HOME", None)
-        return kept | self._variables | (ODD if self._odd else {})
+        return kept | self._variables
 
     def check(
         self, words: list[str], says: str = "", code: int = 0, stop_at: str | None = None
@@ -141,12 +140,14 @@ class Environment:
         else:
             self.passed += 1
 
-    def everything(self, thorough: bool) -> None:
+    def equivalence(self) -> None:
+        """Compare all ways to compute a step."""
+        self.check(["verify", "equivalence", "--small"], says="passed")
+
+    def everything(self) -> None:
         """Run what users run first."""
         self.check(SHORT, says="epoch 5/5")
         self.check(BENCH, says="sequential")
-        if thorough:
-            self.check(["verify", "equivalence", "--small"], says="passed")
         self.check(["config", "list"], says="checkerboard-small")
         self.check(["runs"], says="checkerboard-small")
         self.check(["inspect", "last"], says="fan-out")
@@ -158,10 +159,6 @@ class Environment:
         if os.name == "posix":  # Windows sends Ctrl-C to whole consoles
             endless = ["train-checkerboard", "--small", "--set", "automaton.fire_rate=0.01"]
             self.check(endless, says="resume", code=130, stop_at="epoch ")
-        seconds = time.monotonic() - self._began
-        print(f"{self.name}: {self.passed} passed, {len(self.failures)} failed in {seconds:.0f} s")
-        for each in self.failures:
-            print(each)
 
     def _film(self) -> list[str]:
         """Write three frames of the Game of Life, as Golly's patterns; return their names."""
@@ -183,6 +180,15 @@ def _lives(cell: int, cells: set[int], side: int) -> bool:
     return alive == 3 or (alive == 4 and cell in cells)
 
 
+def run(commands: Callable[[Round], None], each: Round) -> Round:
+    """Run the commands, and print what came of them."""
+    began = time.monotonic()
+    commands(each)
+    counts = f"{each.passed} passed, {len(each.failures)} failed"
+    print("\n".join([f"{each.name}: {counts} in {time.monotonic() - began:.0f} s", *each.failures]))
+    return each
+
+
 def main(given: list[str]) -> int:
     """Try every interpreter; return the exit code."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in background jobs, and inherited
@@ -197,20 +203,26 @@ def main(given: list[str]) -> int:
         output_of(*build, "--no-deps", "-w", str(folder), str(ROOT))
         (wheel,) = folder.glob("*.whl")
 
-        def attempt(minor: int) -> list[tuple[int, int]]:
-            newest = minor == max(found)
-            each = Environment(f"Python 3.{minor}", found[minor], wheel, folder / str(minor))
-            each.everything(thorough=newest)
-            counts = [(each.passed, len(each.failures))]
-            if newest:
-                each.oddly()
-                each.everything(thorough=False)
-                counts.append((each.passed, len(each.failures)))
-            return counts
+        rounds: list[Future[Round]] = []
 
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            counts = pool.map(attempt, sorted(found, reverse=True))
-            passed, failed = map(sum, zip(*chain.from_iterable(counts), strict=True))
+
+            def attempt(minor: int) -> Round:
+                name, home = f"Python 3.{minor}", folder / str(minor)
+                dct = installed(found[minor], wheel, home / "env")
+                done = run(Round.everything, Round(name, dct, home / "usual"))
+                if minor == max(found):  # by whichever worker is free first
+                    compared = Round(f"{name}, equivalence", dct, home / "compared")
+                    odd = Round(f"{name}, all that is odd", dct, home / "odd", odd=True)
+                    rounds.append(pool.submit(run, Round.equivalence, compared))
+                    rounds.append(pool.submit(run, Round.everything, odd))
+                return done
+
+            for minor in sorted(found, reverse=True):
+                rounds.append(pool.submit(attempt, minor))
+            done = [each.result() for each in rounds]  # those added meanwhile, too
+            passed = sum(each.passed for each in done)
+            failed = sum(len(each.failures) for each in done)
     print(f"{passed} passed, {failed} failed")
     return int(failed > 0 or not found)
 
