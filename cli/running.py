@@ -147,7 +147,7 @@ class Shown(ExitStack):
 
     def begin(self, session: Session) -> None:
         """Show the target, compile, and show progress from the run's epoch on."""
-        from difflogic.run.listing import proved_epochs
+        from difflogic.run.record import proved_epochs
         from difflogic.tasks import make_task, palette_of
 
         self._trainer = trainer = session.trainer

@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from difflogic.library.groups import SweepOptions as SweepOptions
     from difflogic.library.identifying import identify as identify
     from difflogic.library.layers import SoftRollout as SoftRollout
-    from difflogic.library.listing import runs as runs
     from difflogic.library.loading import load as load
     from difflogic.library.proving import prove as prove
+    from difflogic.library.records import runs as runs
     from difflogic.library.rendering import render as render
     from difflogic.library.reporting import plot as plot
     from difflogic.library.reporting import report as report
@@ -77,7 +77,7 @@ _NAMES = {
     "difflogic.library.groups": "Assumptions Claims ExampleOptions Frames SweepOptions",
     "difflogic.library.identifying": "identify",
     "difflogic.library.layers": "SoftRollout",
-    "difflogic.library.listing": "runs",
+    "difflogic.library.records": "runs",
     "difflogic.library.loading": "load",
     "difflogic.library.rendering": "render",
     "difflogic.library.reporting": "plot report",

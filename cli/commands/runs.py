@@ -50,15 +50,14 @@ def list_(
     right on its pairs, and not proved on other grids. Seconds are training time. A run
     that is stopped continues with dct train --resume RUN.
     """
-    from difflogic.library import listing
+    from difflogic.library import records
 
-    found = listing.runs(directory, where=where, tag=tag, sort=sort, inside=inside)
+    found = records.runs(directory, where=where, tag=tag, sort=sort, inside=inside)
     if as_json:
         output.show_json(found)
     elif not found:
-        from difflogic.run.listing import list_runs
-
-        hint = "no run fits" if list_runs(directory) else "no runs yet: dct train NAME makes one"
+        filtered = where or tag is not None
+        hint = "no run fits" if filtered else "no runs yet: dct train NAME makes one"
         note(f"{directory}: {hint}")
     else:
         _show_records(found, found.settings)
@@ -111,9 +110,9 @@ def _cell(key: str, value: Any) -> str | None:
 def show(run: RunOrSweep, as_json: AsJson = False) -> None:
     """Show a run: its results, its settings beside the shipped ones, its note and files."""
     from cli.terminal import report
-    from difflogic.library import keeping
+    from difflogic.library import records
 
-    found = keeping.describe(run)
+    found = records.describe(run)
     if as_json:
         output.show_json(found)
         return
@@ -148,9 +147,9 @@ def compare(
     sources: Annotated[Runs, Opt('Two runs or more; "last" is the newest')], as_json: AsJson = False
 ) -> None:
     """Compare runs: the settings in which they differ, and their results, side by side."""
-    from difflogic.library import listing
+    from difflogic.library import records
 
-    found = listing.runs(sources)
+    found = records.runs(sources)
     if len(found) < 2:
         raise ConfigError("name two runs or more, such as runs/a and last")
     if as_json:
@@ -180,9 +179,9 @@ def note_(
 
     dct runs lists the note. It finds it by its words (--where WORD), and its tags by --tag.
     """
-    from difflogic.library import keeping
+    from difflogic.library import records
 
-    found = keeping.annotate(run, text, tags, without)
+    found = records.annotate(run, text, tags, without)
     output.show_lines({"note": printable(found.text) or "-", "tags": ", ".join(found.tags) or "-"})
 
 
@@ -194,8 +193,8 @@ def remove(
 
     Asks first. Refuses a run that is training, a directory that holds other files, and links.
     """
-    from difflogic.library.listing import runs
-    from difflogic.library.removing import removable
+    from difflogic.library.records import runs
+    from difflogic.run.removal import removable
 
     found = list({each.path: each for each in map(removable, sources)}.values())
     if not yes:

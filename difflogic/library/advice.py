@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from difflogic.config import load_config, shipped_configs
-from difflogic.run.resuming import changed
+from difflogic.run.run_directory import RunDirectory
+from difflogic.run.settings import changed
 from difflogic.system.errors import ConfigError
 from difflogic.system.files import for_shell
 
@@ -30,6 +32,7 @@ def advise(summary: Mapping[str, Any], directory: str, allow_code: bool = False)
 
     With `allow_code` the task is the user's own code: the commands need --allow-code.
     """
+    run = RunDirectory(Path(directory))
     path, allow = for_shell(directory), " --allow-code" if allow_code else ""
     resume, checked = f"dct train --resume {path}{allow}", summary["scores"]["checked"]
     if summary["interrupted"]:
@@ -42,10 +45,10 @@ def advise(summary: Mapping[str, Any], directory: str, allow_code: bool = False)
         reason = f"Too late: right from step {found['from_step']}, not from step {checked['step']}"
     full = full_experiment(summary, directory)
     another = "train the full experiment" if full else "try another seed"
-    train = f"dct train {full or for_shell(directory + '/config.toml')}"
+    train = f"dct train {full or for_shell(run.config)}"
     train += f" --seed {summary['seed'] + (0 if full else 1)}"
     if summary.get("start"):  # from another start it would be another experiment
-        train += f" --from {for_shell(directory + '/start.npz')}"
+        train += f" --from {for_shell(run.start)}"
     longer = f"{resume} --epochs {2 * summary['epochs_requested']}"
     return Advice(f"{reason}: resume this run, or {another}", (longer, train))
 
@@ -61,7 +64,8 @@ def full_experiment(summary: Mapping[str, Any], directory: str) -> str | None:
     if not short and name == summary["experiment"]:
         return None
     try:
-        found = changed(*map(load_config, (summary["experiment"], f"{directory}/config.toml")))
+        settings = str(RunDirectory(Path(directory)).config)
+        found = changed(*map(load_config, (summary["experiment"], settings)))
     except ConfigError:
         return None  # the user's own task of the same name
     return name if all(key.startswith(OF_ONE_RUN) for key in found) else None

@@ -17,12 +17,13 @@ from difflogic.examples.reading import read_examples
 from difflogic.library.common import MessageCallback, ShouldStop
 from difflogic.library.groups import AS_FITS, ExampleOptions
 from difflogic.library.loading import load
-from difflogic.library.removing import clear_remains
 from difflogic.library.training import saved_at_interrupts
 from difflogic.library.ways import Way, describe, ways_to_learn
-from difflogic.run.run_directory import RunDirectory, run_name
+from difflogic.run.removal import clear_remains
+from difflogic.run.run_directory import RunDirectory
+from difflogic.run.settings import run_name
+from difflogic.run.summary import read_summary, write_summary
 from difflogic.system.callbacks import ignore, never_stop
-from difflogic.system.files import ATTEMPTS, CONFIG, write_whole
 from difflogic.system.quantities import counted
 from difflogic.tasks import make_task
 from difflogic.training.session import Session
@@ -115,14 +116,14 @@ def train_examples(
         def stop() -> bool:
             return interrupted() or should_stop() or time.monotonic() - began > options.time_limit
 
-        learned = _race(ways, run.path, stop, on_message)
+        learned = _race(ways, run, stop, on_message)
         if interrupted():
             on_message(f"interrupted; the best circuit so far is in {run.path}")
         elif not (learned.summary["finished"] or should_stop()):
             # The time limit ended it, as asked: it was not interrupted.
             ended = {**learned.summary, "finished": True, "interrupted": False}
-            run.write_summary(ended)
-            learned = replace(learned, summary=run.read_summary() or ended)
+            write_summary(run, ended)
+            learned = replace(learned, summary=read_summary(run) or ended)
         if learned.right:
             learned = replace(learned, padded=_prove_longer(run, stop))
     return learned
@@ -138,14 +139,14 @@ def _prove_longer(run: RunDirectory, stop: ShouldStop) -> Padded:
 
 
 def _race(
-    ways: Sequence[Way], path: Path, stop: ShouldStop, on_message: MessageCallback
+    ways: Sequence[Way], run: RunDirectory, stop: ShouldStop, on_message: MessageCallback
 ) -> LearnedRule:
-    """Let ways take turns, in directories inside of `path`; keep the best one's run there."""
-    places = [path / f".attempt-{number}" for number in range(1, len(ways) + 1)]
+    """Let ways take turns, in directories inside of `run`; keep the best one's run there."""
+    places = [run.attempt(number) for number in range(1, len(ways) + 1)]
     found: dict[int, tuple[Tried, Mapping[str, Any]]] = {}
     with ExitStack() as stack:
         for place in places:
-            stack.callback(shutil.rmtree, place, ignore_errors=True)
+            stack.callback(shutil.rmtree, place.path, ignore_errors=True)
         with ExitStack() as entered:
             sessions: dict[int, Session] = {}
             epochs, seconds = FIRST_EPOCHS, dict.fromkeys(range(len(ways)), 0.0)
@@ -155,7 +156,7 @@ def _race(
                         break
                     before = time.process_time()
                     if number not in sessions:
-                        session = Session(way.config, RunDirectory.at(places[number]))
+                        session = Session(way.config, RunDirectory.at(places[number].path))
                         sessions[number] = entered.enter_context(session)
                         session.trainer.warm_up()
                     try:
@@ -173,17 +174,14 @@ def _race(
         attempts = tuple(found[number][0] for number in sorted(found))
         best = min(found, key=lambda number: (*_cost(*found[number]), number))
         attempt, result = found[best]
-        # The configuration first: once it is there, `dct runs rm` knows the directory.
-        for file in sorted(places[best].iterdir(), key=lambda file: file.name != CONFIG):
-            file.rename(path / file.name)
-    rows = json.dumps([vars(each) for each in attempts], indent=2) + "\n"
-    write_whole(path / ATTEMPTS, lambda file: file.write(rows.encode()))
+        run.adopt(places[best])
+    run.write(run.attempts, json.dumps([vars(each) for each in attempts], indent=2) + "\n")
     for number, each in enumerate(attempts, 1):
         outcome = (
             f"right on all pairs, {counted(each.gates, 'gate')}" if each.right else "not right"
         )
         on_message(f"way {number}: {outcome}; {each.epochs} epochs, {each.seconds:.1f} s")
-    return LearnedRule(path, result, attempt.words, attempts)
+    return LearnedRule(run.path, result, attempt.words, attempts)
 
 
 def _train(session: Session, epochs: int, stop: ShouldStop) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from difflogic.formats.circuit_file import read_circuit
 from difflogic.library.common import table
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
-from difflogic.run.finding import saved_model
+from difflogic.run.run_directory import saved_model
 from difflogic.system.archive import is_archive
 from difflogic.system.errors import CircuitError, ConfigError
 from difflogic.system.json_values import chosen

@@ -16,8 +16,8 @@ from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.options import TimeLimit, checked
 from difflogic.library.simplifying import small_form
 from difflogic.library.trusting import load_trusted
-from difflogic.run.finding import saved_model
 from difflogic.run.metrics import History
+from difflogic.run.run_directory import saved_model
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.results import aggregate, make_row
 from difflogic.system.callbacks import ignore

@@ -10,10 +10,8 @@ from pathlib import Path
 
 from difflogic.library.options import Port
 from difflogic.run.metrics import StepResult
-from difflogic.run.run_directory import find_run
-from difflogic.scale.sweeps.directory import SweepDirectory
-from difflogic.system.errors import RunDirectoryError
-from difflogic.system.files import CONFIG, for_shell
+from difflogic.run.run_directory import RunDirectory
+from difflogic.system.files import for_shell
 from difflogic.training.session import Session
 from difflogic.view.watching import Feed, WatchServer
 from difflogic.view.watching.follower import Follower
@@ -33,11 +31,7 @@ def watch(source: str | Path = "last", port: Port = 0) -> Iterator[WatchServer]:
     is served on loopback only, at the server's `link`. Raises RunDirectoryError if there is neither
     a run nor a sweep.
     """
-    path = Path(source)
-    if not SweepDirectory(path).exists:
-        path = find_run(str(source))
-        if not (path / CONFIG).is_file():
-            raise RunDirectoryError(f"{path}: contains no run (no {CONFIG})")
+    path = RunDirectory.named(source, sweeps=True).path
     feed = Feed()
     feed.publish(path=for_shell(path))
     with Follower(path, feed), WatchServer(feed, port) as server:

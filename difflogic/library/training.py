@@ -16,15 +16,12 @@ from difflogic.config.applying import without_effect
 from difflogic.library.common import MessageCallback, ShouldStop, table
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.options import NewDirectory, Recipe, Set
-from difflogic.run.finding import saved_model
 from difflogic.run.metrics import StepResult
-from difflogic.run.resuming import differing, without_foreign_results
-from difflogic.run.run_directory import RunDirectory, find_run, run_name
+from difflogic.run.run_directory import RunDirectory, saved_model
+from difflogic.run.settings import differing, run_name, without_foreign_results
 from difflogic.run.start_model import StartModel
-from difflogic.run.summary import FILES
 from difflogic.system.callbacks import ignore, listening, never_stop
-from difflogic.system.errors import ConfigError, RunDirectoryError
-from difflogic.system.files import CONFIG, MODEL, SUMMARY, for_shell
+from difflogic.system.errors import ConfigError
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.tasks import task_class
 from difflogic.training.session import Session
@@ -82,7 +79,7 @@ def resolve(
         return config
     source, kept = config, list(overrides)
     if resume is not None:
-        path = find_run(str(resume)) / CONFIG
+        path = RunDirectory.named(resume).config
         stored = load_config(path)
         whole = {"name": stored.name, "training.epochs": stored.training.epochs}
         source, kept = source or path, [*map(Override, whole, whole.values()), *kept]
@@ -211,32 +208,11 @@ def start_model(source: Source) -> StartModel:
     if not isinstance(source, str | Path):
         return StartModel.of(model)
     path = saved_model(Path(source))
-    if path == Path(source):
-        return StartModel.read(path, loaded.name)
-    start = StartModel.read(path, loaded.name, follow=False)
-    _require_as_summed_up(start, path)
+    is_run = path != Path(source)
+    start = StartModel.read(path, loaded.name, follow=not is_run)
+    if is_run:
+        start.require_summed_up(RunDirectory(path.parent))
     return start
-
-
-def _require_as_summed_up(start: StartModel, path: Path) -> None:
-    """Raise RunDirectoryError if a finished run's summary describes another model."""
-    problem = None
-    try:
-        summary = RunDirectory(path.parent).read_summary()
-    except RunDirectoryError as error:
-        problem = str(error)
-    else:
-        # An unfinished run may have saved a newer model than its summary describes.
-        if summary is not None and summary["finished"]:
-            kept = summary[FILES].get(MODEL, start.sha256)
-            expected = {"sha256": kept} | {key: summary[key] for key in ("experiment", "seed")}
-            if expected != start.as_dict():
-                problem = f"{path}: is damaged, or of another run than {SUMMARY} describes"
-    if problem is not None:
-        raise RunDirectoryError(
-            f"{problem}: to start from the model anyway, name its file; to restore it from a "
-            f"checkpoint: dct train --resume {for_shell(path.parent)}"
-        )
 
 
 def open_run(
@@ -246,7 +222,7 @@ def open_run(
     if resume is not None:
         if directory is not None:
             raise ConfigError("a resumed run already has a directory: do not name another")
-        return RunDirectory(find_run(str(resume)))
+        return RunDirectory.named(resume)
     if directory is not None and not new:
         return RunDirectory.at(Path(directory))
     return RunDirectory.create(

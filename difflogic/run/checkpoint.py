@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.run.run_directory import RunDirectory, epoch_of
 from difflogic.system import machine
 from difflogic.system.archive import NpzReader, write_npz
 from difflogic.system.errors import ModelFileError, RunDirectoryError
@@ -34,7 +34,6 @@ KEPT = 2
 MAX_HEADER_BYTES = 2**22
 """A configuration may hold a picture of 1 MB."""
 
-_NAME = re.compile(r"checkpoint-\d{1,12}\.npz")
 _PREFIX = "state_"
 _OVERHEAD_BYTES = 2**20
 
@@ -69,23 +68,7 @@ class Checkpoint:
     """Versions of the libraries, and how the device rounds."""
 
 
-def checkpoint_path(directory: Path, epoch: int) -> Path:
-    """Return the path of an epoch's checkpoint."""
-    return directory / f"checkpoint-{epoch}.npz"
-
-
-def checkpoints(directory: Path) -> list[Path]:
-    """Return the checkpoints in `directory`, the latest epoch first."""
-    found = [path for path in directory.iterdir() if _NAME.fullmatch(path.name)]
-    return sorted(found, key=epoch_of, reverse=True)
-
-
-def epoch_of(path: Path) -> int:
-    """Return the epoch in a checkpoint's name."""
-    return int(path.stem.partition("-")[2])
-
-
-def write_checkpoint(directory: Path, checkpoint: Checkpoint) -> Path:
+def write_checkpoint(run: RunDirectory, checkpoint: Checkpoint) -> Path:
     """Write ``checkpoint-<epoch>.npz``, then remove all but the latest KEPT up to that epoch.
 
     Raises RunDirectoryError if it cannot be written; earlier ones are then unchanged.
@@ -95,9 +78,9 @@ def write_checkpoint(directory: Path, checkpoint: Checkpoint) -> Path:
     header["sha256"] = _digest(header, state)
     arrays = {"header": np.frombuffer(json.dumps(header).encode(), np.uint8)}
     arrays |= {_PREFIX + name: array for name, array in state.items()}
-    path = checkpoint_path(directory, checkpoint.epoch)
+    path = run.checkpoint(checkpoint.epoch)
     write_whole(path, lambda file: write_npz(file, arrays))
-    _prune(directory, checkpoint.epoch)
+    _prune(run, checkpoint.epoch)
     return path
 
 
@@ -129,7 +112,7 @@ def read_checkpoint(path: Path, template: State) -> Checkpoint:
     if [type(value) for value in found] != [int, int, dict, dict] or not numbers:
         raise CheckpointError(f"{path}: is not a checkpoint of dct")
     epoch, resumed, config, origin = found
-    if path != checkpoint_path(path.parent, epoch):
+    if path != RunDirectory(path.parent).checkpoint(epoch):
         raise CheckpointError(f"{path}: holds epoch {epoch}: it was renamed")
     history = str(header.get("history", ""))
     return Checkpoint(epoch, resumed, config, state, seconds, history, origin)
@@ -161,11 +144,10 @@ def _digest(header: Mapping[str, Any], state: State) -> str:
     return digest.hexdigest()
 
 
-def _prune(directory: Path, epoch: int) -> None:
+def _prune(run: RunDirectory, epoch: int) -> None:
     """Remove all but the KEPT latest up to `epoch`; the run went back behind any later ones."""
-    found = checkpoints(directory)
-    valid = [path for path in found if epoch_of(path) <= epoch]
-    for path in found:
+    valid = [path for path in run.checkpoints if epoch_of(path) <= epoch]
+    for path in run.checkpoints:
         if path not in valid[:KEPT]:
             with suppress(OSError):  # a leftover only takes up space
                 path.unlink()

@@ -16,10 +16,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from difflogic.run.run_directory import LOCK
 from difflogic.system.errors import LockLostError, RunDirectoryError
 from difflogic.system.files import open_inside, open_plain, read_inside, refused
-
-NAME = ".lock"
 
 MAX_HOLDER_BYTES = 2**12
 GLANCE_SECONDS = 0.05
@@ -53,7 +52,7 @@ class RunLock:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-        self._path = directory / NAME
+        self._path = directory / LOCK
         self._file: BinaryIO | None = None
 
     def __enter__(self) -> RunLock:
@@ -124,7 +123,7 @@ class RunLock:
 def is_held(directory: Path) -> bool:
     """Whether a process holds a directory's lock."""
     try:
-        with open_plain(directory / NAME, follow=False) as file:
+        with open_plain(directory / LOCK, follow=False) as file:
             _lock(file)
     except OSError as error:
         return error.errno in _TAKEN

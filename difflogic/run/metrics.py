@@ -13,6 +13,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.run.run_directory import RunDirectory
+from difflogic.system.errors import RunDirectoryError
+from difflogic.system.files import open_plain, refused
+
 if TYPE_CHECKING:
     from difflogic.search.finishing import Finished
 
@@ -243,6 +247,19 @@ class History:
         """What tells the history of one run from another's: a checksum of all losses."""
         text = "\n".join(f"{row.soft_loss} {row.hard_loss}" for row in self.rows)
         return hashlib.sha256(text.encode()).hexdigest()
+
+
+def read_metrics(run: RunDirectory, epochs: int) -> History:
+    """Read the first `epochs` rows of metrics.csv. Raises RunDirectoryError if it has fewer."""
+    if not epochs:
+        return History()
+    try:
+        with open_plain(run.metrics, follow=False) as file:
+            return from_csv(file, epochs)
+    except OSError as error:
+        raise refused(run.metrics, "read", error) from None
+    except ValueError as error:
+        raise RunDirectoryError(f"{run.metrics}: is damaged: {error}") from None
 
 
 def from_csv(file: BinaryIO, epochs: int) -> History:

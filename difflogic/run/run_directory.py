@@ -1,88 +1,81 @@
-"""The directory of a run. It is never overwritten; each of its files is whole or missing."""
+"""The directory of a run, or of a sweep with its runs: which files it has, and what is in it.
+
+A run is never overwritten; each of its files is whole or missing. The other modules of this package
+say what is in the files.
+"""
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from errno import ENOENT
 from fnmatch import fnmatch
+from operator import methodcaller
 from pathlib import Path
-from typing import Any
 
-from difflogic.config import Config, load_config
-from difflogic.model.model import Model
-from difflogic.run import lock, summary
-from difflogic.run.checkpoint import checkpoints
-from difflogic.run.finding import LAST, ROOT, newest_run, runs_under
-from difflogic.run.metrics import History, from_csv
-from difflogic.run.start_model import StartModel
-from difflogic.system.errors import ConfigError, ModelFileError, RunDirectoryError
-from difflogic.system.files import (
-    CONFIG,
-    LEFTOVERS,
-    METRICS,
-    MODEL,
-    START,
-    SUMMARY,
-    digest,
-    for_shell,
-    is_there,
-    open_plain,
-    read_inside,
-    reason,
-    refused,
-    remove_leftovers,
-    write_whole,
+from difflogic.system import files
+from difflogic.system.errors import RunDirectoryError
+from difflogic.system.files import for_shell, is_there, open_plain, refused, write_whole
+
+ROOT = "runs"
+LAST = "last"
+"""Names the newest run or sweep under a root."""
+
+LOCK, SWEEP = ".lock", "sweep.toml"
+TABLES = "table.csv", "table.json", "table.md"
+"""The results of a sweep."""
+ATTEMPT = re.compile(r"\.attempt-[0-9]+")
+"""Names of the directories in which `train_examples` makes its attempts, until one wins."""
+
+OF_RUN = (
+    files.LEFTOVERS,
+    files.MODEL,
+    "checkpoint-*.npz",
+    files.METRICS,
+    files.START,
+    files.SUMMARY,
+    files.ATTEMPTS,
+    files.NOTE,
+    files.CONFIG,
 )
-from difflogic.tasks.custom import code_of
+"""Files of a run, in the order of their removal: what is left after an interruption is a run's."""
+OF_SWEEP = (files.LEFTOVERS, *TABLES, files.NOTE, SWEEP)
 
-STAMP = "%Y%m%d-%H%M%S"
+_STAMP = "%Y%m%d-%H%M%S"
 """The local time at the beginning of a run's name."""
-
-SWEEP = "sweep.toml"
-
-SUMMED_UP = (CONFIG, METRICS, MODEL)
-"""Files of a finished run whose checksums are in its summary."""
+_WRITTEN = re.compile(r"# written ([0-9T:.-]{19,26})Z")
+_CHECKPOINT = re.compile(r"checkpoint-\d{1,12}\.npz")
 
 
-def run_name(config: Config) -> str:
-    """Return the part of a run directory's name that names the experiment and its seed."""
-    return f"{config.name}-seed{config.training.seed}"
+class _File:
+    """The path of a file in a run's directory."""
 
+    def __init__(self, name: str) -> None:
+        self.name = name
 
-def find_run(name: str, root: str | Path = ROOT) -> Path:
-    """Return the run directory `name`, or the newest run under `root` if that is "last".
-
-    Raises RunDirectoryError if there is no such run.
-    """
-    if name == LAST:
-        return newest_run(root)
-    path = Path(name)
-    try:
-        there = is_there(path / CONFIG)
-    except OSError as error:
-        raise refused(path, "used as run directory", error) from error
-    if is_there(path) and not path.is_dir():
-        raise RunDirectoryError(f"{path}: is not a run directory, but a file")
-    if not path.is_dir():
-        found = runs_under(root)
-        known = f': the newest of {root} is {found[-1]}, or "{LAST}"' if found else ""
-        raise RunDirectoryError(f"{path}: no such run directory{known}")
-    if not (path / CONFIG).is_file():
-        what = f"its {CONFIG} is not a regular file" if there else f"it has no {CONFIG}"
-        raise RunDirectoryError(f"{path}: holds no run, as {what}")
-    return path
+    def __get__(self, run: RunDirectory, kind: type[RunDirectory]) -> Path:
+        return run.path / self.name
 
 
 @dataclass(frozen=True)
 class RunDirectory:
-    """The files of a run: config.toml, metrics.csv, model.npz, summary.json, checkpoints."""
+    """The files of a run, or of a sweep."""
 
     path: Path
     made: bool = False
     """Whether this process made the directory, and may remove it if the run has no results."""
+
+    config, metrics, model = map(_File, (files.CONFIG, files.METRICS, files.MODEL))
+    summary, note = map(_File, (files.SUMMARY, files.NOTE))
+    start = _File(files.START)
+    """A copy of the saved model that the run started from, if any."""
+    attempts = _File(files.ATTEMPTS)
+    """What was tried in learning from examples, in the run of the best attempt."""
+    sweep = _File(SWEEP)
+    """The plan of a sweep: the directory then holds `runs`, and no run itself."""
 
     @classmethod
     def create(
@@ -94,11 +87,11 @@ class RunDirectory:
         not empty, or if the directory cannot be made.
         """
         if requested is None:
-            return cls(_make_new(Path(root), f"{datetime.now():{STAMP}}-{name}"), made=True)
+            return cls(_make_new(Path(root), f"{datetime.now():{_STAMP}}-{name}"), made=True)
         run = cls.at(requested)
         if not run.is_empty:
             hint = ""
-            if (run.path / CONFIG).is_file():
+            if run.config.is_file():
                 hint = f" (to continue its run, use --resume {for_shell(run.path)})"
             raise RunDirectoryError(
                 f"{run.path}: is not empty, and runs are never overwritten: name a new or "
@@ -123,6 +116,130 @@ class RunDirectory:
             raise refused(path, "used as run directory", error) from error
         return cls(path, made)
 
+    @classmethod
+    def named(cls, name: str | Path, root: str | Path = ROOT, sweeps: bool = False) -> RunDirectory:
+        """Return the run `name`, or the newest run or sweep under `root` if that is "last".
+
+        Raises RunDirectoryError if there is no such run; for a sweep, too, unless `sweeps`.
+        """
+        run = newest(root) if str(name) == LAST else cls(Path(name))
+        path = run.path
+        try:
+            there = is_there(run.config)
+        except OSError as error:
+            raise refused(path, "used as run directory", error) from error
+        if is_there(path) and not path.is_dir():
+            raise RunDirectoryError(f"{path}: is not a run directory, but a file")
+        if not path.is_dir():
+            found = entries(root)
+            known = f': the newest of {root} is {found[-1].path}, or "{LAST}"' if found else ""
+            raise RunDirectoryError(f"{path}: no such run directory{known}")
+        if sweeps and run.is_sweep:
+            return run
+        if not run.is_run:
+            name = run.config.name
+            what = f"its {name} is not a regular file" if there else f"it has no {name}"
+            raise run.refusal(f"holds no run, as {what}")
+        return run
+
+    def refusal(self, problem: str) -> RunDirectoryError:
+        """Return the error for a directory that is not a run's, with the runs that it holds."""
+        if not self.is_sweep:
+            return RunDirectoryError(f"{self.path}: {problem}")
+        such = "".join(f", such as {for_shell(run.path)}" for run in self.runs[:1])
+        return RunDirectoryError(
+            f"{self.path}: is a sweep: name one of its runs{such}; dct runs {for_shell(self.path)} "
+            "lists them"
+        )
+
+    @property
+    def is_run(self) -> bool:
+        """Whether it holds a run."""
+        return os.path.isfile(self.config)
+
+    @property
+    def is_sweep(self) -> bool:
+        """Whether it holds a sweep."""
+        return os.path.isfile(self.sweep)
+
+    @property
+    def runs(self) -> list[RunDirectory]:
+        """The runs of a sweep, by name; links are not followed. Raises OSError."""
+        variants = [each for each in sorted(self.path.iterdir()) if is_folder(each)]
+        places = [each for variant in variants for each in sorted(variant.iterdir())]
+        return [run for run in map(RunDirectory, places) if is_folder(run.path) and run.is_run]
+
+    @property
+    def begun(self) -> datetime:
+        """When the run or sweep was last begun or extended, in UTC.
+
+        Read from config.toml; without a valid time there, it is the time of that file, or of a
+        sweep's plan, but none in the future. Raises OSError.
+        """
+        if self.is_sweep:
+            return _changed(self.sweep)
+        with open_plain(self.config, follow=False) as file:
+            written = _WRITTEN.match(file.read(100).decode(errors="replace"))
+        with suppress(ValueError, OverflowError):
+            if written is not None:
+                return datetime.fromisoformat(written[1]).replace(tzinfo=UTC)
+        return _changed(self.config)
+
+    @property
+    def checkpoints(self) -> list[Path]:
+        """Its checkpoints, the latest epoch first."""
+        found = [path for path in self.path.iterdir() if _CHECKPOINT.fullmatch(path.name)]
+        return sorted(found, key=epoch_of, reverse=True)
+
+    def checkpoint(self, epoch: int) -> Path:
+        """Return the path of an epoch's checkpoint."""
+        return self.path / f"checkpoint-{epoch}.npz"
+
+    def attempt(self, number: int) -> RunDirectory:
+        """Return the directory of an attempt to learn from examples, inside of this one."""
+        return RunDirectory(self.path / f".attempt-{number}")
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The bytes of each file, by name, without the lock."""
+        entries = sorted(each for each in self.path.iterdir() if each.name != LOCK)
+        return {each.name: each.lstat().st_size for each in entries if each.is_file()}
+
+    @property
+    def code(self) -> list[Path]:
+        """Copies of the code of the user's own task."""
+        return sorted(self.path.glob("*.py"))
+
+    @property
+    def summed_up(self) -> tuple[Path, ...]:
+        """Files of a finished run whose checksums are in its summary."""
+        return self.config, self.metrics, self.model
+
+    @property
+    def contents(self) -> dict[str, bytes]:
+        """The files of a finished run, by name; `put` writes them elsewhere."""
+        found = (*self.summed_up, self.summary, *self.code)
+        return {path.name: path.read_bytes() for path in found if path.is_file()}
+
+    def put(self, contents: Mapping[str, bytes]) -> None:
+        """Write files by name. The summary comes last, since it marks the run as finished."""
+        for name in sorted(contents, key=lambda name: name == files.SUMMARY):
+            write_whole(self.path / name, methodcaller("write", contents[name]))
+
+    def adopt(self, other: RunDirectory) -> None:
+        """Move the files of another run here.
+
+        The configuration comes first: once it is there, this directory is known as a run's.
+        """
+        for file in sorted(other.path.iterdir(), key=lambda file: file != other.config):
+            file.rename(self.path / file.name)
+
+    @property
+    def strangers(self) -> list[str]:
+        """The names of all that it holds, apart from a lock and what killed processes left."""
+        names = sorted(path.name for path in self.path.iterdir())
+        return [name for name in names if name != LOCK and not fnmatch(name, files.LEFTOVERS)]
+
     @property
     def is_empty(self) -> bool:
         """Whether it is empty, apart from a lock and the leftovers of a killed process.
@@ -130,130 +247,21 @@ class RunDirectory:
         A start model beside a lock does not count either: the run was killed before its
         config.toml.
         """
-        found = [
-            path.name
-            for path in self.path.iterdir()
-            if path.name != lock.NAME and not fnmatch(path.name, LEFTOVERS)
-        ]
-        return not found or (found == [START] and (self.path / lock.NAME).exists())
-
-    def write_config(self, config: Config, plan: str = "") -> Path:
-        """Write the resolved configuration and the time to config.toml; copy a task's own code.
-
-        `plan` is a one-line comment with the meaning of "auto" on this machine.
-        """
-        code = code_of(config.task)
-        if code is not None:
-            code.keep(self.path)
-        now = datetime.now(UTC).isoformat(timespec="microseconds").removesuffix("+00:00")
-        resolved = f"# auto is here: {plan}\n" if plan else ""
-        return self._write(CONFIG, f"# written {now}Z by dct\n{resolved}{config.to_toml()}")
-
-    def read_config(self) -> Config | None:
-        """Return the run's configuration, or None if it has none yet. Raises ConfigError."""
-        path = self.path / CONFIG
-        if path.is_symlink():
-            raise ConfigError(
-                f"{path}: is a link, and links are not followed here: replace it with the file"
-            )
-        return load_config(path) if path.exists() else None
-
-    def write_metrics(self, history: History) -> Path:
-        """Write metrics.csv, with all rows."""
-        return self._write(METRICS, history.to_csv())
-
-    def read_metrics(self, epochs: int) -> History:
-        """Read the first `epochs` rows of metrics.csv. Raises RunDirectoryError if it has fewer."""
-        path = self.path / METRICS
-        if not epochs:
-            return History()
-        try:
-            with open_plain(path, follow=False) as file:
-                return from_csv(file, epochs)
-        except OSError as error:
-            raise refused(path, "read", error) from None
-        except ValueError as error:
-            raise RunDirectoryError(f"{path}: is damaged: {error}") from None
-
-    def write_model(self, model: Model) -> Path:
-        """Write the model to model.npz."""
-        path = self.path / MODEL
-        content = model.to_bytes(str(path))
-        write_whole(path, lambda file: file.write(content))
-        return path
-
-    def write_start(self, start: StartModel) -> None:
-        """Keep the model that the run starts from, in start.npz."""
-        write_whole(self.path / START, lambda file: file.write(start.content))
-
-    def read_start(self, config: Config) -> StartModel:
-        """Read the model that a run with `config` started from.
-
-        Raises RunDirectoryError if it is missing, damaged or another model.
-        """
-        path = self.path / START
-        try:
-            start = StartModel.read(path, follow=False)
-        except ModelFileError as error:
-            raise RunDirectoryError(
-                f"{error}\nThe run started from this model, and can neither continue nor start "
-                "over without it: begin again with --from"
-            ) from None
-        if start.sha256 != config.run.start_sha256:
-            raise RunDirectoryError(
-                f"{path}: is not the model that the run started from, whose SHA-256 is "
-                f"{config.run.start_sha256}: put that one back, or begin the run again"
-            )
-        return start
-
-    def write_summary(self, results: Mapping[str, Any]) -> Path:
-        """Write summary.json, with the checksums of the files in SUMMED_UP."""
-        files = {}
-        for name in SUMMED_UP:
-            with suppress(OSError):
-                files[name] = digest(self.path / name)
-        return self._write(SUMMARY, summary.render(results, files))
-
-    def read_summary(self) -> dict[str, Any] | None:
-        """Return summary.json, or None if it is missing. Raises RunDirectoryError if damaged."""
-        path = self.path / SUMMARY
-        try:
-            return summary.parse(read_inside(path, summary.MAX_BYTES))
-        except FileNotFoundError:
-            return None
-        except ValueError as error:
-            raise RunDirectoryError(f"{path}: is damaged: {error}") from None
-
-    def problem(self, results: Mapping[str, Any], config: Config) -> str | None:
-        """Return what is wrong with the files of a finished run; None if they match its summary.
-
-        `results` is the summary, `config` the run's configuration.
-        """
-        if results["seed"] != config.training.seed or results["experiment"] != config.name:
-            return f"{self.path / SUMMARY}: is that of another run"
-        for name in SUMMED_UP:
-            path = self.path / name
-            try:
-                if digest(path) != results[summary.FILES].get(name):
-                    return f"{path}: is damaged, or of another run"
-            except OSError as error:
-                return f"{path}: {'is missing' if error.errno == ENOENT else reason(error)}"
-        return None
+        found = self.strangers
+        return not found or (found == [files.START] and (self.path / LOCK).exists())
 
     @property
     def has_results(self) -> bool:
         """Whether it has files that only a run of at least one epoch writes."""
-        return any((self.path / name).exists() for name in (MODEL, SUMMARY))
+        return self.model.exists() or self.summary.exists()
 
     def discard(self) -> None:
         """Remove the files of a run that has no results."""
         with suppress(OSError):
-            code = self.path.glob("*.py")  # of the user's own task
-            found = [*checkpoints(self.path), self.path / METRICS, self.path / CONFIG]
             # In this order: a directory with a config.toml can be resumed.
-            for path in [*found, *code, self.path / START]:
+            for path in (*self.checkpoints, self.metrics, self.config, *self.code, self.start):
                 path.unlink(missing_ok=True)
-            remove_leftovers(self.path)
+            files.remove_leftovers(self.path)
 
     def remove_if_made(self) -> None:
         """Remove the directory if it was made for this run and is empty."""
@@ -261,10 +269,73 @@ class RunDirectory:
             with suppress(OSError):
                 self.path.rmdir()
 
-    def _write(self, name: str, text: str) -> Path:
-        path = self.path / name
-        write_whole(path, lambda file: file.write(text.encode()))
+    def write(self, path: Path, text: str) -> Path:
+        """Write one of its files whole; return its path. Raises RunDirectoryError."""
+        write_whole(path, methodcaller("write", text.encode()))
         return path
+
+
+def entries(root: str | Path) -> list[RunDirectory]:
+    """Return the runs and sweeps under `root`, the last begun or extended at the end."""
+    try:
+        paths = list(Path(root).iterdir())
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise refused(Path(root), "searched", error) from error
+    found = []
+    for run in map(RunDirectory, paths):
+        with suppress(OSError):  # a pipe or an unreadable directory does not hide the other runs
+            if run.is_run or run.is_sweep:
+                found.append((run.begun, run.path))
+    return [RunDirectory(path) for _, path in sorted(found)]
+
+
+def newest(root: str | Path = ROOT) -> RunDirectory:
+    """Return the newest run or sweep under `root`. Raises RunDirectoryError without one."""
+    found = entries(root)
+    if not found:
+        raise RunDirectoryError(f"{root}: has no run: name a run's directory instead of {LAST}")
+    return found[-1]
+
+
+def saved_model(path: Path, root: str | Path = ROOT) -> Path:
+    """Return the model file of the run directory `path`, or `path` itself if it is a file.
+
+    "last" is the newest run under `root`. Raises RunDirectoryError if a run has not saved yet, and
+    for a sweep.
+    """
+    run = newest(root) if str(path) == LAST and not path.exists() else RunDirectory(path)
+    if not run.path.is_dir():
+        return path
+    if not run.model.exists():
+        raise run.refusal(
+            f"holds no {run.model.name}: name the directory of a run that has saved, or a file"
+        )
+    if run.model.is_symlink():
+        raise RunDirectoryError(
+            f"{run.model}: is a link, and links in runs are not followed: name the file"
+        )
+    return run.model
+
+
+def epoch_of(checkpoint: Path) -> int:
+    """Return the epoch in a checkpoint's name."""
+    return int(checkpoint.stem.partition("-")[2])
+
+
+def is_folder(path: Path) -> bool:
+    """Whether this is a directory, and no link to one."""
+    return path.is_dir() and not path.is_symlink()
+
+
+def _changed(path: Path) -> datetime:
+    now = datetime.now(UTC)
+    try:
+        changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    except (ValueError, OverflowError):  # a year out of range
+        return now
+    return min(changed, now)
 
 
 def _make_new(root: Path, name: str) -> Path:

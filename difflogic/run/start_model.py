@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
+from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
 from difflogic.config.models import Config
 from difflogic.model.model import Model
+from difflogic.run.run_directory import RunDirectory
+from difflogic.run.summary import FILES, read_summary
 from difflogic.system.archive import MAX_FILE_BYTES
-from difflogic.system.errors import ConfigError, ModelFileError
-from difflogic.system.files import open_plain, reason
+from difflogic.system.errors import ConfigError, ModelFileError, RunDirectoryError
+from difflogic.system.files import for_shell, open_plain, reason, write_whole
 
 _SIZES = {
     "channels": "automaton.channels",
@@ -48,6 +51,51 @@ class StartModel:
         """Wrap a model. Raises ModelFileError if it cannot be saved."""
         name = model.config.name
         return cls(name, model, model.to_bytes(name))
+
+    @classmethod
+    def kept(cls, run: RunDirectory, config: Config) -> StartModel:
+        """Read the model that a run with `config` started from.
+
+        Raises RunDirectoryError if it is missing, damaged or another model.
+        """
+        try:
+            start = cls.read(run.start, follow=False)
+        except ModelFileError as error:
+            raise RunDirectoryError(
+                f"{error}\nThe run started from this model, and can neither continue nor start "
+                "over without it: begin again with --from"
+            ) from None
+        if start.sha256 != config.run.start_sha256:
+            raise RunDirectoryError(
+                f"{run.start}: is not the model that the run started from, whose SHA-256 is "
+                f"{config.run.start_sha256}: put that one back, or begin the run again"
+            )
+        return start
+
+    def keep(self, run: RunDirectory) -> None:
+        """Write it to a run that starts from it."""
+        write_whole(run.start, methodcaller("write", self.content))
+
+    def require_summed_up(self, run: RunDirectory) -> None:
+        """Raise RunDirectoryError if the summary of a finished run describes another model."""
+        problem = None
+        try:
+            summary = read_summary(run)
+        except RunDirectoryError as error:
+            problem = str(error)
+        else:
+            # An unfinished run may have saved a newer model than its summary describes.
+            if summary is not None and summary["finished"]:
+                kept = summary[FILES].get(run.model.name, self.sha256)
+                expected = {"sha256": kept} | {key: summary[key] for key in ("experiment", "seed")}
+                if expected != self.as_dict():
+                    what = f"is damaged, or of another run than {run.summary.name} describes"
+                    problem = f"{run.model}: {what}"
+        if problem is not None:
+            raise RunDirectoryError(
+                f"{problem}: to start from the model anyway, name its file; to restore it from a "
+                f"checkpoint: dct train --resume {for_shell(run.path)}"
+            )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the entry of a run's summary."""

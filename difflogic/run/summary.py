@@ -5,10 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from contextlib import suppress
+from errno import ENOENT
+from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from difflogic.config.models import Config
+from difflogic.run.run_directory import RunDirectory
+from difflogic.system.errors import RunDirectoryError
+from difflogic.system.files import digest, read_inside, reason
 from difflogic.system.json_values import json_value
 
 MAX_BYTES = 2**24
@@ -117,6 +124,41 @@ class _Summary(_Entries):
     searched: bool = True
     corrected: _Corrected | None = None
     attempts: _Attempts | None = None
+
+
+def write_summary(run: RunDirectory, results: Mapping[str, Any]) -> Path:
+    """Write summary.json, with the checksums of the files that it sums up."""
+    found = {}
+    for path in run.summed_up:
+        with suppress(OSError):
+            found[path.name] = digest(path)
+    return run.write(run.summary, render(results, found))
+
+
+def read_summary(run: RunDirectory) -> dict[str, Any] | None:
+    """Return summary.json, or None if it is missing. Raises RunDirectoryError if damaged."""
+    try:
+        return parse(read_inside(run.summary, MAX_BYTES))
+    except FileNotFoundError:
+        return None
+    except ValueError as error:
+        raise RunDirectoryError(f"{run.summary}: is damaged: {error}") from None
+
+
+def problem(run: RunDirectory, results: Mapping[str, Any], config: Config) -> str | None:
+    """Return what is wrong with the files of a finished run; None if they match its summary.
+
+    `results` is the summary, `config` the run's configuration.
+    """
+    if results["seed"] != config.training.seed or results["experiment"] != config.name:
+        return f"{run.summary}: is that of another run"
+    for path in run.summed_up:
+        try:
+            if digest(path) != results[FILES].get(path.name):
+                return f"{path}: is damaged, or of another run"
+        except OSError as error:
+            return f"{path}: {'is missing' if error.errno == ENOENT else reason(error)}"
+    return None
 
 
 def render(summary: Mapping[str, Any], files: Mapping[str, str]) -> str:

@@ -10,9 +10,18 @@ from difflogic.config import Config
 from difflogic.model.model import Model
 from difflogic.run.checkpoint import Checkpoint
 from difflogic.run.metrics import History
-from difflogic.run.resuming import extended, find_resume_point, refuse_changes, with_free_settings
+from difflogic.run.resume_point import find_resume_point
 from difflogic.run.run_directory import RunDirectory
+from difflogic.run.settings import (
+    extended,
+    read_config,
+    refuse_changes,
+    with_free_settings,
+    write_config,
+)
 from difflogic.run.start_model import StartModel, fitted, missing
+from difflogic.run.summary import problem as summary_problem
+from difflogic.run.summary import read_summary, write_summary
 from difflogic.system.errors import RunDirectoryError
 from difflogic.system.ranks import Ranks
 from difflogic.training.rank_plan import RankPlan
@@ -63,9 +72,9 @@ class Opened:
         plan = RankPlan.of(config, self.model.netlist, ranks).plan
         # config.toml comes last: it makes the directory a run, which needs its start model.
         if self.start is not None:
-            self.run.write_start(self.start)
-            self.take(self.run.read_start(config))  # start from the copy
-        self.run.write_config(config, str(plan))
+            self.start.keep(self.run)
+            self.take(StartModel.kept(self.run, config))  # start from the copy
+        write_config(self.run, config, str(plan))
 
     def restore(self, trainer: Trainer) -> tuple[History, int | None, int]:
         """Restore the trainer from the latest checkpoint.
@@ -111,7 +120,7 @@ def open_run(
 
     Raises RunDirectoryError if the directory cannot be used, or has another configuration.
     """
-    stored = run.read_config()
+    stored = read_config(run)
     if stored is None:
         if not run.is_empty:
             raise RunDirectoryError(
@@ -132,20 +141,20 @@ def open_run(
     if given.training.epochs > stored.training.epochs:
         _extend(opened)
     if stored.run.start_sha256 is not None:
-        opened.take(run.read_start(stored))
+        opened.take(StartModel.kept(run, stored))
     return opened
 
 
 def _usable_summary(opened: Opened) -> dict[str, Any] | None:
     """Return the run's summary; None if it is missing or must be made again."""
     try:
-        summary = opened.run.read_summary()
+        summary = read_summary(opened.run)
     except RunDirectoryError as error:
         opened.on_message(f"warning: {error}: it is made again")
         return None
     if summary is None or not summary["finished"]:
         return summary
-    problem = opened.run.problem(summary, opened.config)
+    problem = summary_problem(opened.run, summary, opened.config)
     if problem is None:
         return summary
     opened.on_message(f"warning: {problem}: it is made again, if a checkpoint can be used")
@@ -158,5 +167,5 @@ def _extend(opened: Opened) -> None:
         # First, so that the summary never calls a run with epochs left finished.
         requested = opened.config.training.epochs
         opened.summary = opened.summary | {"finished": False, "epochs_requested": requested}
-        opened.run.write_summary(opened.summary)
-    opened.run.write_config(opened.config)
+        write_summary(opened.run, opened.summary)
+    write_config(opened.run, opened.config)

@@ -10,19 +10,21 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import replace
+from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from difflogic.config import Config
-from difflogic.run.checkpoint import Checkpoint, checkpoint_path, made_with, write_checkpoint
+from difflogic.run.checkpoint import Checkpoint, made_with, write_checkpoint
 from difflogic.run.lock import RunLock
 from difflogic.run.metrics import History, MetricsRow, StepResult, clocks
 from difflogic.run.run_directory import RunDirectory
 from difflogic.run.start_model import StartModel
+from difflogic.run.summary import read_summary, write_summary
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.cancelling import cancelling
 from difflogic.system.errors import LockLostError, RunDirectoryError, TrainingError
-from difflogic.system.files import for_shell, remove_leftovers
+from difflogic.system.files import for_shell, remove_leftovers, write_whole
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.training import searching
 from difflogic.training.following import gather
@@ -167,9 +169,9 @@ class Session:
             summary["start"] = self._start.as_dict()
         with self._stopping_if_it_cannot_save():
             self._lock.require()
-            self.run.write_summary(summary)
+            write_summary(self.run, summary)
             # Read it back, with the checksums.
-            self.summary = self.run.read_summary()
+            self.summary = read_summary(self.run)
         assert self.summary is not None
         return self.summary
 
@@ -215,7 +217,7 @@ class Session:
             return error
         with suppress(RunDirectoryError):
             self._lock.require()
-            path = self.run.write_metrics(self.history)
+            path = self.run.write(self.run.metrics, self.history.to_csv())
             return TrainingError(f"{error}\nThe epochs until then are in {path}")
         return error
 
@@ -223,7 +225,7 @@ class Session:
         trainer = self.trainer
         with trainer.phases("checkpoint"):
             self._lock.require()
-            self.run.write_metrics(self.history)
+            self.run.write(self.run.metrics, self.history.to_csv())
             self._lock.require()
             point = Checkpoint(
                 trainer.epoch,
@@ -234,7 +236,7 @@ class Session:
                 self.history.digest,
                 made_with(trainer.config.parallel.device),
             )
-            write_checkpoint(self.run.path, point)
+            write_checkpoint(self.run, point)
         self._checkpoint_epoch = trainer.epoch
 
     def _save_all(self) -> None:
@@ -249,7 +251,8 @@ class Session:
             result = trainer.result
             sizes = {"perception": result.config.perception, "update": result.config.update}
             config = self.config.model_copy(update=sizes)
-            self.run.write_model(replace(result, config=config))
+            content = replace(result, config=config).to_bytes(str(self.run.model))
+            write_whole(self.run.model, methodcaller("write", content))
         self._saved_epoch = trainer.epoch
 
     @contextmanager
@@ -267,7 +270,7 @@ class Session:
             stopped = f"{error}\nThe run stops after epoch {self.trainer.epoch}; "
             if self._checkpoint_epoch is None:
                 raise TrainingError(f"{stopped}nothing is saved.") from error
-            if not checkpoint_path(self.run.path, self._checkpoint_epoch).is_file():
+            if not self.run.checkpoint(self._checkpoint_epoch).is_file():
                 raise TrainingError(f"{stopped}its checkpoints are gone as well.") from error
             raise TrainingError(
                 f"{stopped}its checkpoint of epoch {self._checkpoint_epoch} is good. After fixing "

@@ -8,8 +8,8 @@ import pytest
 
 from cli.errors import note
 from difflogic.config import load_config
-from difflogic.run.resuming import without_foreign_results
 from difflogic.run.run_directory import RunDirectory
+from difflogic.run.settings import without_foreign_results
 from difflogic.training.session import Session, execute
 from tests.difflogic.training.kill import results
 

@@ -23,10 +23,12 @@ from difflogic.formats.circuit_file import write_circuit
 from difflogic.library import loading
 from difflogic.model.model import Model
 from difflogic.run.checkpoint import read_checkpoint
-from difflogic.run.listing import list_runs
-from difflogic.run.lock import NAME, RunLock
-from difflogic.run.metrics import COLUMNS, History, MetricsRow
-from difflogic.run.run_directory import RunDirectory
+from difflogic.run.lock import RunLock
+from difflogic.run.metrics import COLUMNS, History, MetricsRow, read_metrics
+from difflogic.run.record import list_runs
+from difflogic.run.run_directory import LOCK, SWEEP, RunDirectory
+from difflogic.run.settings import read_config
+from difflogic.run.summary import read_summary
 from difflogic.scale.sweeps import directory
 from difflogic.simulation import starts
 from difflogic.simulation.bit_grid import Geometry
@@ -57,8 +59,8 @@ KINDS = {
     "summary": ("summary.json", "json"),
     "metrics": ("metrics.csv", "lines"),
     "checkpoint": (f"checkpoint-{EPOCHS}.npz", "archive"),
-    "sweep": (directory.FILE, "lines"),
-    "lock": (NAME, "bytes"),
+    "sweep": (SWEEP, "lines"),
+    "lock": (LOCK, "bytes"),
     "text": ("start.txt", "bytes"),
     "rle": ("start.rle", "bytes"),
     "image": ("start.png", "bytes"),
@@ -148,11 +150,11 @@ def read(kind, path):
                 small.run(1)
             assert small.grid.bits().max() <= 1
         case "config":
-            run.read_config()
+            read_config(run)
         case "summary":
-            run.read_summary()
+            read_summary(run)
         case "metrics":
-            history = run.read_metrics(EPOCHS)
+            history = read_metrics(run, EPOCHS)
             assert len(history) == EPOCHS
             assert history.to_csv().startswith(",".join(COLUMNS))
         case "checkpoint":

@@ -6,29 +6,18 @@ import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from fnmatch import fnmatch
-from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
 import tomli_w
 
 from difflogic.config import config_from_dict
-from difflogic.run import lock
-from difflogic.run.resuming import differing
-from difflogic.run.run_directory import RunDirectory
+from difflogic.run.run_directory import SWEEP, RunDirectory
+from difflogic.run.settings import differing, read_config
+from difflogic.run.summary import problem, read_summary
 from difflogic.scale.sweeps.plan import Request, SweepPlan, Variant, differences, lookup, with_seed
 from difflogic.system.errors import ConfigError, RunDirectoryError
-from difflogic.system.files import (
-    LEFTOVERS,
-    SUMMARY,
-    for_shell,
-    is_there,
-    read_inside,
-    refused,
-    require_directory,
-    write_whole,
-)
+from difflogic.system.files import for_shell, is_there, read_inside, refused, require_directory
 from difflogic.system.quantities import format_ranges, parse_seeds
 from difflogic.tasks import custom, task_class
 from difflogic.tasks.code import allow_code
@@ -36,8 +25,6 @@ from difflogic.tasks.code import allow_code
 FORMAT = "dct-sweep"
 VERSION = 3
 """Format of sweep.toml; increases with every incompatible change."""
-
-FILE = "sweep.toml"
 
 MAX_BYTES = 2**26
 """Size of a file that is read back, far above what is ever written."""
@@ -55,17 +42,14 @@ class RunState:
     """Whether it belongs to another sweep, so that it cannot be resumed here."""
 
 
-@dataclass(frozen=True)
-class SweepDirectory:
+class SweepDirectory(RunDirectory):
     """``sweep.toml``, ``<variant>/seed<N>/`` per run, and ``table.csv``, ``.json``, ``.md``."""
-
-    path: Path
 
     @property
     def exists(self) -> bool:
         """Whether a sweep was begun here. Raises RunDirectoryError if it cannot be read."""
         try:
-            return is_there(self.path / FILE)
+            return is_there(self.sweep)
         except OSError as error:
             raise refused(self.path, "used for a sweep", error) from error
 
@@ -78,12 +62,11 @@ class SweepDirectory:
         A process that was killed early leaves a lock and unfinished files.
         """
         try:
-            names = sorted(entry.name for entry in self.path.iterdir())
+            foreign = self.strangers
         except FileNotFoundError:
             return
         except OSError as error:
             raise refused(self.path, "used for a sweep", error) from error
-        foreign = [name for name in names if name != lock.NAME and not fnmatch(name, LEFTOVERS)]
         if foreign:
             raise RunDirectoryError(
                 f"{self.path}: holds {foreign[0]}, and is not a sweep: name a new or empty "
@@ -97,18 +80,18 @@ class SweepDirectory:
     def discard_if_without_runs(self) -> None:
         """Remove the directory if it has no runs."""
         with suppress(OSError):
-            if {entry.name for entry in self.path.iterdir()} <= {FILE}:
-                (self.path / FILE).unlink(missing_ok=True)
+            if {entry.name for entry in self.path.iterdir()} <= {SWEEP}:
+                self.sweep.unlink(missing_ok=True)
                 self.path.rmdir()
 
     def read_plan(self) -> SweepPlan:
         """Read the plan. Raises RunDirectoryError if it is damaged or of another version."""
-        path = self.path / FILE
+        path = self.sweep
         try:
             content = read_inside(path, MAX_BYTES)
         except FileNotFoundError:
             raise RunDirectoryError(
-                f"{self.path}: is not a sweep (no {FILE}): name a sweep, or start one with dct "
+                f"{self.path}: is not a sweep (no {SWEEP}): name a sweep, or start one with dct "
                 "sweep CONFIG --seeds 0-15"
             ) from None
         try:
@@ -157,7 +140,7 @@ class SweepDirectory:
             code = custom.code_of(variant.config.task)
             if code is not None:
                 code.keep(self.path)
-        self.write(FILE, tomli_w.dumps(data, multiline_strings=True))
+        self.write(self.sweep, tomli_w.dumps(data, multiline_strings=True))
 
     def join(self, plan: SweepPlan) -> SweepPlan:
         """Return `plan` with the seeds of the earlier sweep added.
@@ -183,7 +166,7 @@ class SweepDirectory:
         run = RunDirectory(path)
         config = with_seed(variant.config, seed)
         try:
-            stored = run.read_config()
+            stored = read_config(run)
         except ConfigError as error:
             return RunState(problem=str(error), foreign=True)
         if stored is None:
@@ -192,15 +175,15 @@ class SweepDirectory:
         if changes:
             return RunState(problem=f"{path}: is another run: {', '.join(changes)}", foreign=True)
         try:
-            summary = run.read_summary()
+            summary = read_summary(run)
         except RunDirectoryError as error:
             return RunState(problem=str(error))
         # If the run was extended by hand, its job will report that it no longer fits.
         epochs = config.training.epochs
         if summary is None or not summary["finished"] or summary["epochs_requested"] != epochs:
             return RunState()
-        problem = run.problem(summary, config)
-        return RunState(summary) if problem is None else RunState(problem=problem)
+        found = problem(run, summary, config)
+        return RunState(summary) if found is None else RunState(problem=found)
 
     def set_aside(self, variant: Variant, seed: int) -> Path:
         """Rename a foreign directory in a run's place; return its new path."""
@@ -214,21 +197,13 @@ class SweepDirectory:
             raise refused(path, "moved away", error) from error
         return aside
 
-    def write(self, name: str, text: str) -> None:
-        """Write a file atomically. Raises RunDirectoryError."""
-        write_whole(self.path / name, methodcaller("write", text.encode()))
-
     def write_run(self, variant: Variant, seed: int, files: Mapping[str, bytes]) -> None:
-        """Write the files of a run that another machine did. Raises RunDirectoryError.
-
-        The summary is written last, since it marks the run as finished.
-        """
+        """Write the files of a run that another machine did. Raises RunDirectoryError."""
         path = self.run_path(variant, seed)
         require_directory(path.parent)
         require_directory(path)
         _make(path)
-        for name in sorted(files, key=lambda name: name == SUMMARY):
-            write_whole(path / name, methodcaller("write", files[name]))
+        RunDirectory(path).put(files)
 
 
 def _make(path: Path) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from difflogic.config import Config, Override, load_config
-from difflogic.run.resuming import differing
+from difflogic.run.settings import differing
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import format_ranges
 

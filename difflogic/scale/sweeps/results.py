@@ -14,6 +14,7 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import Any, Literal
 
+from difflogic.run.run_directory import TABLES
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.plan import SweepPlan, Variant
 from difflogic.scale.sweeps.work import is_finished
@@ -206,9 +207,9 @@ def wilson_interval(
 def write_tables(directory: SweepDirectory, plan: SweepPlan, rows: Sequence[Row]) -> None:
     """Write table.csv (a line per run), table.json (all) and table.md (a line per variant)."""
     data = json.dumps(to_data(plan, rows), indent=2, ensure_ascii=False, allow_nan=False)
-    directory.write("table.csv", to_csv(plan, rows))
-    directory.write("table.json", data + "\n")
-    directory.write("table.md", to_markdown(plan, rows))
+    texts = to_csv(plan, rows), data + "\n", to_markdown(plan, rows)
+    for name, text in zip(TABLES, texts, strict=True):
+        directory.write(directory.path / name, text)
 
 
 def to_csv(plan: SweepPlan, rows: Sequence[Row]) -> str:

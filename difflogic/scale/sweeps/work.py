@@ -12,9 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from difflogic.run.lock import is_held
+from difflogic.run.run_directory import RunDirectory
 from difflogic.system.cancelling import cancelling
 from difflogic.system.errors import DctError, RunDirectoryError
-from difflogic.system.files import CONFIG, METRICS, MODEL, SUMMARY, read_inside, write_inside
+from difflogic.system.files import read_inside, write_inside
 from difflogic.version import __version__
 
 if TYPE_CHECKING:
@@ -126,11 +128,7 @@ def _execute_apart(job: PlannedRun, should_stop: Callable[[], bool]) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="dct-run-") as directory:
         path = Path(directory)
         summary = _execute(job, path, should_stop)
-        code = () if job.code is None else (job.code.copy_name,)
-        names = [
-            name for name in (CONFIG, METRICS, MODEL, SUMMARY, *code) if (path / name).is_file()
-        ]
-        files = {name: (path / name).read_bytes() for name in names}
+        files = RunDirectory(path).contents
     return Outcome(job.index, summary, files=files if is_finished(summary) else {})
 
 
@@ -161,7 +159,7 @@ def _execute(
                     )
             except RunDirectoryError:
                 # A worker that lost its sweep may still be saving this run.
-                in_use = (path / ".lock").exists()
+                in_use = is_held(path)
                 if not in_use or should_stop() or time.monotonic() > give_up:
                     raise
             time.sleep(0.5)

@@ -14,7 +14,7 @@ from difflogic.evaluation.gates import PASSING, count
 from difflogic.formats.diagram.graph import DRAWN
 from difflogic.model.model import Model
 from difflogic.run.metrics import MetricsRow
-from difflogic.run.resuming import changed
+from difflogic.run.settings import changed
 from difflogic.system.errors import ConfigError
 from difflogic.system.files import START
 from difflogic.system.quantities import counted

@@ -12,8 +12,9 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.model.model import Model
 from difflogic.run.metrics import History, MetricsRow, from_csv
 from difflogic.run.run_directory import RunDirectory
+from difflogic.run.summary import read_summary
 from difflogic.system.errors import RunDirectoryError
-from difflogic.system.files import METRICS, read_inside
+from difflogic.system.files import read_inside
 
 MOST_METRICS_BYTES = 2**28
 
@@ -37,7 +38,8 @@ def read_training(directory: Path) -> tuple[History | None, dict[str, Any] | Non
 
     Raises RunDirectoryError for metrics that are damaged or cannot be read.
     """
-    return _history(directory / METRICS), RunDirectory.at(directory).read_summary()
+    run = RunDirectory.at(directory)
+    return _history(run.metrics), read_summary(run)
 
 
 def _history(path: Path) -> History | None:

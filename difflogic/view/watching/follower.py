@@ -8,9 +8,9 @@ from typing import Any
 
 from difflogic.model.model import Model
 from difflogic.run.run_directory import RunDirectory
+from difflogic.run.summary import read_summary
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.system.errors import DctError
-from difflogic.system.files import METRICS, MODEL, SUMMARY
 from difflogic.view.reports.source import read_training
 from difflogic.view.watching.feed import Feed, Status
 
@@ -58,7 +58,8 @@ class Follower:
             return  # perhaps half written: the next look tries again
 
     def _poll_run(self, path: Path) -> None:
-        numbers = _stamp(path / METRICS), _stamp(path / SUMMARY)
+        run = RunDirectory(path)
+        numbers = _stamp(run.metrics), _stamp(run.summary)
         if numbers != self._numbers:
             history, summary = read_training(path)
             rows = tuple(history.rows) if history is not None else ()
@@ -68,9 +69,9 @@ class Follower:
                 status=_status(summary, rows),
                 exact_epoch=summary["exact_epoch"] if summary else None,
             )
-        model = _stamp(path / MODEL)
+        model = _stamp(run.model)
         if model is not None and model != self._model:
-            found = Model.load(path / MODEL)
+            found = Model.load(run.model)
             self._model = model
             self._feed.publish(model=found)
 
@@ -78,7 +79,7 @@ class Follower:
         """Show the run saved last, and list all runs."""
         plan = sweep.read_plan()
         places = [sweep.run_path(variant, seed) for variant in plan.variants for seed in plan.seeds]
-        saved = {path: _stamp(path / METRICS) for path in places}
+        saved = {path: _stamp(RunDirectory(path).metrics) for path in places}
         newest = max(saved, key=lambda path: saved[path] or (0, 0))
         if newest != self._run:
             self._run, self._numbers, self._model = newest, None, None
@@ -89,7 +90,7 @@ class Follower:
 
 def _run(path: Path, shown: Path) -> tuple[str, ...]:
     try:
-        summary = RunDirectory(path).read_summary()
+        summary = read_summary(RunDirectory(path))
     except DctError:
         summary = None
     status = _status(summary, [0] if path.is_dir() else [])

@@ -13,6 +13,7 @@ import pytest
 from difflogic.config import load_config
 from difflogic.model.model import Model
 from difflogic.run.run_directory import RunDirectory
+from difflogic.run.summary import write_summary
 from difflogic.system.errors import RunDirectoryError
 
 FILES = {"config.toml", "metrics.csv", "model.npz", "summary.json"}
@@ -163,10 +164,10 @@ class TestRefusal:
         assert Path("mine/thesis.txt").read_text() == "all my work"
 
     def test_a_directory_that_cannot_be_written(self, train_tiny, monkeypatch):
-        def refuse(self, config, plan):
+        def refuse(self, path, text):
             raise RunDirectoryError("mine: cannot be written")
 
-        monkeypatch.setattr(RunDirectory, "write_config", refuse)
+        monkeypatch.setattr(RunDirectory, "write", refuse)
         Path("mine").mkdir()
         assert train_tiny("--dir", "mine").exit_code == 2
         assert Path("mine").is_dir()
@@ -401,11 +402,11 @@ class TestFrom:
         assert "model.npz: is damaged, or of another run than summary.json describes" in refusal
         assert f"dct train --resume {source}" in refusal
         summary = json.loads((source / "summary.json").read_text())
-        RunDirectory(source).write_summary(summary)
+        write_summary(RunDirectory(source), summary)
         assert "or of another run" in begun(source, "--dir", str(run))
         # Of the model's own run, or of one that did not end and may have a newer model.
         for right in ({"seed": 5}, {"finished": False}):
-            RunDirectory(source).write_summary(summary | right)
+            write_summary(RunDirectory(source), summary | right)
             assert begun(source, "--dir", str(run)) == ""
             shutil.rmtree(run)
         (source / "summary.json").write_text("{")

@@ -9,6 +9,7 @@ from difflogic.library.groups import SweepOptions
 from difflogic.library.sweeping import sweep
 from difflogic.library.training import train
 from difflogic.run.run_directory import RunDirectory
+from difflogic.run.summary import read_summary
 from difflogic.system.errors import ConfigError
 from difflogic.training.device_plan import require_fitting
 from tests.difflogic.gpu.devices import here
@@ -40,7 +41,7 @@ def test_runs_of_a_sweep_equal_runs_alone(tmp_path):
         config = growing(ON_GPU, "training.epochs=11", f"training.seed={seed}")
         alone = train(config, directory=tmp_path / f"seed{seed}")
         (path,) = (tmp_path / "sweep").glob(f"*/seed{seed}")
-        together = RunDirectory(path).read_summary()
+        together = read_summary(RunDirectory(path))
         assert together is not None
         assert together["files"]["model.npz"] == alone.summary["files"]["model.npz"]
 

@@ -12,8 +12,8 @@ from difflogic.formats.circuit_file import read_circuit, write_circuit
 from difflogic.library.applying import save_grids
 from difflogic.library.exemplifying import train_examples
 from difflogic.library.groups import ExampleOptions
-from difflogic.library.removing import removable
 from difflogic.library.ways import ways_to_learn
+from difflogic.run.removal import removable
 from difflogic.system.errors import CircuitError, ConfigError
 from difflogic.system.files import ATTEMPTS
 from difflogic.tasks import make_task

@@ -14,10 +14,10 @@ from difflogic.run.checkpoint import (
     Checkpoint,
     CheckpointError,
     NewerCheckpointError,
-    checkpoints,
     read_checkpoint,
     write_checkpoint,
 )
+from difflogic.run.run_directory import RunDirectory
 from difflogic.system import archive
 from difflogic.system.errors import RunDirectoryError
 from tests.difflogic.training.tiny import tiny
@@ -34,7 +34,9 @@ STATE = {
 
 
 def write(directory, epoch, resumed=0, state=STATE):
-    return write_checkpoint(directory, Checkpoint(epoch, resumed, CONFIG, state, SECONDS))
+    return write_checkpoint(
+        RunDirectory(directory), Checkpoint(epoch, resumed, CONFIG, state, SECONDS)
+    )
 
 
 @pytest.fixture
@@ -69,7 +71,7 @@ def test_the_last_two_are_kept(tmp_path):
     (tmp_path / "checkpoint-notes.npz").write_text("mine")
     for epoch in (0, 9, 10, 100):
         write(tmp_path, epoch)
-    assert [path.name for path in checkpoints(tmp_path)] == [
+    assert [path.name for path in RunDirectory(tmp_path).checkpoints] == [
         "checkpoint-100.npz",
         "checkpoint-10.npz",
     ]

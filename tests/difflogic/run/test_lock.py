@@ -4,13 +4,14 @@ import pytest
 
 from difflogic.run import lock
 from difflogic.run.lock import RunLock
+from difflogic.run.run_directory import LOCK
 from difflogic.system.errors import LockLostError, RunDirectoryError
 
 
 def test_a_released_lock_leaves_nothing(tmp_path):
     for _ in range(2):
         with RunLock(tmp_path):
-            assert os.listdir(tmp_path) == [lock.NAME]
+            assert os.listdir(tmp_path) == [LOCK]
         assert not os.listdir(tmp_path)
 
 
@@ -19,7 +20,7 @@ def test_the_message_names_this_process(tmp_path):
         with pytest.raises(RunDirectoryError, match="in use by this process itself"):
             RunLock(tmp_path).__enter__()
         # The refused lock removed nothing.
-        assert os.listdir(tmp_path) == [lock.NAME]
+        assert os.listdir(tmp_path) == [LOCK]
 
 
 @pytest.mark.parametrize(
@@ -33,7 +34,7 @@ def test_the_message_names_this_process(tmp_path):
 )
 def test_the_message_names_the_holder_if_readable(tmp_path, content, holder):
     with RunLock(tmp_path):
-        (tmp_path / lock.NAME).write_bytes(content)
+        (tmp_path / LOCK).write_bytes(content)
         with pytest.raises(RunDirectoryError, match=f"in use by {holder}: wait"):
             RunLock(tmp_path).__enter__()
 
@@ -73,13 +74,13 @@ def test_other_files_in_place_of_the_lock_do_not_change(tmp_path, kind):
     target.write_text("years of work")
     match kind:
         case "link":
-            (run / lock.NAME).symlink_to(target)
+            (run / LOCK).symlink_to(target)
         case "second name":
-            os.link(target, run / lock.NAME)
+            os.link(target, run / LOCK)
         case "pipe":
-            os.mkfifo(run / lock.NAME)
+            os.mkfifo(run / LOCK)
         case _:
-            (run / lock.NAME).symlink_to("/dev/zero")
+            (run / LOCK).symlink_to("/dev/zero")
     with pytest.raises(RunDirectoryError, match="cannot be locked"):
         RunLock(run).__enter__()
     assert target.read_text() == "years of work"
@@ -90,7 +91,7 @@ def test_a_removed_lock_is_reported_and_removes_nothing(tmp_path):
     first, second = RunLock(tmp_path), RunLock(tmp_path)
     with first:
         first.require()
-        (tmp_path / lock.NAME).unlink()
+        (tmp_path / LOCK).unlink()
         with pytest.raises(LockLostError, match="was removed or replaced"):
             first.require()
         with second:
@@ -98,4 +99,4 @@ def test_a_removed_lock_is_reported_and_removes_nothing(tmp_path):
             with pytest.raises(LockLostError):
                 first.require()
             first.remove()
-            assert (tmp_path / lock.NAME).exists()
+            assert (tmp_path / LOCK).exists()

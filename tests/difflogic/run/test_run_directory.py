@@ -8,8 +8,9 @@ import pytest
 
 from difflogic.config import load_config
 from difflogic.run import run_directory
-from difflogic.run.finding import begun, saved_model
-from difflogic.run.run_directory import RunDirectory, find_run, run_name
+from difflogic.run.run_directory import RunDirectory, saved_model
+from difflogic.run.settings import read_config, run_name, write_config
+from difflogic.run.summary import write_summary
 from difflogic.system.errors import ConfigError, RunDirectoryError
 
 CONFIG = load_config("checkerboard-small")
@@ -75,9 +76,9 @@ def test_errors_of_the_system(tmp_path, monkeypatch, how):
 
 def test_a_summary_that_cannot_be_written_leaves_the_earlier_one(tmp_path):
     run = RunDirectory(tmp_path)
-    run.write_summary({"first": 1})
+    write_summary(run, {"first": 1})
     with pytest.raises(TypeError):
-        run.write_summary({"second": object()})
+        write_summary(run, {"second": object()})
     assert os.listdir(tmp_path) == ["summary.json"]
     assert json.loads((tmp_path / "summary.json").read_text())["first"] == 1
 
@@ -123,9 +124,9 @@ class TestLast:
         run = self.make(tmp_path, "run", "2026-01-01T00:00:00.000000")
         (tmp_path / "odd").mkdir()
         os.mkfifo(tmp_path / "odd" / "config.toml")
-        assert find_run("last", tmp_path) == run
+        assert RunDirectory.named("last", tmp_path).path == run
         with pytest.raises(RunDirectoryError, match=r"its config\.toml is not a regular file"):
-            find_run(str(tmp_path / "odd"))
+            RunDirectory.named(tmp_path / "odd")
 
     def test_an_unreadable_directory(self, tmp_path, monkeypatch):
         """It is an error if named, and ignored among others."""
@@ -139,28 +140,48 @@ class TestLast:
 
         monkeypatch.setattr(os, "stat", guarded)
         with pytest.raises(RunDirectoryError, match="theirs: cannot be used as run directory: per"):
-            find_run(str(theirs))
-        assert find_run("last", tmp_path) == mine
+            RunDirectory.named(theirs)
+        assert RunDirectory.named("last", tmp_path).path == mine
         with pytest.raises(RunDirectoryError, match=r"toml: cannot be searched: not a directory"):
-            find_run("last", mine / "config.toml")
+            RunDirectory.named("last", mine / "config.toml")
 
     def test_a_future_file_time_does_not_count(self, tmp_path):
         self.make(tmp_path, "old", "2026-01-01T00:00:00.000000", changed=2**33)
         newest = self.make(tmp_path, "new", "2026-01-02T00:00:00.000000", changed=1)
-        assert find_run("last", tmp_path) == newest
+        assert RunDirectory.named("last", tmp_path).path == newest
 
     def test_the_written_time_is_read_back(self, tmp_path):
         before = datetime.now(UTC)
         run = RunDirectory(tmp_path / "run", made=True)
         run.path.mkdir()
-        run.write_config(CONFIG)
-        assert before <= begun(run.path) <= datetime.now(UTC)
-        assert run.read_config() == CONFIG
+        write_config(run, CONFIG)
+        assert before <= run.begun <= datetime.now(UTC)
+        assert read_config(run) == CONFIG
 
     @pytest.mark.parametrize("written", ["9999-99-99T99:99:99", "2026", "0000-00-00T00:00:00.1"])
     def test_an_invalid_time_is_ignored(self, tmp_path, written):
         run = self.make(tmp_path, "run", written, changed=86400)
-        assert begun(run) == datetime(1970, 1, 2, tzinfo=UTC)
+        assert RunDirectory(run).begun == datetime(1970, 1, 2, tzinfo=UTC)
+
+
+def test_a_sweep_is_known_and_says_which_runs_it_holds(tmp_path):
+    """The last one may be a sweep; what needs one run names one of it."""
+    runs = [tmp_path / "sweep" / name / "seed3" for name in ("batch=2", "batch=4")]
+    for run in (tmp_path / "a", *runs):
+        run.mkdir(parents=True)
+        (run / "config.toml").write_text(CONFIG.to_toml())
+        os.utime(run / "config.toml", (1, 1))
+    sweep = RunDirectory(tmp_path / "sweep")
+    (sweep.path / "batch=2" / "link").symlink_to(tmp_path / "a")
+    (sweep.path / "link").symlink_to(tmp_path)
+    sweep.sweep.write_text("")
+    assert [run.path for run in sweep.runs] == runs
+    assert RunDirectory.named("last", tmp_path, sweeps=True).path == sweep.path
+    said = re.escape(f"sweep: is a sweep: name one of its runs, such as {runs[0]}; dct runs ")
+    for find in (RunDirectory.named, lambda name, *root: saved_model(Path(name), *root)):
+        for name in (sweep.path, "last"):
+            with pytest.raises(RunDirectoryError, match=said):
+                find(name, tmp_path)
 
 
 def test_a_linked_configuration_is_refused(tmp_path):
@@ -169,4 +190,4 @@ def test_a_linked_configuration_is_refused(tmp_path):
     run.mkdir()
     (run / "config.toml").symlink_to(tmp_path / "elsewhere.toml")
     with pytest.raises(ConfigError, match="is a link"):
-        RunDirectory(run).read_config()
+        read_config(RunDirectory(run))

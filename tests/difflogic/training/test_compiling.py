@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from difflogic.library.training import train
+from difflogic.run.metrics import read_metrics
 from difflogic.run.run_directory import RunDirectory
 from difflogic.system.callbacks import never_stop
 from difflogic.system.jit import JIT
@@ -104,7 +105,7 @@ def test_a_run_is_stopped_while_its_search_waits(recorded, tmp_path):
     models = [(tmp_path / name / "model.npz").read_bytes() for name in ("run", "whole")]
     assert models[0] == models[1]
     searches = [
-        [row.search for row in RunDirectory(tmp_path / name).read_metrics(4)]
+        [row.search for row in read_metrics(RunDirectory(tmp_path / name), 4)]
         for name in ("run", "whole")
     ]
     assert searches[0] == searches[1]

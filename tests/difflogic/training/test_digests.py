@@ -14,7 +14,7 @@ import pytest
 from difflogic import load_config
 from difflogic.engine.sharing import Strategy
 from difflogic.run.checkpoint import Checkpoint, made_with
-from difflogic.run.resuming import _note_other_origin
+from difflogic.run.resume_point import _note_other_origin
 from difflogic.system import rounding
 from difflogic.system.jit.processor import fuses, registers
 from difflogic.training.session import execute

@@ -7,8 +7,8 @@ import pytest
 from difflogic.config import load_config
 from difflogic.engine import arrangement, hard_gradients
 from difflogic.model.model import Model
-from difflogic.run.checkpoint import checkpoints
 from difflogic.run.run_directory import RunDirectory
+from difflogic.run.summary import write_summary
 from difflogic.system.callbacks import listening
 from difflogic.system.errors import RunDirectoryError, TrainingError
 from difflogic.training import session
@@ -94,7 +94,7 @@ def test_seconds_add_up_over_all_stretches(tmp_path, source):
     if source == "checkpoint":
         (run.path / "summary.json").unlink()
     else:  # final tests come after the last checkpoint
-        run.write_summary(summary | {"seconds": summary["seconds"] | {"tests": 4000.0}})
+        write_summary(run, summary | {"seconds": summary["seconds"] | {"tests": 4000.0}})
     earlier, later = summary["seconds"], execute(config(), run.path)["seconds"]
     assert later["training"] == sum(later["phases"].values())
     assert 0 < earlier["phases"]["backward"] - 500 < later["phases"]["backward"] - 500 < 100
@@ -150,7 +150,10 @@ def test_a_loss_that_is_not_finite_keeps_history_and_checkpoints(tmp_path, monke
     with pytest.raises(TrainingError, match=r"metrics\.csv"):
         execute(config("checkpoint.every_epochs=2"), tmp_path)
     assert len((tmp_path / "metrics.csv").read_text().splitlines()) == 1 + 4
-    assert [path.name for path in checkpoints(tmp_path)] == ["checkpoint-4.npz", "checkpoint-2.npz"]
+    assert [path.name for path in RunDirectory(tmp_path).checkpoints] == [
+        "checkpoint-4.npz",
+        "checkpoint-2.npz",
+    ]
 
 
 @pytest.mark.parametrize(

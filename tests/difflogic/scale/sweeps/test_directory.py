@@ -2,7 +2,7 @@
 
 import pytest
 
-from difflogic.scale.sweeps.directory import FILE, SweepDirectory
+from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.plan import Request, make_plan
 from difflogic.system.errors import RunDirectoryError
 from tests.difflogic.scale.sweeps.small import small_plan
@@ -57,7 +57,7 @@ def test_seeds_are_added_to_the_same_plan(place):
 )
 def test_a_damaged_file_is_refused(place, old, new, says):
     place.write_plan(small_plan())
-    path = place.path / FILE
+    path = place.sweep
     path.write_text(new if old is None else path.read_text().replace(old, new))
     with pytest.raises(RunDirectoryError, match=says) as caught:
         place.read_plan()

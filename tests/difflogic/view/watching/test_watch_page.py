@@ -7,8 +7,8 @@ import pytest
 
 import difflogic
 from difflogic.library.serving import serve_training
-from difflogic.run.resuming import without_foreign_results
 from difflogic.run.run_directory import RunDirectory
+from difflogic.run.settings import without_foreign_results
 from difflogic.training.session import Session
 from tests.difflogic.view.reports.browser import needs_browser
 

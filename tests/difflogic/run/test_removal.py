@@ -5,11 +5,11 @@ import shutil
 import pytest
 
 from difflogic.library.groups import SweepOptions
-from difflogic.library.keeping import annotate
-from difflogic.library.removing import clear_remains, removable
+from difflogic.library.records import annotate
 from difflogic.library.sweeping import sweep
 from difflogic.library.training import train
 from difflogic.run.lock import RunLock
+from difflogic.run.removal import clear_remains, removable
 from difflogic.system.errors import RunDirectoryError
 from tests.cli.conftest import TINY
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from difflogic.run.run_directory import RunDirectory
 from difflogic.system.errors import RunDirectoryError
-from difflogic.system.files import read_inside, write_whole
+from difflogic.system.files import read_inside
 
-FILE = "note.json"
 MAX_BYTES = 2**17
 TAG = r"[\w.+-]{1,40}"
 MAX_TEXT = 10_000
@@ -24,19 +23,18 @@ class Note(BaseModel):
     tags: Annotated[list[Annotated[str, Field(pattern=f"^{TAG}$")]], Field(max_length=100)] = []
 
 
-def read_note(run: Path) -> Note:
+def read_note(run: RunDirectory) -> Note:
     """Return a run's note; an empty one if it has none. Raises RunDirectoryError if damaged."""
     try:
-        return Note.model_validate_json(read_inside(run / FILE, MAX_BYTES))
+        return Note.model_validate_json(read_inside(run.note, MAX_BYTES))
     except FileNotFoundError:
         return Note()
     except ValidationError:
         raise RunDirectoryError(
-            f"{run / FILE}: is damaged: restore or remove it, or write another note"
+            f"{run.note}: is damaged: restore or remove it, or write another note"
         ) from None
 
 
-def write_note(run: Path, note: Note) -> None:
+def write_note(run: RunDirectory, note: Note) -> None:
     """Replace a run's note. Raises RunDirectoryError."""
-    content = note.model_dump_json(indent=2).encode() + b"\n"
-    write_whole(run / FILE, lambda file: file.write(content))
+    run.write(run.note, note.model_dump_json(indent=2) + "\n")

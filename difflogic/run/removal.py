@@ -1,4 +1,4 @@
-"""Removes runs and sweeps: what `dct` wrote, and nothing else."""
+"""What removing a run or a sweep removes: what `dct` wrote, and nothing else."""
 
 from __future__ import annotations
 
@@ -10,28 +10,14 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from pathlib import Path
 
-from difflogic.library.listing import opened
-from difflogic.run import lock, notes
-from difflogic.scale.sweeps.directory import FILE as SWEEP
-from difflogic.scale.sweeps.directory import MAX_BYTES
-from difflogic.system import files as names
+from difflogic.run import lock
+from difflogic.run.run_directory import ATTEMPT, LOCK, OF_RUN, OF_SWEEP, RunDirectory
 from difflogic.system.errors import RunDirectoryError
-from difflogic.system.files import LEFTOVERS, read_inside, refused
+from difflogic.system.files import read_inside, refused
 
-RESULTS = (
-    names.MODEL,
-    "checkpoint-*.npz",
-    names.METRICS,
-    names.START,
-    names.SUMMARY,
-    names.ATTEMPTS,
-)
-OF_RUN = (LEFTOVERS, *RESULTS, notes.FILE, names.CONFIG)
-"""Files of a run, in the order of their removal: what is left after an interruption is a run's."""
-OF_SWEEP = (LEFTOVERS, "table.csv", "table.json", "table.md", notes.FILE, SWEEP)
-BEGINNING = re.compile(rb'# written [0-9T:.-]+Z by dct\n|format = "dct-sweep"\n')
-ATTEMPT = re.compile(r"\.attempt-[0-9]+")
-"""Names of the directories in which `train_examples` makes its attempts, until one wins."""
+_MOST_BYTES = 2**26
+"""Far above what a configuration or a plan takes."""
+_BEGINNING = re.compile(rb'# written [0-9T:.-]+Z by dct\n|format = "dct-sweep"\n')
 _CODE = re.compile(r'^kind = "(?:[^"\n]*/)?([^"/\n]+\.py):\w+"$', re.MULTILINE)
 
 
@@ -65,26 +51,26 @@ class Removable:
             raise refused(self.path, "removed", error) from error
 
 
-def removable(run: str | Path) -> Removable:
+def removable(name: str | Path) -> Removable:
     """Return what removing a run or sweep would remove.
 
     Follows no link. Raises RunDirectoryError if the directory is not a run's or holds anything that
     `dct` did not write there, and if a process uses it.
     """
-    path = Path(run) if has_remains(Path(run)) else opened(run).path
+    run = RunDirectory(Path(name))
+    if not has_remains(run):
+        run = RunDirectory.named(name, sweeps=True)
+    path = run.path
     try:
         if path.is_symlink():
             raise RunDirectoryError(f"{path}: is a link: name the directory itself, or remove it")
-        if (path / SWEEP).is_file():
-            found, variants = _entries(path, OF_SWEEP, True)
-            runs = [run for variant in variants for run in _entries(variant, (), True)[1]]
-            found = [file for run in runs for file in _entries(run, OF_RUN)[0]] + found
-        else:
-            found, runs = _entries(path, OF_RUN, has_remains(path))
-            variants = []
-            if strange := [each for each in runs if not ATTEMPT.fullmatch(each.name)]:
-                raise _unknown(strange[0])
-            found = [file for run in runs for file in _entries(run, OF_RUN)[0]] + found
+        is_sweep, nested = run.is_sweep, run.is_sweep or has_remains(run)
+        own, folders = _entries(path, OF_SWEEP if is_sweep else OF_RUN, nested)
+        variants, runs = (folders, []) if is_sweep else ([], folders)
+        runs += [each for variant in variants for each in _entries(variant, (), True)[1]]
+        if strange := [each for each in runs if not (is_sweep or ATTEMPT.fullmatch(each.name))]:
+            raise _unknown(strange[0])
+        found = [file for each in runs for file in _entries(each, OF_RUN)[0]] + own
     except OSError as error:
         raise refused(path, "removed", error) from error
     for each in (path, *runs):
@@ -94,10 +80,10 @@ def removable(run: str | Path) -> Removable:
     return Removable(path, tuple(found), (path, *runs), (*runs, *variants, path))
 
 
-def has_remains(path: Path) -> bool:
+def has_remains(run: RunDirectory) -> bool:
     """Whether a directory holds attempts of `train_examples`, which was killed or is under way."""
     try:
-        return any(ATTEMPT.fullmatch(entry.name) for entry in path.iterdir())
+        return any(ATTEMPT.fullmatch(entry.name) for entry in run.path.iterdir())
     except (OSError, ValueError):  # no directory
         return False
 
@@ -107,7 +93,8 @@ def clear_remains(path: Path) -> None:
 
     Raises RunDirectoryError if it holds anything else, or a process uses it.
     """
-    if has_remains(path) and not (path / names.CONFIG).exists():
+    run = RunDirectory(path)
+    if has_remains(run) and not run.config.exists():
         found = removable(path)
         replace(found, folders=found.folders[:-1]).remove()
 
@@ -129,8 +116,8 @@ def _entries(
     if not known or not (folder / known[-1]).exists():
         known = known[:1]  # nothing was written yet
     else:
-        content = read_inside(folder / known[-1], MAX_BYTES)
-        if not BEGINNING.match(content):
+        content = read_inside(folder / known[-1], _MOST_BYTES)
+        if not _BEGINNING.match(content):
             raise RunDirectoryError(f"{folder}: is kept, since dct did not write its {known[-1]}")
         known = [*_CODE.findall(content.decode(errors="replace")), *known]
     found, folders = [], []
@@ -141,6 +128,6 @@ def _entries(
             folders.append(entry)
         elif stat.S_ISREG(mode) and rank is not None:
             found.append((rank, entry))
-        elif entry.name != lock.NAME:
+        elif entry.name != LOCK:
             raise _unknown(entry)
     return [entry for _, entry in sorted(found)], folders

@@ -1,9 +1,10 @@
-"""Many runs at a glance: settings, results and notes, read quickly from their directories."""
+"""A run at a glance: settings, results and note, read quickly from its directory; lists of them."""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,12 +16,11 @@ from typing import Any
 from difflogic.config import Config
 from difflogic.config.loading import MAX_BYTES, flat, parse_toml
 from difflogic.run import lock
-from difflogic.run.checkpoint import checkpoints, epoch_of
-from difflogic.run.finding import ROOT, begun
-from difflogic.run.notes import Note, read_note
-from difflogic.run.run_directory import SWEEP, RunDirectory
+from difflogic.run.note import Note, read_note
+from difflogic.run.run_directory import ROOT, RunDirectory, entries, epoch_of
+from difflogic.run.summary import read_summary
 from difflogic.system.errors import DctError, RunDirectoryError
-from difflogic.system.files import CONFIG, read_inside, refused
+from difflogic.system.files import read_inside
 
 SEED = "training.seed"
 NEIGHBOURS = 50
@@ -31,7 +31,7 @@ _LINE = re.compile(r"^(?=\[|\w+ = )", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Listed:
+class RunRecord:
     """One run or sweep in a list."""
 
     path: Path
@@ -43,51 +43,38 @@ class Listed:
     """The contents of summary.json, once the run has ended or stopped."""
 
 
-def list_runs(root: str | Path = ROOT, inside: bool = False) -> list[Listed]:
+def list_runs(root: str | Path = ROOT, inside: bool = False) -> list[RunRecord]:
     """Return the runs and sweeps under `root`, the last begun or extended at the end.
 
     With `inside`, the runs of a sweep stand in its place, as they do if `root` is a sweep. Damaged
     ones are listed as such. Raises RunDirectoryError if `root` cannot be read.
     """
-    root = Path(root)
-    try:
-        is_sweep = (root / SWEEP).is_file()
-        paths = sorted(root.iterdir())
-    except FileNotFoundError:
-        raise RunDirectoryError(f"{root}: no such directory: dct train NAME makes runs/") from None
-    except OSError as error:
-        raise refused(root, "searched", error) from error
-    found = [each for path in paths for each in _found(path, is_sweep, inside)]
-    return sorted(found, key=lambda listed: (listed.columns["begun"], listed.path))
+    if not os.path.lexists(root):
+        raise RunDirectoryError(f"{root}: no such directory: dct train NAME makes runs/")
+    place, found = RunDirectory(Path(root)), list[RunRecord]()
+    named_sweep = place.is_sweep
+    for each in [place] if named_sweep else entries(root):
+        opened = named_sweep or (inside and each.is_sweep)
+        with suppress(OSError, ValueError, OverflowError):  # removed meanwhile, or not readable
+            found += map(read_record, each.runs if opened else [each])
+    return sorted(found, key=lambda record: (record.columns["begun"], record.path))
 
 
-def _found(path: Path, is_variant: bool, inside: bool) -> Iterator[Listed]:
-    try:
-        is_sweep = (path / SWEEP).is_file()
-        if (path / CONFIG).is_file() or (is_sweep and not inside):
-            yield read_listed(path)
-        elif (is_sweep or is_variant) and not path.is_symlink():
-            for each in sorted(path.iterdir()):
-                yield from _found(each, is_sweep, inside)
-    except (OSError, ValueError, OverflowError):  # removed meanwhile, or not readable
-        return
-
-
-def read_listed(path: Path) -> Listed:
+def read_record(run: RunDirectory) -> RunRecord:
     """Return what the files of a run or sweep say. Raises OSError if it is neither."""
     state, epochs, found, note, settings = "damaged", None, {}, Note(), {}
+    when, path = run.begun, run.path
     with suppress(RunDirectoryError):
-        note = read_note(path)
-    if (path / SWEEP).is_file():
-        when, state = datetime.fromtimestamp((path / SWEEP).stat().st_mtime, UTC), "sweep"
+        note = read_note(run)
+    if run.is_sweep:
+        state = "sweep"
     else:
-        when = begun(path)
         with suppress(DctError, ValueError):
-            settings = parse_settings(read_inside(path / CONFIG, MAX_BYTES).decode())
+            settings = parse_settings(read_inside(run.config, MAX_BYTES).decode())
         with suppress(DctError):
-            found = RunDirectory(path).read_summary() or {}
+            found = read_summary(run) or {}
             if found or isinstance(settings.get("training.seed"), int):
-                state, epochs = _progress(path, found)
+                state, epochs = _progress(run, found)
     scores, seconds = found.get("scores", {}), found.get("seconds", {})
     columns = {
         "path": str(path),
@@ -109,16 +96,16 @@ def read_listed(path: Path) -> Listed:
         "version": found.get("versions", {}).get("dct"),
         "processor": found.get("cpu", {}).get("name"),
     }
-    return Listed(path, columns, settings, found or None)
+    return RunRecord(path, columns, settings, found or None)
 
 
-def _progress(path: Path, found: Mapping[str, Any]) -> tuple[str, int]:
+def _progress(run: RunDirectory, found: Mapping[str, Any]) -> tuple[str, int]:
     """Return a run's state, and its finished epochs: those of a checkpoint while it trains."""
-    last = checkpoints(path)[:1]
+    last = run.checkpoints[:1]
     epochs = found["epochs"] if found else epoch_of(last[0]) if last else 0
     if found and found["finished"]:
         return "finished", epochs
-    return "training" if lock.is_held(path) else "stopped", epochs
+    return "training" if lock.is_held(run.path) else "stopped", epochs
 
 
 def _verdict(scores: Mapping[str, Any]) -> str:
@@ -140,7 +127,7 @@ def proved_epochs(run: Path, config: Config) -> list[int]:
     settings, found = flat(config.effective()), []
     for path in beside[-NEIGHBOURS:]:
         with suppress(OSError):
-            each = read_listed(path)
+            each = read_record(RunDirectory(path))
             is_same = all(
                 each.settings.get(key) == value for key, value in settings.items() if key != SEED
             )

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import difflogic
-from difflogic.library import keeping, listing
+from difflogic.library import records
 from difflogic.library.training import train
 from difflogic.system.errors import ConfigError, RunDirectoryError
 from tests.cli.conftest import TINY
@@ -27,7 +27,7 @@ def root(trained, tmp_path):
         made = make_run(
             trained, tmp_path / f"run{seed}", 1 + seed, seed % 3 > 0, seed=seed, batch=2 + seed % 2
         )
-        keeping.annotate(made, f"Nummer {seed}", ["even"] if seed % 2 == 0 else [])
+        records.annotate(made, f"Nummer {seed}", ["even"] if seed % 2 == 0 else [])
     return tmp_path
 
 
@@ -94,7 +94,7 @@ def test_settings_that_differ(root, trained):
 
 
 def test_a_run_is_described_beside_the_shipped_settings(root):
-    found = keeping.describe(root / "run3")
+    found = records.describe(root / "run3")
     assert found.changed["training.batch"][1] == 3
     assert found.changed["task.height"] == (16, 4)
     assert "training.seed" not in found.changed
@@ -104,18 +104,18 @@ def test_a_run_is_described_beside_the_shipped_settings(root):
 
 def test_notes_are_changed_in_part(root):
     run = root / "run3"
-    assert keeping.annotate(run, tags=["a", "b", "a"]).text == "Nummer 3"
-    assert keeping.annotate(run, "other", without=["a"]).tags == ["b"]
+    assert records.annotate(run, tags=["a", "b", "a"]).text == "Nummer 3"
+    assert records.annotate(run, "other", without=["a"]).tags == ["b"]
     (run / "note.json").write_text("{")
     with pytest.raises(RunDirectoryError, match="is damaged"):
-        keeping.annotate(run, tags=["c"])
-    assert keeping.annotate(run, "whole again").tags == []
+        records.annotate(run, tags=["c"])
+    assert records.annotate(run, "whole again").tags == []
     for tag in ("a b", "", "x" * 41, "a/b"):
         with pytest.raises(ConfigError, match="must be letters, digits"):
-            keeping.annotate(run, tags=[tag])
+            records.annotate(run, tags=[tag])
 
 
 def test_every_column_can_be_named(root):
     (run, *_) = difflogic.runs(root)
     for key in run:
-        listing.runs(root, sort=key, where=[f"{key}!=nothing"])
+        records.runs(root, sort=key, where=[f"{key}!=nothing"])

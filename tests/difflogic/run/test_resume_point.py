@@ -7,10 +7,11 @@ import pytest
 
 from difflogic.config import load_config
 from difflogic.config.sections import FREE
-from difflogic.run import checkpoint, resuming
-from difflogic.run.checkpoint import Checkpoint, checkpoints, write_checkpoint
-from difflogic.run.resuming import differing, find_resume_point, refuse_changes, with_free_settings
+from difflogic.run import checkpoint, resume_point
+from difflogic.run.checkpoint import Checkpoint, write_checkpoint
+from difflogic.run.resume_point import find_resume_point
 from difflogic.run.run_directory import RunDirectory
+from difflogic.run.settings import differing, refuse_changes, with_free_settings
 from difflogic.system.errors import RunDirectoryError
 from difflogic.training.searching import Trainer
 from difflogic.training.session import execute
@@ -90,12 +91,17 @@ def run(tmp_path):
     """A run that stopped at epoch 7, with checkpoints of 6 and 7."""
     path = tmp_path / "run"
     execute(CONFIG, path, should_stop=stop_after(7))
-    assert [found.name for found in checkpoints(path)] == ["checkpoint-7.npz", "checkpoint-6.npz"]
+    assert [found.name for found in RunDirectory(path).checkpoints] == [
+        "checkpoint-7.npz",
+        "checkpoint-6.npz",
+    ]
     return path
 
 
 def write(directory, trainer):
-    write_checkpoint(directory, Checkpoint(7, 0, trainer.config.to_dict(), trainer.state(), {}))
+    write_checkpoint(
+        RunDirectory(directory), Checkpoint(7, 0, trainer.config.to_dict(), trainer.state(), {})
+    )
 
 
 def foreign(path):
@@ -139,7 +145,7 @@ def test_a_damaged_checkpoint_makes_it_use_the_one_before(run, whole, damage):
 
 @pytest.mark.thorough
 def test_a_run_without_usable_checkpoints_is_refused(run):
-    for path in checkpoints(run):
+    for path in RunDirectory(run).checkpoints:
         path.write_bytes(path.read_bytes()[:-50])
     model = (run / "model.npz").read_bytes()
     with pytest.raises(RunDirectoryError) as caught:
@@ -153,7 +159,7 @@ def test_a_run_without_usable_checkpoints_is_refused(run):
     with pytest.raises(RunDirectoryError, match=r"config\.toml --from .*run/start\.npz$"):
         find_resume_point(RunDirectory(run), started, {}, print)
     assert (run / "model.npz").read_bytes() == model
-    assert len(checkpoints(run)) == 2
+    assert len(RunDirectory(run).checkpoints) == 2
 
 
 @pytest.mark.thorough
@@ -164,7 +170,7 @@ def test_metrics_of_another_run_are_noticed(run, tmp_path):
     with pytest.raises(RunDirectoryError, match=r"metrics\.csv is of another run"):
         execute(CONFIG, run)
     assert (run / "metrics.csv").read_bytes() == metrics
-    assert len(checkpoints(run)) == 2
+    assert len(RunDirectory(run).checkpoints) == 2
 
 
 @pytest.mark.thorough
@@ -181,6 +187,6 @@ def test_a_checkpoint_of_a_newer_program_stops_the_run(run, monkeypatch):
 def test_other_libraries_are_reported(run, monkeypatch):
     messages = Messages()
     now = checkpoint.made_with()
-    monkeypatch.setattr(resuming, "made_with", lambda device: now | {"numpy": "9.9"})
+    monkeypatch.setattr(resume_point, "made_with", lambda device: now | {"numpy": "9.9"})
     execute(CONFIG, run, on_message=messages)
     assert f"computed with numpy {now['numpy']} (now 9.9)" in str(messages)

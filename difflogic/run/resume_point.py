@@ -1,0 +1,84 @@
+"""Where a run continues: its latest usable checkpoint, and the metrics until then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from difflogic.config import Config, config_from_dict
+from difflogic.run.checkpoint import Checkpoint, CheckpointError, State, made_with, read_checkpoint
+from difflogic.run.metrics import History, read_metrics
+from difflogic.run.run_directory import RunDirectory
+from difflogic.run.settings import differing
+from difflogic.system.errors import ConfigError, RunDirectoryError
+from difflogic.system.files import for_shell
+
+
+def find_resume_point(
+    run: RunDirectory, config: Config, template: State, on_message: Callable[[str], None]
+) -> tuple[Checkpoint, History] | None:
+    """Return the latest usable checkpoint and the metrics up to it.
+
+    `template` has the names, shapes and types of the trainer's state. Skips a checkpoint that is
+    damaged, foreign, or not covered by metrics.csv, and tells `on_message`. Returns None if the
+    run has neither checkpoints nor results. Raises RunDirectoryError if no checkpoint is usable,
+    or if a newer program wrote one.
+    """
+    problems: list[str] = []
+    for path in run.checkpoints:
+        try:
+            checkpoint, history = _read(path, run, config, template)
+        except CheckpointError as error:
+            problems.append(str(error))
+            continue
+        for problem in problems:
+            on_message(f"warning: {problem}: went back to {path.name}")
+        _note_other_origin(checkpoint, config.parallel.device, on_message)
+        return checkpoint, history
+    if not problems and not run.has_results:
+        return None
+    listed = "\n  ".join(problems or ["there is no checkpoint in it"])
+    kept = config.run.start_sha256 is not None
+    source = f" --from {for_shell(run.start)}" if kept else ""
+    raise RunDirectoryError(
+        f"{run.path}: cannot be resumed:\n  {listed}\nStart the run again with: "
+        f"dct train {for_shell(run.config)}{source}"
+    )
+
+
+def _read(
+    path: Path, run: RunDirectory, config: Config, template: State
+) -> tuple[Checkpoint, History]:
+    checkpoint = read_checkpoint(path, template)
+    try:
+        changes = differing(config_from_dict(checkpoint.config, str(path)), config)
+    except ConfigError as error:
+        raise CheckpointError(f"{path}: its configuration is damaged: {error}") from None
+    if changes:
+        raise CheckpointError(f"{path}: is of another run: {', '.join(changes)}")
+    try:
+        history = read_metrics(run, checkpoint.epoch)
+    except RunDirectoryError as error:
+        raise CheckpointError(f"{path}: cannot be used, since {error}") from None
+    if checkpoint.history not in ("", history.digest):
+        raise CheckpointError(
+            f"{path}: cannot be used, since {run.metrics} is of another run: put back this "
+            "run's own"
+        )
+    return checkpoint, history
+
+
+def _note_other_origin(
+    checkpoint: Checkpoint, device: str, on_message: Callable[[str], None]
+) -> None:
+    """Report if other libraries or another device may round the last bits differently."""
+    others = [
+        f"{name} {checkpoint.made_with.get(name, 'unknown')} (now {value})"
+        for name, value in made_with(device).items()
+        if checkpoint.made_with.get(name) != value
+    ]
+    if others:
+        on_message(
+            f"note: until here this run was computed with {', '.join(others)}: it continues, "
+            "but may not end in the same bits"
+        )

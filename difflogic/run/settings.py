@@ -1,0 +1,112 @@
+"""The settings of a run: those in its config.toml, and which of them may change when it resumes."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from difflogic.config import Config, load_config
+from difflogic.config.loading import flat
+from difflogic.config.sections import FREE
+from difflogic.run.run_directory import RunDirectory
+from difflogic.system.errors import ConfigError, RunDirectoryError
+from difflogic.tasks.custom import code_of
+
+NOTES = {"run.task_sha256": " (the file with the task's code has changed)"}
+"""Explains a changed setting whose name does not."""
+
+
+def differing(stored: Config, given: Config) -> list[str]:
+    """Return "section.key: old → new" for each changed setting that makes it another run.
+
+    Settings that do not affect results may change, and so may the number of epochs.
+    """
+    return [
+        f"{key}: {_show(old)} → {_show(new)}{NOTES.get(key, '')}"
+        for key, (old, new) in changed(stored, given).items()
+        if key != "training.epochs"
+    ]
+
+
+def changed(before: Config, now: Config) -> dict[str, tuple[Any, Any]]:
+    """Return both values of each setting that differs and affects results, by "section.key"."""
+    old, new = flat(before.effective()), flat(now.effective())
+    pairs = {key: (old.get(key), new.get(key)) for key in {**old, **new}}
+    return {key: (x, y) for key, (x, y) in pairs.items() if x != y}
+
+
+def _show(value: Any) -> str:
+    if value is None:
+        return "not set"
+    text = repr(value) if isinstance(value, str) else str(value)
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+def refuse_changes(path: Path, stored: Config, given: Config) -> None:
+    """Raise RunDirectoryError if the run in `path`, as `stored`, cannot resume as `given`."""
+    changes = differing(stored, given)
+    if changes:
+        raise RunDirectoryError(
+            f"{path}: is a run with other settings, which cannot change when it resumes:\n  "
+            + "\n  ".join(changes)
+            + "\nKeep these settings, or start a new run"
+        )
+    old, new = stored.training.epochs, given.training.epochs
+    if new < old:
+        raise RunDirectoryError(
+            f"{path}: is a run of {old} epochs, which is more than {new}: a run can be extended, "
+            "but not shortened. Give more epochs, or leave --epochs out"
+        )
+
+
+def with_free_settings(stored: Config, given: Config) -> Config:
+    """Return `stored` with the epochs of `given`, and its settings that affect no result."""
+    changes: dict[str, Any] = {
+        section: getattr(stored, section).model_copy(
+            update={key: getattr(getattr(given, section), key) for key in keys}
+        )
+        for section, keys in FREE.items()
+    }
+    return extended(stored, given).model_copy(update=changes)
+
+
+def extended(stored: Config, given: Config) -> Config:
+    """Return `stored` with the epochs of `given`."""
+    epochs = {"epochs": given.training.epochs}
+    return stored.model_copy(update={"training": stored.training.model_copy(update=epochs)})
+
+
+def without_foreign_results(config: Config, source: Config) -> Config:
+    """Return `config`, derived from `source`, without [published] if it is another experiment."""
+    parts = ("task", "automaton", "perception", "update")
+    if all(getattr(config, part) == getattr(source, part) for part in parts):
+        return config
+    return config.model_copy(update={"published": type(config.published)()})
+
+
+def run_name(config: Config) -> str:
+    """Return the part of a run directory's name that names the experiment and its seed."""
+    return f"{config.name}-seed{config.training.seed}"
+
+
+def write_config(run: RunDirectory, config: Config, plan: str = "") -> Path:
+    """Write the resolved configuration and the time to config.toml; copy a task's own code.
+
+    `plan` is a one-line comment with the meaning of "auto" on this machine.
+    """
+    code = code_of(config.task)
+    if code is not None:
+        code.keep(run.path)
+    now = datetime.now(UTC).isoformat(timespec="microseconds").removesuffix("+00:00")
+    resolved = f"# auto is here: {plan}\n" if plan else ""
+    return run.write(run.config, f"# written {now}Z by dct\n{resolved}{config.to_toml()}")
+
+
+def read_config(run: RunDirectory) -> Config | None:
+    """Return the run's configuration, or None if it has none yet. Raises ConfigError."""
+    if run.config.is_symlink():
+        raise ConfigError(
+            f"{run.config}: is a link, and links are not followed here: replace it with the file"
+        )
+    return load_config(run.config) if run.config.exists() else None
