@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from difflogic.library.options import (
     AUTO,
@@ -33,7 +33,7 @@ SHIPPED_SMALL = "checkerboard-small"
 def worker_counts(text: str) -> int | Literal["auto"] | tuple[int, ...]:
     """Parse a number of workers, "auto", or a list of numbers. Raises ConfigError."""
     if "," not in text:
-        return THREADS.read_or_auto(text)
+        return cast(int | Literal["auto"], THREADS.read_or("auto", text))
     found = tuple(THREADS.read(int, part.strip()) for part in text.split(","))
     if len(set(found)) < len(found):
         raise ConfigError(f'"{text}" lists a number twice')

@@ -59,7 +59,9 @@ def render(
     from difflogic.library import rendering
 
     with show_progress() as progress:
-        found = rendering.render(source, file, conditions, frames, force=force, progress=progress)
+        found = rendering.render(
+            source, file, conditions, frames, force=force, progress=progress, on_message=note
+        )
     note(
         f"saved {found.file}: {counted(len(found.steps), 'frame')} of "
         f"{found.height}×{found.width} pixels, {found.bytes / 1000:.1f} kB"

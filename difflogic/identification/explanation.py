@@ -232,7 +232,11 @@ class Explanation(Solved):
         name = "identified"
         if self.name:
             name = self.name.replace("/", "").replace(" ", "-")
-        return Automaton(name, circuit, visible, boundary, height, width, steps, 1.0, "random")
+        palette = self.recording.palette
+        if palette:  # numbers that are no state have the last colour
+            palette += palette[-1:] * (2 ** len(visible) - len(palette))
+        place = boundary, height, width, steps
+        return Automaton(name, circuit, visible, *place, 1.0, "random", palette)
 
     def next_frame(self) -> npt.NDArray[np.int64] | None:
         """Return a frame (height, width) that tells the rule and `second` apart, if one is found.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,9 @@ from difflogic.examples.pairs import MOST_SYMBOLS
 from difflogic.examples.reading import SUFFIXES, numbered, read_examples, read_inputs
 from difflogic.identification.rules import MOST_STATES, UNKNOWN, Space, Table
 from difflogic.identification.universe import placed
-from difflogic.pictures.pixels import color_name, color_number, read_frames, unpacked
+from difflogic.pictures.colors import Color
+from difflogic.pictures.pixels import color_name, color_number, opaque_colors, read_frames, unpacked
+from difflogic.simulation.patterns import SUFFIXES as PATTERNS
 from difflogic.simulation.patterns import PatternFile, parse_pattern
 from difflogic.system.archive import NpzReader, is_archive
 from difflogic.system.callbacks import ignore
@@ -55,6 +57,8 @@ class Recording:
     """What stands for each state in the file, such as "white"; empty if its number does."""
     chosen: bool = False
     """Whether `names` were put in order here, by how often the colours occur."""
+    palette: tuple[Color, ...] = ()
+    """The colour of each state, if the file has opaque colours."""
     notes: tuple[str, ...] = ()
     """How else the file was read."""
     rule: str = ""
@@ -62,11 +66,27 @@ class Recording:
     edge: str = "periodic"
     """What lies beyond the edge, unless the question says."""
 
-    def __post_init__(self) -> None:
+    def require_steps(self) -> Recording:
+        """Return itself. Raises ConfigError if it has no two frames that follow each other."""
         if self.frames.shape[1] < 2:
             raise ConfigError(
-                f"{self.source}: has one frame: give at least two, to show what follows"
+                f"{self.source}: has one frame: give at least two, to show what follows, or "
+                "--neighbourhood line-1 if its rows are the steps of a line"
             )
+        return self
+
+    def frame(self, number: int | Literal["last"]) -> Frames:
+        """Return the states of a frame, (height, width), without unseen cells, or ConfigError."""
+        film = self.frames[0]
+        if len(self.frames) > 1 or self.sizes:
+            raise ConfigError(f"{self.source}: has several starts: give a film of one")
+        index = len(film) - 1 if number == "last" else number
+        if index >= len(film):
+            raise ConfigError(f"{self.source}: has the frames 0 to {len(film) - 1}, not {index}")
+        if (film[index] == UNKNOWN).any():
+            raise ConfigError(f"{self.source}: frame {index} has unseen cells: choose another")
+        cells: Frames = film[index]
+        return cells
 
     @property
     def pairs(self) -> list[tuple[Frames, Frames]]:
@@ -133,6 +153,8 @@ class Reading:
     """The side of a cell in an image, in pixels; "auto" takes the largest of one colour each."""
     whole: bool = False
     """Whether patterns that do not say where they lie are whole grids."""
+    grid: tuple[int, int] | None = None
+    """Rows and columns that a frame probably has; an array may then be a single frame."""
     margin: int = 2
     """Empty cells to keep around patterns of an unbounded universe."""
 
@@ -174,6 +196,8 @@ def from_array(
             ) from None
     if how.line and array.ndim in (2, 3):
         array = array[..., None, :]
+    if array.ndim == 2 and how.grid is not None:
+        array = array[None]
     if array.ndim == 3:
         array = array[None]
     if array.ndim != 4 or not array.size:
@@ -278,7 +302,7 @@ def read(paths: Sequence[Path], how: Reading = PLAINLY) -> Recording:
         found = from_array(film, mask, replace(how, states=how.count or 2), source)
         return replace(found, notes=(f"1 is a value of {how.threshold:g} or more",))
     contents = [read_named(path, MOST_BYTES, "a recording") for path in paths]
-    patterns = [path.suffix.lower() == ".rle" for path in paths]
+    patterns = [path.suffix.lower() in PATTERNS for path in paths]
     if any(patterns) != all(patterns):
         raise ConfigError(f"{source}: some are patterns and some images: give frames of one kind")
     reader = _from_patterns if all(patterns) else _from_images
@@ -297,11 +321,12 @@ def _arrays(path: Path) -> tuple[Values, Values | None]:
     try:
         with NpzReader(path, MOST_BYTES, "recording") as reader:
             names = [name for name in reader.names if name != "mask"]
-            if "frames" in names:
-                names = ["frames"]
-            if len(names) != 1:
+            known = [name for name in ("frames", "states") if name in names]
+            if len(known or names) != 1:
                 raise reader.error('needs an array "frames", and may have a "mask"')
-            data = reader.numbers(names[0], MOST_CELLS)
+            data = reader.numbers((known or names)[0], MOST_CELLS)
+            if known == ["states"]:  # a prediction: one frame
+                data = data[None]
             return data, reader.numbers("mask", MOST_CELLS) if "mask" in reader.names else None
     except ModelFileError as error:
         raise ConfigError(str(error)) from None
@@ -340,7 +365,8 @@ def _from_images(files: dict[str, bytes], how: Reading, source: str) -> Recordin
     notes = (f"{counted(cell, 'pixel')} each", *lit)
     plain = Reading(how.line, how.count or len(names) or 2)
     found = from_array(_steps(frames, how), None, plain, source)
-    return replace(found, names=names, notes=notes, chosen=bool(names) and not how.names)
+    chosen, palette = bool(names) and not how.names, opaque_colors(names) if names else ()
+    return replace(found, names=names, notes=notes, chosen=chosen, palette=palette)
 
 
 def _steps(frames: Frames, how: Reading) -> Frames:
@@ -349,14 +375,21 @@ def _steps(frames: Frames, how: Reading) -> Frames:
     return frames[0] if alone else frames
 
 
-def _side(film: npt.NDArray[np.uint64]) -> int:
-    """Return the side of the largest squares of one colour each that divide all frames."""
+def _side(film: npt.NDArray[np.uint64], grid: tuple[int, int] | None) -> int:
+    """Return the side of the largest squares of one colour each that divide all frames.
+
+    If such squares, as large or smaller, make up the grid, return their side.
+    """
     ends = list(film.shape[1:])
     for axis in (1, 2):
         lines = np.moveaxis(film, axis, 0)
         changes = (lines[1:] != lines[:-1]).any(axis=(1, 2))
         ends += (np.flatnonzero(changes) + 1).tolist()
-    return math.gcd(*ends)
+    largest = math.gcd(*ends)
+    rows, columns = grid or film.shape[1:]
+    side = film.shape[1] // rows
+    fits = side and largest % side == 0 and film.shape[1:] == (side * rows, side * columns)
+    return side if grid and fits else largest
 
 
 def _states(film: npt.NDArray[np.uint64], how: Reading) -> tuple[Frames, int, tuple[str, ...]]:
@@ -367,7 +400,7 @@ def _states(film: npt.NDArray[np.uint64], how: Reading) -> tuple[Frames, int, tu
     no colours: a cell is 1 if its mean brightness reaches it.
     """
     _, height, width = film.shape
-    cell = _side(film) if isinstance(how.cell, str) else how.cell
+    cell = _side(film, how.grid) if isinstance(how.cell, str) else how.cell
     if height % cell or width % cell:
         raise ConfigError(
             f"{height}×{width} pixels cannot be divided into cells of {cell}×{cell}: see --cell"
@@ -399,7 +432,7 @@ def _states(film: npt.NDArray[np.uint64], how: Reading) -> tuple[Frames, int, tu
     if order:
         if others := [color_name(each) for each in colours.tolist() if each not in order]:
             raise ConfigError(
-                f"has the colour {others[0]}, and --states names {', '.join(how.names)}"
+                f"has the colour {others[0]}, and the states are {', '.join(how.names)}"
             )
     elif len(colours) > (most := how.count or MOST_STATES):
         raise ConfigError(

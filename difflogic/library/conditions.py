@@ -19,13 +19,15 @@ from difflogic.library.options import (
     Unsimplified,
     require_declared,
 )
+from difflogic.pictures.colors import hex_color
+from difflogic.system.archive import is_archive
 from difflogic.system.errors import ConfigError, described
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from difflogic.circuit.automaton import Automaton
-    from difflogic.library.common import ProgressCallback
+    from difflogic.library.common import MessageCallback, ProgressCallback
     from difflogic.library.loading import Loaded
     from difflogic.simulation.bit_grid import Geometry
     from difflogic.simulation.simulator import Erasure
@@ -101,13 +103,19 @@ class Conditions:
         Start,
         Opt(
             "Start state: random, center, zeros, or a file (image, scaled to the grid; text "
-            "picture; .rle pattern; .npz state)",
+            "picture; .rle, .cells, .lif; .npz state, or a film with --frame)",
             "START",
             shown="as trained",
         ),
     ] = None
     """An .npz file holds a state or an array. An array of bits has the shape (rows, columns),
     (visible channels, rows, columns) or (channels, height, width)."""
+    frame: Annotated[
+        int | Literal["last"] | None,
+        Range(0, 10**9),
+        Opt("Frame of a film to start from: last, or its number from 0", "last|N"),
+    ] = None
+    """The start is then a file as `identify` reads it, and gives each cell's state."""
     density: Annotated[Share, Opt("Share of ones in a random start")] = 0.5
     seed: Seed = 0
     """Seed of random starts, fire masks and noise."""
@@ -167,6 +175,32 @@ class Conditions:
             boundary=self.boundary or automaton.boundary,
             steps=automaton.steps if self.steps is None else self.steps,
         )
+
+    def begun(self, automaton: Automaton, on_message: MessageCallback) -> Conditions:
+        """Return these conditions, with a film's frame as bits, on a grid of its size.
+
+        Raises ConfigError for what is no film, and for states that the circuit does not have.
+        """
+        if self.frame is None:
+            return self
+        from difflogic.identification.recording import Reading, holds_pairs, read
+        from difflogic.pictures.pixels import color_name, color_number
+        from difflogic.simulation.patterns import SUFFIXES
+        from difflogic.simulation.starts import bits_of
+
+        if not isinstance(self.start, str | Path) or self.start in STARTS.split(", "):
+            raise ConfigError("--frame: is one of a film: name its file with --start")
+        path = Path(self.start)
+        drawn = not (is_archive(path) or holds_pairs(path) or path.suffix.lower() in SUFFIXES)
+        names = (color_name(color_number(hex_color(each))) for each in automaton.palette)
+        states = (drawn and tuple(dict.fromkeys(names))) or 2 ** len(automaton.visible)
+        grid = self.size or (automaton.height, automaton.width)
+        film = read([path], Reading(automaton.height == 1, states, grid=grid))
+        cells = film.frame(self.frame)
+        rows, columns = cells.shape
+        on_message(f"{film.source}: {rows}×{columns} cells; {film.told}")
+        bits = bits_of(cells, len(automaton.visible))
+        return replace(self, start=bits, frame=None, size=self.size or (rows, columns))
 
     def start_of(self, automaton: Automaton) -> str | npt.NDArray[Any]:
         """Return the start, by default the automaton's own."""

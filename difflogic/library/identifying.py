@@ -160,6 +160,7 @@ def identify(
         film = read(paths, how)
     else:
         film = from_array(recording, assumed.mask, how)
+    film.require_steps()
     wanted = Wanted(
         *(assumed.neighbourhood, assumed.radius, assumed.symmetry, assumed.gap, assumed.boundary)
     )

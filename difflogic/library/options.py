@@ -60,14 +60,14 @@ class Range:
     def allows(self, value: float) -> bool:
         return self.least <= value <= self.most
 
-    def read_or_auto(self, text: str) -> int | Literal["auto"]:
-        """Return a whole number, or "auto". Raises ConfigError."""
-        if text == "auto":
-            return "auto"
+    def read_or(self, word: str, text: str) -> Any:
+        """Return a whole number, or the word. Raises ConfigError."""
+        if text == word:
+            return word
         try:
             return int(self.read(int, text))
         except ConfigError as error:
-            raise ConfigError(f'{error}, or "auto"') from None
+            raise ConfigError(f'{error}, or "{word}"') from None
 
     @property
     def words(self) -> str:
@@ -103,13 +103,13 @@ class Declared(NamedTuple):
 
 def declared(hint: Any) -> Declared:
     """Return what an annotation declares: what it adds to another one goes before that."""
-    many, auto, notes = False, False, list[Any]()
+    many, word, notes = False, "", list[Any]()
     while get_origin(hint) not in (None, Literal, tuple):
         inner = [each for each in get_args(hint) if each is not NoneType]
         if get_origin(hint) is Annotated:
             notes[:0] = inner[1:]
         many |= get_origin(hint) is Sequence
-        auto |= Literal["auto"] in inner
+        word = next((get_args(each)[0] for each in inner if get_origin(each) is Literal), word)
         hint = Path if Path in inner else inner[0]
     words = (each for each in notes if isinstance(each, Opt))
     changes = ((f.name, getattr(each, f.name), f.default) for each in words for f in fields(Opt))
@@ -124,7 +124,8 @@ def declared(hint: Any) -> Declared:
     elif hasattr(hint, "parse"):
         opt = replace(opt, parse=hint.parse)
     elif limits is not None:
-        opt = replace(opt, parse=limits.read_or_auto if auto else partial(limits.read, hint))
+        read = partial(limits.read_or, word) if word else partial(limits.read, hint)
+        opt = replace(opt, parse=read)
     return Declared(hint, opt, limits, many)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from difflogic.circuit.automaton import Automaton, places
-from difflogic.library.common import ProgressCallback, counter, require_output
+from difflogic.library.common import MessageCallback, ProgressCallback, counter, require_output
 from difflogic.library.conditions import AS_TRAINED, Conditions
 from difflogic.library.groups import Frames
 from difflogic.library.loading import Loaded, Source, load
@@ -70,6 +70,7 @@ def render(
     *,
     force: bool = False,
     progress: ProgressCallback = ignore,
+    on_message: MessageCallback = ignore,
 ) -> Rendered:
     """Draw a rollout: an animation (.gif, .apng, .webp), or a strip of frames (.png).
 
@@ -81,6 +82,7 @@ def render(
     """
     path = require_output(file, SUFFIXES, force)
     loaded = load(source)
+    conditions = conditions.begun(loaded.automaton, on_message)
     automaton = conditions.automaton(loaded, progress=progress)
     steps = max(frames.at) if frames.at else automaton.steps
     shown = _frame_steps(steps, frames.every, frames.at, path.suffix == ".png")

@@ -126,6 +126,8 @@ def simulate(
     Raises what `load` raises, ConfigError for impossible conditions, and ProofError.
     """
     loaded = load(source)
+    frame = "" if conditions.frame is None else f"{conditions.start}, frame {conditions.frame}"
+    conditions = conditions.begun(loaded.automaton, on_message)
     automaton = conditions.automaton(loaded, progress=progress)
     start, steps = conditions.start_of(automaton), automaton.steps
     geometry = Geometry(
@@ -151,7 +153,7 @@ def simulate(
         began = time.perf_counter()
         running.run(steps, damage, count_step)
         seconds = time.perf_counter() - began
-    name = start if isinstance(start, str) else "array"
+    name = frame or (start if isinstance(start, str) else "array")
     return Simulated(
         loaded, automaton, running, name, conditions.seed, steps, chosen, count, seconds
     )

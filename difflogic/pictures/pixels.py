@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.pictures.colors import Color
 from difflogic.system.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -46,7 +47,10 @@ def read_image(content: bytes, largest_side: int) -> tuple[npt.NDArray[np.uint8]
 
     with _opened(content, FORMATS, "is neither a text grid nor an image that can be read") as image:
         if getattr(image, "is_animated", False):
-            raise ConfigError("the image is animated or has several pages: save one of them")
+            raise ConfigError(
+                "the image is animated or has several pages: save one of them, or start from "
+                "a frame of it with --frame"
+            )
         pixels = _rgba(ImageOps.exif_transpose(image))
         if pixels.dtype != np.uint8:
             pixels = (pixels / DEEP).round().astype(np.uint8)
@@ -114,6 +118,14 @@ def color_name(number: int) -> str:
         return f"grey:{values[0]}"
     text = bytes(value // DEEP for value in values).hex()
     return names.get(number, "#" + (text[:6] if text.endswith("ff") else text))
+
+
+def opaque_colors(names: Sequence[str]) -> tuple[Color, ...]:
+    """Return the colours of names that `color_number` reads; () if one is not opaque, or finer."""
+    shades = unpacked(np.array([color_number(name) for name in names], np.uint64))
+    if (shades[:, 3] != 0xFFFF).any() or (shades % DEEP).any():
+        return ()
+    return tuple((r // DEEP, g // DEEP, b // DEEP) for r, g, b, _ in shades.tolist())
 
 
 @contextmanager

@@ -1,9 +1,13 @@
-"""Patterns in Golly's run-length encoding: their states, and where they lie."""
+"""Patterns of the Game of Life's programs: their states, and where they lie.
+
+Golly's run-length encoding (.rle), plaintext (.cells), Life 1.05 and 1.06 (.lif). Source: the
+LifeWiki's pages on these formats.
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +15,7 @@ import numpy.typing as npt
 from difflogic.system.errors import ConfigError
 
 MOST_CELLS = 2**26
+SUFFIXES = (".rle", ".cells", ".lif", ".life")
 
 _HEAD = re.compile(r"x\s*=\s*(\d{1,9})\s*,\s*y\s*=\s*(\d{1,9})\b(?:\s*,\s*rule\s*=\s*(.*))?.*")
 
@@ -39,15 +44,22 @@ class PatternFile:
 
 def parse_pattern(text: str) -> PatternFile:
     """Read a pattern of up to 256 states. Raises ConfigError for any other text."""
+    first = text.lstrip().partition("\n")[0].strip()
+    if first.startswith("#Life 1.0"):
+        return _life(text.split("\n"))
+    if first.startswith("!") or (first and not first.strip(".O*")):
+        rows = [line.strip() for line in text.strip().split("\n") if not line.startswith("!")]
+        return _alive(_marks(rows, 0, 0), len(rows), max(map(len, rows), default=0))
     comments = [line for line in text.splitlines() if line.startswith("#")]
     lines = [line.strip() for line in text.splitlines() if not line.startswith("#")]
     head = _HEAD.fullmatch(lines[0] if lines else "")
     if head is None:
-        raise ConfigError('is not a run-length encoded pattern: "x = …, y = …" is missing')
+        raise ConfigError(
+            'is not a run-length encoded pattern: "x = …, y = …" is missing; nor does it start '
+            'like plaintext (! or . and O) or "#Life 1.05"'
+        )
     columns, rows = int(head[1]), int(head[2])
-    if not 0 < rows * columns <= MOST_CELLS:
-        raise ConfigError(f"{rows}×{columns} cells: there must be from 1 to {MOST_CELLS}")
-    cells = np.zeros((rows, columns), np.uint8)
+    cells = _zeros(rows, columns)
     y = x = 0
     body, _, _ = "".join(lines[1:]).partition("!")
     signs = re.findall(r"(\d{0,9})([p-y]?[A-X]|.)", body.replace(" ", ""))
@@ -75,6 +87,66 @@ def parse_pattern(text: str) -> PatternFile:
     rule, _, topology = (head[3] or "").strip().partition(":")
     lettered = any(sign == "." or sign[-1].isupper() for _, sign in signs)
     return PatternFile(cells, lettered, corner, rule, topology)
+
+
+def _zeros(rows: int, columns: int) -> npt.NDArray[np.uint8]:
+    if not 0 < rows * columns <= MOST_CELLS:
+        raise ConfigError(f"{rows}×{columns} cells: there must be from 1 to {MOST_CELLS}")
+    return np.zeros((rows, columns), np.uint8)
+
+
+def _marks(rows: list[str], y: int, x: int) -> list[tuple[int, int]]:
+    """Return the row and column of each living cell of a drawing whose corner is at (y, x)."""
+    wrong = re.search(r"[^.O*]", "".join(rows))
+    if wrong:
+        raise ConfigError(
+            f'"{wrong[0]}" is not allowed in a pattern: use . for 0, and O or * for 1'
+        )
+    return [
+        (y + i, x + j) for i, row in enumerate(rows) for j, sign in enumerate(row) if sign != "."
+    ]
+
+
+def _alive(
+    found: list[tuple[int, int]], rows: int, columns: int, corner: tuple[int, int] | None = None
+) -> Pattern:
+    """Return a pattern of two states with these living cells, relative to its corner."""
+    cells = _zeros(rows, columns)
+    for y, x in found:
+        cells[y, x] = 1
+    return Pattern(cells, lettered=False, corner=corner)
+
+
+def _life(lines: list[str]) -> Pattern:
+    """Read Life 1.05, blocks of rows, or Life 1.06, the column and row of each living cell."""
+    lists, rule = lines[0].strip().endswith("6"), ""
+    found, block, at = list[tuple[int, int]](), list[str](), (0, 0)
+    for line in [*map(str.strip, lines[1:]), "#P 0 0"]:
+        if line.startswith("#P"):
+            found += _marks(block, *at)
+            block, at = [], _place(line[2:])
+        elif line.startswith("#R"):
+            rule = line[2:].strip()
+        elif line and line[0] != "#":
+            if lists:
+                found.append(_place(line))
+            else:
+                block.append(line)
+    if not found:
+        raise ConfigError("has no living cell")
+    ys, xs = zip(*found, strict=True)
+    top, left = min(ys), min(xs)
+    moved = [(y - top, x - left) for y, x in found]
+    pattern = _alive(moved, max(ys) - top + 1, max(xs) - left + 1, (top, left))
+    return replace(pattern, rule=rule)
+
+
+def _place(text: str) -> tuple[int, int]:
+    """Return the row and column of a text such as -1 2, the column first."""
+    numbers = re.fullmatch(r"\s*(-?\d{1,9})\s+(-?\d{1,9})\s*", text)
+    if numbers is None:
+        raise ConfigError(f'"{text:.40}" is no place: give column and row, such as -1 2')
+    return int(numbers[2]), int(numbers[1])
 
 
 def _state(sign: str) -> int:

@@ -1,7 +1,7 @@
 """Start states: random, one cell in the middle, all zeros, or from a file.
 
-A picture (text as in `difflogic.pictures.text`, or an image) or a pattern in Golly's run-length
-encoding goes to the middle of the visible channels; all other channels are 0.
+A picture (text as in `difflogic.pictures.text`, or an image) or a pattern in one of the
+Game of Life's formats goes to the middle of the visible channels; all other channels are 0.
 
 A state saved by `dct simulate` sets all channels, on a grid of the same size. It is a ZIP of NumPy
 arrays: `cells` (channels, height, ⌈width / 8⌉), where cell x is bit x mod 8 of byte x // 8; `size`
@@ -23,9 +23,9 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.pictures.images import image_bits
 from difflogic.pictures.text import parse_picture
 from difflogic.simulation.bit_grid import BitGrid, pack
-from difflogic.simulation.patterns import parse_pattern
+from difflogic.simulation.patterns import SUFFIXES, parse_pattern
 from difflogic.simulation.simulator import MOST_STEPS, Simulator
-from difflogic.system.archive import NpzReader, Parts, write_npz
+from difflogic.system.archive import NpzReader, Parts, is_archive, write_npz
 from difflogic.system.errors import ConfigError, MissingFileError
 from difflogic.system.files import read_named, write_whole
 from difflogic.system.subject import about
@@ -61,7 +61,7 @@ def prepare(
 
     An array of bits has the shape (rows, columns) or (visible channels, rows, columns), and goes to
     the middle; or (channels, height, width) with all channels of training. A file may be an .npz
-    with one such array.
+    with one such array, or an .npy.
 
     `pause` is called now and then, and may raise to stop. Returns the rule that a pattern's file
     names, if it does. Raises ConfigError if the file is not a
@@ -80,7 +80,7 @@ def prepare(
         grid.load(middle, pack(cell))
     elif start != "zeros":
         path = Path(start)
-        if path.suffix.lower() != ".npz":
+        if path.suffix.lower() != ".npz" and not is_archive(path):
             content = _read(path)
             with about(path):
                 bits, rule = _picture(path, content, automaton, geometry.height, geometry.width)
@@ -104,15 +104,11 @@ def _picture(
     """Return bits of shape (visible channels, rows, columns), and the rule that a pattern names."""
     channels = len(automaton.visible)
     suffix = path.suffix.lower()
-    if suffix == ".rle":
+    if suffix in SUFFIXES:
         pattern = parse_pattern(content.decode("ascii", "replace"))
         if not pattern.lettered:
             return np.broadcast_to(pattern.cells, (channels, *pattern.cells.shape)), pattern.rule
-        if (most := int(pattern.cells.max())) >> channels:
-            raise ConfigError(f"has the state {most}, more than the visible channels can hold")
-        states = pattern.cells.astype(np.int64)
-        bits = np.stack([states >> bit & 1 for bit in range(channels)]).astype(np.uint8)
-        return bits, pattern.rule
+        return bits_of(pattern.cells.astype(np.int64), channels), pattern.rule
     if suffix == ".txt":
         return parse_picture(content.decode("utf-8", "replace"), channels), ""
     if channels not in (1, 3):
@@ -122,11 +118,20 @@ def _picture(
     return image_bits(content, channels, min(height, IMAGE_SIDE), min(width, IMAGE_SIDE)), ""
 
 
+def bits_of(states: npt.NDArray[np.int64], channels: int) -> Bits:
+    """Return the bits of cells' states, (channels, rows, columns), the lowest first."""
+    if (most := int(states.max())) >> channels:
+        raise ConfigError(f"has the state {most}, more than the visible channels can hold")
+    return np.stack([states >> bit & 1 for bit in range(channels)]).astype(np.uint8)
+
+
 def _place_array(grid: BitGrid, array: npt.NDArray[Any], automaton: Automaton) -> None:
     geometry, labels, visible = grid.geometry, automaton.circuit.labels, automaton.visible
     shape = array.shape
     if array.dtype.kind not in "buif" or not np.isin(array, (0, 1)).all():
-        raise ConfigError(f"start: an array of type {array.dtype}: give bits, 0 and 1")
+        raise ConfigError(
+            f"start: an array of type {array.dtype}: give bits, 0 and 1; of states, see --frame"
+        )
     bits = array.astype(np.uint8)
     if len(shape) == 2:
         bits = np.broadcast_to(bits, (len(visible), *shape))
@@ -188,6 +193,8 @@ def load_state(path: Path, simulator: Simulator) -> npt.NDArray[Any] | None:
     # Compressed cells are hardly ever larger than the cells; MARGIN covers the overhead.
     largest = geometry.bytes + 9 * MOST_CHANNELS + MARGIN
     with NpzReader(path, largest, "state") as reader:
+        if reader.names == ["frames"]:
+            raise reader.error("is a film: choose one of its frames with --frame")
         if len(reader.names) == 1 and "cells" not in reader.names:
             return reader.numbers(reader.names[0], MOST_ARRAY)
         if "cells" not in reader.names:

@@ -1,4 +1,4 @@
-"""NumPy's npz files: written reproducibly, byte for byte, and read without trusting them.
+"""NumPy's npz and npy files: written reproducibly, byte for byte, and read without trusting them.
 
 Entries are checked before they are unpacked. Nothing is unpickled, and no entry is larger than the
 array that the reader asks for.
@@ -24,7 +24,7 @@ from difflogic.system.files import open_plain, reason
 MAX_FILE_BYTES = 2**28
 """More than the largest accepted circuit takes in float64."""
 
-_MAGIC = b"PK"
+_MAGIC, _NPY = b"PK", b"\x93NUMPY"
 _OLDEST_DATE = (1980, 1, 1, 0, 0, 0)
 _PREAMBLE_BYTES = 10_128
 """Most bytes before an array's data: NumPy reads headers of up to 10000 characters."""
@@ -63,10 +63,10 @@ def write_npz(
 
 
 def is_archive(path: Path) -> bool:
-    """Return whether a file starts like an archive."""
+    """Return whether a file starts like an npz archive, or like an npy file."""
     try:
         with open_plain(path) as file:
-            return file.read(len(_MAGIC)) == _MAGIC
+            return file.read(len(_NPY)).startswith((_MAGIC, _NPY))
     except (OSError, ValueError):
         return False
 
@@ -74,7 +74,8 @@ def is_archive(path: Path) -> bool:
 class NpzReader:
     """Reads single arrays of an npz file, whose shapes and types are known beforehand.
 
-    A context manager. Every method raises ModelFileError if the file does not fit.
+    An npy file is read as an archive of one array. A context manager. Every method raises
+    ModelFileError if the file does not fit.
     """
 
     def __init__(
@@ -96,7 +97,7 @@ class NpzReader:
         try:
             if os.fstat(self._file.fileno()).st_size > largest:
                 raise self.error(f"is no {kind} file: it is larger than any {kind}")
-            cautious = _CautiousFile(self._file)
+            cautious = _CautiousFile(_archived(self._file))
             self._archive = zipfile.ZipFile(cautious)
             cautious.trusted = True
         except ModelFileError:
@@ -196,12 +197,24 @@ class NpzReader:
         except Exception:  # NumPy evaluates the header as a Python literal
             raise self.error(f'entry "{name}" is not a NumPy array') from None
         if fortran_order and len(shape) > 1:
-            raise self.error(f'entry "{name}" is in column-major order: save it with dct')
+            raise self.error(f'entry "{name}" is in column-major order: save a copy in C order')
         size = len(file.getbuffer()) - file.tell()
         fits = min(shape, default=0) >= 0 and math.prod(shape) * dtype.itemsize == size
         if dtype.kind not in "biuf" or not fits:
             raise self.error(f'entry "{name}" is not an array of numbers of its shape')
         return np.frombuffer(file.read(), dtype).reshape(shape).astype(dtype.newbyteorder("="))
+
+
+def _archived(file: BinaryIO) -> BinaryIO:
+    """Return a file, or an archive in memory of the array that an npy file holds."""
+    plain = file.read(len(_NPY)) == _NPY
+    file.seek(0)
+    if not plain:
+        return file
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("array.npy", file.read())
+    return packed
 
 
 class _CautiousFile:
