@@ -29,7 +29,7 @@ def identify(
     recording: Annotated[
         Sequence[Path],
         Operand(
-            "Frames (.npz, .gif, .png, several .rle), or pairs of frames (.json, .jsonl, "
+            "Frames (.npz, .gif, .png, several .rle or .cells), or pairs of frames (.json, .jsonl, "
             ".csv, .npz)",
             "RECORDING...",
         ),

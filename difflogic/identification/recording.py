@@ -347,7 +347,7 @@ def _from_patterns(files: dict[str, bytes], how: Reading, source: str) -> Record
 def _from_images(files: dict[str, bytes], how: Reading, source: str) -> Recording:
     """Read images, which share their colours: one decides for all which is state 0."""
     pairs = "grids before and after: dct train-examples"
-    what = f"is not a recording: give .npz, .rle or an image; for {pairs}"
+    what = f"is not a recording: give .npz, .npy, .rle, .cells, .lif or an image; for {pairs}"
     films = []
     for name, content in files.items():
         with about(name):

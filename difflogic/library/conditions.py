@@ -188,7 +188,7 @@ class Conditions:
         from difflogic.simulation.patterns import SUFFIXES
         from difflogic.simulation.starts import bits_of
 
-        if not isinstance(self.start, str | Path) or self.start in STARTS.split(", "):
+        if not isinstance(self.start, str | Path) or str(self.start) in STARTS.split(", "):
             raise ConfigError("--frame: is one of a film: name its file with --start")
         path = Path(self.start)
         drawn = not (is_archive(path) or holds_pairs(path) or path.suffix.lower() in SUFFIXES)

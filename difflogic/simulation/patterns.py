@@ -48,8 +48,8 @@ def parse_pattern(text: str) -> PatternFile:
     if first.startswith("#Life 1.0"):
         return _life(text.split("\n"))
     if first.startswith("!") or (first and not first.strip(".O*")):
-        rows = [line.strip() for line in text.strip().split("\n") if not line.startswith("!")]
-        return _alive(_marks(rows, 0, 0), len(rows), max(map(len, rows), default=0))
+        drawn = [line.strip() for line in text.strip().split("\n") if not line.startswith("!")]
+        return _alive(_marks(drawn, 0, 0), len(drawn), max(map(len, drawn), default=0))
     comments = [line for line in text.splitlines() if line.startswith("#")]
     lines = [line.strip() for line in text.splitlines() if not line.startswith("#")]
     head = _HEAD.fullmatch(lines[0] if lines else "")
@@ -86,7 +86,7 @@ def parse_pattern(text: str) -> PatternFile:
             corner = (int(at[2]), int(at[1])) if at else (0, 0)
     rule, _, topology = (head[3] or "").strip().partition(":")
     lettered = any(sign == "." or sign[-1].isupper() for _, sign in signs)
-    return PatternFile(cells, lettered, corner, rule, topology)
+    return PatternFile(cells, lettered, corner, _rule(rule), topology)
 
 
 def _zeros(rows: int, columns: int) -> npt.NDArray[np.uint8]:
@@ -109,15 +109,15 @@ def _marks(rows: list[str], y: int, x: int) -> list[tuple[int, int]]:
 
 def _alive(
     found: list[tuple[int, int]], rows: int, columns: int, corner: tuple[int, int] | None = None
-) -> Pattern:
+) -> PatternFile:
     """Return a pattern of two states with these living cells, relative to its corner."""
     cells = _zeros(rows, columns)
     for y, x in found:
         cells[y, x] = 1
-    return Pattern(cells, lettered=False, corner=corner)
+    return PatternFile(cells, lettered=False, corner=corner)
 
 
-def _life(lines: list[str]) -> Pattern:
+def _life(lines: list[str]) -> PatternFile:
     """Read Life 1.05, blocks of rows, or Life 1.06, the column and row of each living cell."""
     lists, rule = lines[0].strip().endswith("6"), ""
     found, block, at = list[tuple[int, int]](), list[str](), (0, 0)
@@ -126,7 +126,7 @@ def _life(lines: list[str]) -> Pattern:
             found += _marks(block, *at)
             block, at = [], _place(line[2:])
         elif line.startswith("#R"):
-            rule = line[2:].strip()
+            rule = _rule(line[2:].strip())
         elif line and line[0] != "#":
             if lists:
                 found.append(_place(line))
@@ -141,11 +141,17 @@ def _life(lines: list[str]) -> Pattern:
     return replace(pattern, rule=rule)
 
 
+def _rule(text: str) -> str:
+    """Return a rule's name, with survivals before births turned round: 23/3 is B3/S23."""
+    counts = re.fullmatch(r"([0-8]*)/([0-8]*)", text)
+    return f"B{counts[2]}/S{counts[1]}" if counts else text
+
+
 def _place(text: str) -> tuple[int, int]:
     """Return the row and column of a text such as -1 2, the column first."""
     numbers = re.fullmatch(r"\s*(-?\d{1,9})\s+(-?\d{1,9})\s*", text)
     if numbers is None:
-        raise ConfigError(f'"{text:.40}" is no place: give column and row, such as -1 2')
+        raise ConfigError(f'"{text.strip():.40}" is no place: give column and row, such as -1 2')
     return int(numbers[2]), int(numbers[1])
 
 

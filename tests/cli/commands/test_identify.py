@@ -288,6 +288,36 @@ def test_a_film_is_predicted(dct, tmp_path, frames):
     np.testing.assert_array_equal(np.load(out)["states"], frames[-1])
 
 
+def test_films_go_on(dct, tmp_path):
+    """From any frame, in any file that shows it, in the states that the recording has."""
+    start = np.random.default_rng(2).choice([0, 1, 2], (24, 24), p=[0.7, 0.2, 0.1])
+    cells = film(automata.brains_brain, start, 12)
+    circuit, last = str(tmp_path / "rule.json"), pictures(cells, 3, (90, 255, 0))[9]
+    first, *rest = pictures(cells[:10], 3, (90, 255, 0))
+    first.save(tmp_path / "film.gif", save_all=True, append_images=rest)
+    last.save(tmp_path / "still.png")
+    made = dct(
+        *("identify", str(tmp_path / "film.gif"), "--symmetry", "outer-totalistic", "--effort"),
+        *("low", "-o", circuit, "--predict", str(tmp_path / "next.npz")),
+    )
+    known = re.search(r"(\S+) = 0, (\S+) = 1, (\S+) = 2", made.stdout).groups()
+    states = np.array([known.index(name) for name in ("#5a5a5a", "white", "black")])[cells]
+    np.save(tmp_path / "array.npy", states[9])
+    np.savez(tmp_path / "film.npz", frames=states[:10])
+    files = {"film.gif": 4, "still.png": 9, "next.npz": 10, "array.npy": 9, "film.npz": 9}
+    for name, first in files.items():
+        frame = str(first) if name == "film.gif" else "last"
+        options = "--frame", frame, "--steps", str(11 - first), "--json"
+        done = dct("simulate", circuit, "--start", str(tmp_path / name), *options)
+        assert done.exit_code == 0, done.stderr
+        ones = {str(bit): int((states[11] >> bit & 1).sum()) for bit in range(2)}
+        assert json.loads(done.stdout)["populations"] == ones, name
+    for name, hint in (("film.npz", "the frames 0 to 9"), ("zeros", "name its file")):
+        path = name if name == "zeros" else str(tmp_path / name)
+        refused = dct("simulate", circuit, "--start", path, "--frame", "10")
+        assert (refused.exit_code, hint in refused.refusal) == (2, True)
+
+
 @pytest.mark.thorough
 def test_bad_pairs_are_refused_with_the_remedy(dct, tmp_path):
     def pairs(*rows):

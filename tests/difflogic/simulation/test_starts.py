@@ -85,8 +85,32 @@ def test_images(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("text", "corner", "rule"),
+    [
+        ("!Name: Glider\n.O\n..O\nOOO\n", None, ""),
+        (".O.\r\n..O\r\nOOO", None, ""),
+        ("#Life 1.05\n#D flies\n#N\n#P -1 4\n.*\n..*\n***\n", (4, -1), ""),
+        ("#Life 1.05\n#R 23/3\n#P 1 0\n*\n#P 0 1\n..*\n***\n", (0, 0), "B3/S23"),
+        ("#Life 1.06\n0 -1\n1 0\n-1 1\n0 1\n1 1\n", (-1, -1), ""),
+        ("x = 3, y = 3, rule = 23/3\nbo$2bo$3o!\n", None, "B3/S23"),
+    ],
+)
+def test_a_glider_in_every_format(text, corner, rule):
+    found = parse_pattern(text)
+    np.testing.assert_array_equal(found.cells, GLIDER_CELLS)
+    assert (found.corner, found.rule, found.lettered) == (corner, rule, False)
+
+
+@pytest.mark.parametrize(
     ("text", "hint"),
     [
+        ("", "is not a run-length encoded pattern"),
+        ("!only a name", "0×0 cells"),
+        ("!\n.O\n.x\n", '"x" is not allowed'),
+        ("#Life 1.06\n1 2 3\n", '"1 2 3" is no place'),
+        ("#Life 1.06\n0 0\n999999999 999999999\n", "must be from 1 to"),
+        ("#Life 1.05\n#P here\n*\n", '"here" is no place'),
+        ("#Life 1.05\n", "no living cell"),
         ("x = 3, y = 0\n!", "0×3 cells"),
         ("x = 3, y = 1\n4o!", "row 1 is outside"),
         ("x = 3, y = 1\nq!", '"q" is not allowed'),
