@@ -21,7 +21,7 @@ BUDGETS = {
     "difflogic.library.exporting": 11_600,
     "difflogic.proof": 6_000,
     "difflogic.simplification": 3_950,
-    "difflogic.simulation": 5_400,
+    "difflogic.simulation": 4_300,
     "difflogic.training.reference": 7_700,
     "difflogic.training.trainer": 17_000,
 }

@@ -17,9 +17,9 @@ from difflogic.examples.reading import SUFFIXES, numbered, read_examples, read_i
 from difflogic.identification.rules import MOST_STATES, UNKNOWN, Space, Table
 from difflogic.identification.universe import placed
 from difflogic.pictures.colors import Color
+from difflogic.pictures.patterns import SUFFIXES as PATTERNS
+from difflogic.pictures.patterns import PatternFile, parse_pattern
 from difflogic.pictures.pixels import color_name, color_number, opaque_colors, read_frames, unpacked
-from difflogic.simulation.patterns import SUFFIXES as PATTERNS
-from difflogic.simulation.patterns import PatternFile, parse_pattern
 from difflogic.system.archive import NpzReader, is_archive
 from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import NEVER, Deadline

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.simulation.patterns import PatternFile
+from difflogic.pictures.patterns import PatternFile
 from difflogic.system.errors import ConfigError
 
 

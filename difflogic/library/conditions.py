@@ -184,9 +184,9 @@ class Conditions:
         if self.frame is None:
             return self
         from difflogic.identification.recording import Reading, holds_pairs, read
+        from difflogic.library.starts import bits_of
+        from difflogic.pictures.patterns import SUFFIXES
         from difflogic.pictures.pixels import color_name, color_number
-        from difflogic.simulation.patterns import SUFFIXES
-        from difflogic.simulation.starts import bits_of
 
         if not isinstance(self.start, str | Path) or str(self.start) in STARTS.split(", "):
             raise ConfigError("--frame: is one of a film: name its file with --start")

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from difflogic.circuit.automaton import Automaton
 from difflogic.identification.rules import Space
 from difflogic.identification.table_circuit import tabulate
-from difflogic.library import options
+from difflogic.library import options, starts
 from difflogic.library.common import (
     MessageCallback,
     Progress,
@@ -21,7 +21,7 @@ from difflogic.library.common import (
 from difflogic.library.conditions import AS_TRAINED, Conditions
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.options import Workers, checked
-from difflogic.simulation import picture, simulator, starts
+from difflogic.simulation import picture, simulator
 from difflogic.simulation.bit_grid import BitGrid, Geometry
 from difflogic.simulation.schedule import schedule
 from difflogic.simulation.simulator import (

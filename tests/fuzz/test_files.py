@@ -20,7 +20,7 @@ from PIL import Image
 from difflogic.config import load_config
 from difflogic.formats import circuit_file, importing
 from difflogic.formats.circuit_file import write_circuit
-from difflogic.library import loading
+from difflogic.library import loading, starts
 from difflogic.model.model import Model
 from difflogic.run.checkpoint import read_checkpoint
 from difflogic.run.lock import RunLock
@@ -30,7 +30,6 @@ from difflogic.run.run_directory import LOCK, SWEEP, RunDirectory
 from difflogic.run.settings import read_config
 from difflogic.run.summary import read_summary
 from difflogic.scale.sweeps import directory
-from difflogic.simulation import starts
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.simulator import MOST_STEPS, Simulator, World
 from difflogic.system.errors import DctError

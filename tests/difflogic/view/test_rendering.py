@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from PIL import Image, ImageSequence
 
+from difflogic.library import starts
 from difflogic.library.conditions import Conditions, Rectangle
 from difflogic.library.groups import Frames
 from difflogic.library.rendering import GAP, render
-from difflogic.simulation import starts
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.picture import INK, PAPER
 from difflogic.simulation.simulator import Simulator

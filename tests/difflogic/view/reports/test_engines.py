@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from difflogic.simulation import starts
+from difflogic.library import starts
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.simulator import Simulator, World, rectangle
 from difflogic.view.reports.circuits import running

@@ -21,9 +21,9 @@ import numpy.typing as npt
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.pictures.images import image_bits
+from difflogic.pictures.patterns import SUFFIXES, parse_pattern
 from difflogic.pictures.text import parse_picture
 from difflogic.simulation.bit_grid import BitGrid, pack
-from difflogic.simulation.patterns import SUFFIXES, parse_pattern
 from difflogic.simulation.simulator import MOST_STEPS, Simulator
 from difflogic.system.archive import NpzReader, Parts, is_archive, write_npz
 from difflogic.system.errors import ConfigError, MissingFileError

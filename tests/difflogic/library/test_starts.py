@@ -9,9 +9,10 @@ import pytest
 from PIL import Image
 
 from difflogic.library import simulating as library
-from difflogic.simulation import bit_grid, picture, starts
+from difflogic.library import starts
+from difflogic.pictures.patterns import parse_pattern
+from difflogic.simulation import bit_grid, picture
 from difflogic.simulation.bit_grid import BitGrid, Geometry
-from difflogic.simulation.patterns import parse_pattern
 from difflogic.simulation.simulator import Simulator, World
 from difflogic.system.errors import ConfigError, DctError, ModelFileError
 from tests.difflogic.circuit.circuits import automaton
