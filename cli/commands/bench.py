@@ -158,15 +158,30 @@ def _show(report: Benchmark) -> None:
     rows += [[], ["all", *milliseconds(path.total), "100 %"]]
     output.show_table("ms per step | min | median | max | share", rows)
     typer.echo()
-    text = output.page(
-        "speed",
-        report=report,
-        path=path,
-        machine=machine,
-        show_bytes=show_bytes,
-        noise=noise(report.noise, len(path.steps)),
-    )
-    output.show_lines(dict(line.split(" | ", 1) for line in text.splitlines()))
+    output.show_lines(_rates(report))
+
+
+def _rates(report: Benchmark) -> dict[str, str]:
+    """Return label and text of each line below the table of phases."""
+    path, tasks = report.path, report.path.tasks
+    memory, taken = report.peak_memory, ""
+    peak = f"{report.peak_one_core / 1e9:.0f} billion fused multiply-adds per second on one core"
+    if path.workers > 1:
+        peak += f", {report.peak_all_workers / 1e9:.0f} on {counted(path.workers, 'worker')}"
+        taken = "{created:g} per step: {own:.1f} taken by their own worker, {stolen:.1f} stolen"
+    each, shared = show_bytes(path.plan.bytes_per_worker), show_bytes(path.plan.bytes_shared)
+    workers = counted(machine.cpu_count(), "worker")
+    return {
+        "gate evaluations": f"{report.gate_rate / 1e9:.2f} billion per second",
+        "arithmetic peak": peak,
+        "arithmetic limit": f"{1000 * report.limit:.3f} ms per step: "
+        f"{100 * report.share_of_peak:.0f} % of the peak reached",
+        **({"tasks": taken.format_map(tasks)} if taken else {}),
+        "buffers": f"{each} per worker, {shared} shared",
+        "process": f"{show_bytes(memory)} at most" if memory else "memory unknown on this system",
+        "processors": f"{machine.cpu_name()}, {workers} by default",
+        "noise": noise(report.noise, len(path.steps)),
+    }
 
 
 def noise(share: float, repeats: int) -> str:

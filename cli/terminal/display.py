@@ -333,7 +333,9 @@ def finishing(found: Finished) -> str:
     if not found.exact:
         return f"{found.wrong_before} → {found.wrong}"
     made = found.polished
-    return "exact" if made is None else f"exact, {made.before.gates} → {made.after.gates} gates"
+    return (
+        "exact" if made is None else f"exact, {made.before.gates} → {made.after.gates} active gates"
+    )
 
 
 def loss(value: float | None) -> str:

@@ -19,7 +19,7 @@ from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.simulator import Simulator, choose_engine, require_memory
 from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError
-from difflogic.view.rendering import (
+from difflogic.view.animation import (
     BACKGROUND,
     MOST_COLORED,
     SUFFIXES,

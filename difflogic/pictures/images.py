@@ -54,8 +54,8 @@ MOST_DRAWN = 1024
 USUAL_COLORS = 8
 """Colours for an image with more than the largest palette."""
 
-BEHIND_LIGHT, BEHIND_DARK = (36, 40, 48), (255, 255, 255)
-"""Colours of nothing behind light and dark pictures with transparent pixels."""
+BEHIND_LIGHT, BEHIND_DARK, BEHIND_BOTH = (36, 40, 48), (255, 255, 255), (136, 146, 160)
+"""Colours of nothing behind pictures with transparent pixels that are light, dark, or both."""
 
 Array = npt.NDArray[np.float32]
 Places = npt.NDArray[np.intp]
@@ -246,9 +246,9 @@ def _numbers(
 
 
 def _behind(inked: npt.NDArray[np.uint8]) -> Color:
-    """Return a background that contrasts with all colours: white, unless some are nearly white."""
-    light = (inked.min(axis=1) > 200).mean()
-    return BEHIND_LIGHT if light > 0.02 else BEHIND_DARK
+    """Return a background that contrasts with all colours, and so with small eyes in a face."""
+    light, dark = (inked.min(axis=1) > 200).mean(), (inked.max(axis=1) < 80).mean()
+    return BEHIND_DARK if light <= 0.02 else BEHIND_BOTH if dark > 0.002 else BEHIND_LIGHT
 
 
 def _color(rgb: npt.NDArray[np.uint8]) -> Color:

@@ -60,12 +60,12 @@ def facts(source: Source, small: Automaton) -> Facts:
     trained, found = source.automaton, list[tuple[str, str]]()
     if source.model:
         gates = count(source.model)["scopes"]["all"]["both"]
-        found += [("gates with logits", "{gates:,}, of them {active:,} active".format_map(gates))]
+        found += [("gates with logits", "{gates:,} ({active:,} active)".format_map(gates))]
     what = f"{trained.circuit.gates:,} as trained, {small.circuit.gates:,} simplified"
     found += [
         ("gates of a cell", what if small is not trained else f"{small.circuit.gates:,}"),
         ("bits per cell", f"{small.circuit.channels}"),
-        ("trained on", f"{small.height} × {small.width} cells, {counted(small.steps, 'step')}"),
+        ("trained on", f"{small.height}×{small.width} cells, {counted(small.steps, 'step')}"),
     ]
     spent = source.summary["seconds"] if source.summary else {}
     times = [f"{spent[part]:,.3g} s" for part in ("training", "processor") if part in spent]

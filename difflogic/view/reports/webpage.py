@@ -119,6 +119,7 @@ def _report(source: Source, small: Automaton, data: Mapping[str, Any], **values:
         source=source,
         small=small,
         encoding=data["automaton"]["encoding"],
+        charts=data["charts"],
         shown=_exhibit(source),
         command=contents.train_command(model.config) if model else None,
         decided=DECIDED,

@@ -47,7 +47,7 @@ def result(epoch, hard_loss=5.0, **changes):
                 "late": False,
                 "polished": SimpleNamespace(before=CircuitCost(6, 18), after=CircuitCost(3, 16)),
             },
-            "exact, 6 → 3 gates",
+            "exact, 6 → 3 active gates",
         ),
     ],
 )

@@ -118,8 +118,8 @@ EXACT = {"exact": True}
             "proof      right on samples; proved for",
         ),
         (PROOF | {"verdict": "open"}, {}, "proof      proved for every"),
-        (None, {"polished": GAIN}, "polished   6 → 3 gates, certified from step 18 → 16 on\n"),
-        (None, {"polished": GAIN | {"from_step": None}}, "polished   6 → 3 gates\n"),
+        (None, {"polished": GAIN}, "polished   6 → 3 active gates, certified from step 18 → 16"),
+        (None, {"polished": GAIN | {"from_step": None}}, "polished   6 → 3 active gates\n"),
         (None, {"attempts": {"begun": 3, "result": 1}}, "attempts   3; the circuit comes from"),
     ],
 )

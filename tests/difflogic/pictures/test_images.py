@@ -214,6 +214,9 @@ def test_transparent_pixels_are_a_background_in_contrast():
     np.testing.assert_array_equal(found.bits[0], pixels[..., 3] // 255)
     assert found.palette[1] == LIGHT
     assert sum(found.palette[0]) < 200, "a light picture has a dark background"
+    pixels[2, 2] = (9, 9, 12, 255)  # an eye
+    shades = [sum(color) for color in quantise(saved(pixels)).palette[:3]]
+    assert min(abs(shades[0] - shade) for shade in shades[1:]) > 200, "nor does a dark part vanish"
     pixels[2:4, 1:3] = (*RED, 255)
     assert quantise(saved(pixels)).palette == ((255, 255, 255), RED)
 

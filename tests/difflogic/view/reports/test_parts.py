@@ -94,5 +94,5 @@ def test_each_count_of_gates_says_what_it_counts():
     model = Model.create(tiny())
     trained, parameters = from_model(model), model.config.architecture.parameters
     found = dict(facts(Source(trained, model), automaton("checkerboard")))
-    assert found["gates with logits"] == f"{parameters:,}, of them 0 active"
+    assert found["gates with logits"] == f"{parameters:,} (0 active)"
     assert found["gates of a cell"] == f"{trained.circuit.gates:,} as trained, 2 simplified"

@@ -15,7 +15,7 @@ from difflogic.simulation.picture import INK, PAPER
 from difflogic.simulation.simulator import Simulator
 from difflogic.simulation.simulator import World as Setting
 from difflogic.system.errors import ConfigError
-from difflogic.view.rendering import LABEL
+from difflogic.view.animation import LABEL
 from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.circuit.rules import life_like, random_circuit
 from tests.difflogic.simulation.naive import simulate
