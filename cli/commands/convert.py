@@ -97,7 +97,7 @@ def _print(data: bytes) -> None:
 
 
 def import_(
-    file: Annotated[Path, Operand("Circuit JSON of dct or logicars", "FILE")],
+    file: Annotated[Path, Operand("Circuit JSON of dct or logicars, or a rule of Golly", "FILE")],
     to: Annotated[
         Path | None, Opt("File to write", "CIRCUIT.json", names="--output -o", shown="stdout")
     ] = None,
@@ -116,8 +116,8 @@ def import_(
 ) -> None:
     """Check a circuit file, and convert it to the JSON that other commands read.
 
-    A logicars file says nothing about the grid. dct then assumes values and reports them; you can
-    edit them in the JSON.
+    Files of logicars and Golly say nothing about the grid. dct then assumes values and reports
+    them; you can edit them in the JSON.
     """
     from difflogic.formats import importing
     from difflogic.formats.circuit_file import write_circuit

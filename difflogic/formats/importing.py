@@ -1,4 +1,4 @@
-"""Reading a circuit's file, dct's or logicars', as an automaton."""
+"""Reading a circuit's file, dct's, logicars' or Golly's, as an automaton."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from difflogic.circuit.automaton import Automaton
-from difflogic.formats import circuit_file, logicars, strict_json
+from difflogic.formats import circuit_file, logicars, read_golly, strict_json
 from difflogic.system.archive import is_archive
-from difflogic.system.errors import CircuitError
+from difflogic.system.errors import CircuitError, ConfigError
+from difflogic.system.files import read_named
 
 _ASSUMED: Mapping[str, Any] = {
     # logicars has zeros beyond the edge. Its first experiment with several channels is the
@@ -24,7 +25,7 @@ _ASSUMED: Mapping[str, Any] = {
     "fire_rate": 1.0,
     "start": "random",
 }
-"""What logicars' files do not say."""
+"""What logicars' files do not say; a rule of Golly says no more."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Imported:
 
 
 def read(path: Path, channels: Sequence[int] = (), visible: Sequence[int] = ()) -> Imported:
-    """Read a circuit's file, dct's or logicars'.
+    """Read a circuit's file, dct's, logicars' or Golly's.
 
     `channels` renumbers the channels, in the file's order; `visible` are the numbers of those that
     the automaton is judged by. Raises CircuitError for a damaged file or another kind of file.
@@ -47,10 +48,12 @@ def read(path: Path, channels: Sequence[int] = (), visible: Sequence[int] = ()) 
             f"{path}: is a run or a model, not circuit JSON: other commands read it directly, and "
             "dct export writes its circuit"
         )
-    data = strict_json.read(path, _shrink)
-    assumed: dict[str, Any] = {}
-    if circuit_file.is_of_logicars(data):
-        assumed = {"name": _name(path), **_ASSUMED}
+    assumed, program = dict[str, Any](), "dct"
+    if path.suffix.lower() == ".rule":
+        program, assumed = "Golly", {**_ASSUMED, "boundary": "periodic"}
+        found = _golly(path, assumed)
+    elif circuit_file.is_of_logicars(data := strict_json.read(path, _shrink)):
+        program, assumed = "logicars", {"name": _name(path.name), **_ASSUMED}
         found = Automaton(circuit=logicars.parse(data, str(path)), visible=(0,), **assumed)
     else:
         found = circuit_file.parse(data, str(path))
@@ -58,11 +61,10 @@ def read(path: Path, channels: Sequence[int] = (), visible: Sequence[int] = ()) 
     shown = tuple(visible) or tuple(circuit.labels[row] for row in found.visible_rows)
     automaton = replace(found, circuit=circuit, visible=shown)
     circuit_file.require_expressible(automaton)
-    if not assumed:
-        return Imported(automaton, "dct", assumed)
-    assumed |= {} if channels else {"channels": circuit.labels}
-    assumed |= {} if visible else {"visible": shown}
-    return Imported(automaton, "logicars", assumed)
+    if program == "logicars":
+        assumed |= {} if channels else {"channels": circuit.labels}
+        assumed |= {} if visible else {"visible": shown}
+    return Imported(automaton, program, assumed)
 
 
 def _shrink(decoded: dict[str, Any]) -> Any:
@@ -70,7 +72,18 @@ def _shrink(decoded: dict[str, Any]) -> Any:
     return logicars.shrink(decoded) if small is decoded else small
 
 
-def _name(path: Path) -> str:
-    """Return a valid name of an automaton, made from the file's."""
-    name = re.sub(r"[^A-Za-z0-9_-]+", "-", path.name.split(".")[0]).strip("-_")
+def _golly(path: Path, assumed: Mapping[str, Any]) -> Automaton:
+    try:
+        text = read_named(path, read_golly.MOST_BYTES, "a rule").decode("utf-8", "replace")
+        name, circuit, palette = read_golly.read_golly(text)
+    except ConfigError as error:
+        raise CircuitError(str(error)) from None
+    except CircuitError as error:
+        raise CircuitError(f"{path}: {error}") from None
+    return Automaton(_name(name), circuit, circuit.labels, palette=palette, **assumed)
+
+
+def _name(text: str) -> str:
+    """Return a valid name of an automaton, made from a file's or another one."""
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", text.split(".")[0]).strip("-_")
     return name[: circuit_file.NAME_LENGTH] or "imported"

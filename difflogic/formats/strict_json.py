@@ -92,5 +92,7 @@ def _explain(error: json.JSONDecodeError) -> str:
     if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
         return "ends too early, it is cut off: use another copy"
     if text.lstrip()[0] != "{":
-        return "is neither a model nor a circuit in JSON"
+        return (
+            "is neither a model nor a circuit in JSON; dct import reads rules of Golly (.rule), too"
+        )
     return f"is not JSON: line {error.lineno}, column {error.colno}: {error.msg.lower()}"

@@ -8,6 +8,8 @@ import pytest
 
 from difflogic.formats import circuit_file, importing
 from difflogic.formats.circuit_file import write_circuit
+from difflogic.formats.write_golly import write_golly
+from difflogic.simulation.life import life_automaton
 from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.formats import naive_logicars
 from tests.difflogic.formats.made import assert_same, random_circuit
@@ -72,3 +74,24 @@ def test_refusals(dct, text, arguments, says):
     assert says in refusal
     assert len(refusal.splitlines()) == 1
     assert set(os.listdir()) == {"own.json", "rust.json", "bad.json"}
+
+
+TABLE = """@RULE Wire
+@TABLE
+n_states:4
+neighborhood:Moore
+symmetries:none
+1,0,0,0,0,0,0,0,0,2
+"""
+
+
+def test_rules_of_golly(dct, tmp_path):
+    (tmp_path / "Wire.rule").write_text(TABLE)
+    (tmp_path / "Life.rule").write_text(write_golly(life_automaton(), "Life"))
+    for name in ("Wire", "Life"):
+        done = dct("import", str(tmp_path / f"{name}.rule"), "-o", str(tmp_path / f"{name}.json"))
+        assert "read from Golly" in done.stderr
+        assert "assumed, as the file does not say: boundary periodic" in done.stderr
+    (tmp_path / "bad.rule").write_bytes(b"\xff\x00@RULE")
+    assert "bad.rule: is no rule of Golly" in dct("import", str(tmp_path / "bad.rule")).refusal
+    assert "no such file" in dct("import", str(tmp_path / "no.rule")).refusal
