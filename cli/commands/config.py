@@ -22,11 +22,10 @@ def list_(as_json: AsJson = False) -> None:
     its notebook, with one seed: the first epoch with a hard loss of 0, and the number of active
     gates.
     """
-    from difflogic.config import picture_directory
     from difflogic.config.document import experiments
     from difflogic.pictures.files import shipped_pictures
 
-    found, pictures = experiments(), [*shipped_pictures(picture_directory())]
+    found, pictures = experiments(), [*shipped_pictures()]
     if as_json:
         output.show_json({"experiments": found, "pictures": pictures})
         return

@@ -76,9 +76,9 @@ def train_pattern(
     circuit, steps and recipe to suit the picture, and prints them. Flags and --set override these
     choices.
     """
-    from difflogic.library import experiments
+    from difflogic.library import picture_experiment
 
-    experiment = experiments.picture(config, picture, options.resume is not None)
+    experiment = picture_experiment.picture(config, picture, options.resume is not None)
     for line in experiment.warnings if shared.quiet else experiment.lines:
         note(line)
     run_experiment(experiment, options, shared)

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.circuit import Circuit, require_distinct
+from difflogic.circuit.colors import Color
 from difflogic.circuit.grid import Boundary, Start
-from difflogic.pictures.colors import Color
 from difflogic.system.errors import CircuitError
 
 

@@ -51,6 +51,9 @@ OPS = len(Op)
 PASS_THROUGH = Op.A
 """The op that every gate starts as (DiffLogic CA): it passes its first input on."""
 
+SURE = 1000.0
+"""The logit of a fixed gate's op. Its softmax has no gradient, so training never changes it."""
+
 DECIDED = 0.9
 """Probability of an op above which its gate counts as decided."""
 
@@ -107,6 +110,11 @@ def harden(logits: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
     """Return the most probable op of each gate, shape (gates,); on a tie the lowest."""
     ops: npt.NDArray[np.uint8] = logits.argmax(axis=1).astype(np.uint8)
     return ops
+
+
+def fixed_logits(ops: npt.NDArray[np.uint8], dtype: npt.DTypeLike = np.float64) -> npt.NDArray[Any]:
+    """Return logits (gates, 16) of gates that keep `ops` (gates,)."""
+    return np.asarray(SURE * np.eye(OPS)[ops], dtype)
 
 
 def one_hot(ops: npt.NDArray[np.uint8], dtype: npt.DTypeLike = np.float64) -> npt.NDArray[Any]:

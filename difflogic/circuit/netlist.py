@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.gates import PASS_THROUGH
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD
-from difflogic.circuit.places import Counters, counting, learned
+from difflogic.circuit.layer import Layer
 from difflogic.circuit.wiring import (
     FIRST_TOPOLOGIES,
     Wiring,
@@ -26,6 +27,27 @@ from difflogic.circuit.wiring import (
 from difflogic.system.errors import ConfigError
 
 Ints = npt.NDArray[np.integer]
+
+
+class FixedGates(Protocol):
+    """Gates of an update circuit that are wired before training, and never change.
+
+    They are the last gates of each layer. All others learn.
+    """
+
+    def layers(self, depth: int) -> Sequence[Layer]:
+        """Return them for a circuit of `depth` layers. Raises ConfigError for too few."""
+
+    def learned(self, sizes: Architecture) -> tuple[int, tuple[int, ...]]:
+        """Return the number of inputs of the other gates, and of these gates in each layer."""
+
+    def beside(
+        self, layers: Sequence[Wiring], channels: int, looks: Sequence[int]
+    ) -> tuple[Wiring, ...]:
+        """Return the whole wiring, from that of the other gates.
+
+        `looks` are the neighbours that perception passes on.
+        """
 
 
 @dataclass(frozen=True)
@@ -55,16 +77,8 @@ class Architecture:
     """Channels that never change, whatever their gates compute."""
     moving: tuple[tuple[int, int, int], ...] = ()
     """Channels that are copied, whatever their gates compute: (channel, neighbour, its channel)."""
-    places: tuple[int, ...] = ()
-    """Bits of row and column in the last channels; () if they count nothing."""
-    switch: bool = False
-    """Whether the channel before the places is a switch: 1 everywhere once it is 1 anywhere."""
-    tough: bool = False
-    """Whether places are told by several neighbours, with flags before them."""
-
-    @property
-    def counters(self) -> Counters:
-        return Counters(self.places, self.switch, self.tough)
+    fixed: FixedGates | None = None
+    """Gates that do not learn, if there are any."""
 
     @property
     def update_inputs(self) -> int:
@@ -136,7 +150,7 @@ class WiredLayers:
 
     @property
     def fixed(self) -> npt.NDArray[np.bool_]:
-        """Which gates never change, (parameters,): those that count places."""
+        """Which gates never change, (parameters,)."""
         return self._fixed_ops >= 0
 
     @property
@@ -144,13 +158,13 @@ class WiredLayers:
         """The op of each gate that never changes, (parameters,); -1 for the others."""
         architecture = self.architecture
         found = np.full(architecture.parameters, -1, np.int8)
-        if architecture.places:
+        if architecture.fixed is not None:
             end = architecture.kernels * architecture.kernel_gates
             found[:end] = PASS_THROUGH
-            stages = architecture.counters.stages(len(architecture.update))
-            for gates, stage in zip(architecture.update, stages, strict=True):
+            layers = architecture.fixed.layers(len(architecture.update))
+            for gates, layer in zip(architecture.update, layers, strict=True):
                 end += gates
-                found[end - len(stage.op) : end] = stage.op
+                found[end - len(layer.op) : end] = layer.op
         return found
 
 
@@ -166,12 +180,13 @@ def wire(architecture: Architecture, rng: np.random.Generator) -> WiredLayers:
         perception = tuple(map(wired_to_see, perception, architecture.first_directions))
     topologies = ["unique"] * len(architecture.update)
     inputs, sizes = architecture.update_inputs, architecture.update
-    if architecture.places:
-        inputs, sizes = learned(architecture.channels, inputs, sizes, architecture.counters)
+    fixed = architecture.fixed
+    if fixed is not None:
+        inputs, sizes = fixed.learned(architecture)
     update = _wire_layers("update", inputs, sizes, topologies, rng)
-    if architecture.places:
+    if fixed is not None:
         (looks,) = perception[0]
-        update = counting(update, architecture.channels, looks.a.tolist(), architecture.counters)
+        update = fixed.beside(update, architecture.channels, looks.a.tolist())
     elif architecture.carry:
         update = carrying(update, architecture.channels, architecture.carry, rng)
     return WiredLayers(architecture, perception, update)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from difflogic.config.checking import config_from_dict
-from difflogic.config.loading import Override, load_config, picture_directory, shipped_configs
+from difflogic.config.loading import Override, load_config, shipped_configs
 from difflogic.config.models import Config
 from difflogic.config.recipes import BENCHMARK
 from difflogic.config.sections import ParallelConfig, PerceptionConfig, TrainingConfig, UpdateConfig
@@ -20,6 +20,5 @@ __all__ = [
     "UpdateConfig",
     "config_from_dict",
     "load_config",
-    "picture_directory",
     "shipped_configs",
 ]

@@ -14,6 +14,7 @@ from difflogic.config.checking import check
 from difflogic.config.models import RUN, Config
 from difflogic.config.recipes import apply_recipe
 from difflogic.config.schema import TASK, TOP_LEVEL
+from difflogic.pictures.files import picture_directory
 from difflogic.system.errors import ConfigError, MissingFileError, did_you_mean, shorten
 from difflogic.system.files import read_named
 from difflogic.tasks import TASKS, CustomSection, is_custom
@@ -91,11 +92,8 @@ def load_config(
     shipped = TASKS.get(kind) if isinstance(kind, str) else None
     read_keys = shipped.Section.resolved if shipped is not None else ()
     places = [(TASK, key) for key in read_keys or ("kind",)]
-    paths = PathContext(
-        path.parent,
-        {key for section, *rest in origins if section == TASK for key in rest},
-        picture_directory(),
-    )
+    overridden = {key for section, *rest in origins if section == TASK for key in rest}
+    paths = PathContext(path.parent, overridden)
     try:
         if read_keys:
             resolve_target(data[TASK], paths)
@@ -113,18 +111,7 @@ def load_config(
 
 def shipped_configs() -> list[str]:
     """Return the names of the shipped configurations."""
-    return sorted(path.stem for path in _shipped_directory().glob("*.toml"))
-
-
-def picture_directory() -> Path:
-    """Return the directory of the shipped pictures."""
-    return _shipped_directory() / "pictures"
-
-
-def _shipped_directory() -> Path:
-    package = Path(__file__).resolve().parent.parent
-    installed = package / "configs"
-    return installed if installed.is_dir() else package.parent / "configs"
+    return sorted(path.stem for path in picture_directory().parent.glob("*.toml"))
 
 
 def _locate(source: str | Path) -> Path:
@@ -135,7 +122,7 @@ def _locate(source: str | Path) -> Path:
         raise ConfigError(f"{source!r}: is not a configuration: give a name or a path")
     shipped = shipped_configs()
     if source in shipped:
-        return _shipped_directory() / f"{source}.toml"
+        return picture_directory().parent / f"{source}.toml"
     path = Path(source)
     if path.suffix in (".csv", ".json", ".jsonl", ".npz"):
         raise ConfigError(

@@ -11,7 +11,6 @@ from pydantic import Field, model_validator
 
 from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.circuit.netlist import Architecture, wire
-from difflogic.circuit.places import place_bits
 from difflogic.circuit.wiring import TOPOLOGIES
 from difflogic.config.sections import (
     FREE,
@@ -25,6 +24,7 @@ from difflogic.config.sections import (
     TrainingConfig,
     UpdateConfig,
 )
+from difflogic.pictures.places import Places
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import AnySection, CustomSection, TaskSection, custom, task_class
 from difflogic.tasks.sections import AutomatonConfig, Section
@@ -76,10 +76,13 @@ class Config(Section):
             carry=self.update.carry,
             held=self.task.inputs,
             moving=self.task.moving,
-            places=place_bits(self.task.height, self.task.width) if self.automaton.places else (),
-            switch=self.automaton.switch,
-            tough=self.automaton.tough,
+            fixed=self.places,
         )
+
+    @property
+    def places(self) -> Places | None:
+        """What cells count by gates that do not learn, if anything."""
+        return self.automaton.counted(self.task.height, self.task.width)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain tables, lists and scalars for TOML or JSON.
@@ -191,8 +194,8 @@ def _circuit_problems(config: Config) -> list[str]:
     for key in ("switch", "tough"):
         if getattr(config.automaton, key) and not config.automaton.places:
             return [f"[automaton] {key}: needs counted places: set places = true"]
-    if config.automaton.places:
-        problems = _places_problems(config)
+    if config.places is not None:
+        problems = _places_problems(config, config.places)
         if problems:
             return problems
     if 0 < architecture.carry < 1:
@@ -212,9 +215,9 @@ def _circuit_problems(config: Config) -> list[str]:
     return []
 
 
-def _places_problems(config: Config) -> list[str]:
+def _places_problems(config: Config, counters: Places) -> list[str]:
     """Return why cells cannot count their places."""
-    perception, counters = config.perception, config.architecture.counters
+    perception = config.perception
     fits = perception.kernels == 1 and perception.gates == (NEIGHBORHOOD - 1,)
     found = []
     if not fits or perception.wiring != "moore" or perception.directions != "same":
@@ -239,7 +242,7 @@ def _places_problems(config: Config) -> list[str]:
             f"above that, not to {channels}"
         )
     try:
-        least = [len(stage.op) for stage in counters.stages(len(gates))][:-1]
+        least = [len(layer.op) for layer in counters.layers(len(gates))][:-1]
     except ConfigError as error:
         return [*found, str(error)]
     layers = max(*counters.bits, 4 * counters.switch)

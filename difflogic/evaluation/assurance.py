@@ -89,7 +89,6 @@ def listed(automaton: Automaton, task: Task, cases: Cases) -> ListedStarts | Unf
         cases,
         task.due,
         task.holds,
-        bool(task.each),
         (lambda small: lasts(small, task, cases)) if task.stays else None,
         task.damages,
         lambda: task.patches,

@@ -16,10 +16,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
+from difflogic.circuit.colors import hex_color, parse_color
 from difflogic.circuit.gates import Op
 from difflogic.formats import strict_json
 from difflogic.formats.strict_json import MAX_CHANNELS, MAX_GATES, ROWS
-from difflogic.pictures.colors import hex_color, parse_color
 from difflogic.system.errors import CircuitError, did_you_mean, in_plain_words, shorten, shown
 
 FORMAT = "dct-circuit"

@@ -14,11 +14,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
 from difflogic.circuit.circuit import Circuit
+from difflogic.circuit.colors import Color
 from difflogic.circuit.grid import NEIGHBORHOOD, NEIGHBORS
 from difflogic.circuit.xag import FALSE, TRUE, Xag, to_circuit
 from difflogic.formats.strict_json import MAX_GATES
 from difflogic.formats.write_golly import MOST_NUMBERS, ORDER
-from difflogic.pictures.colors import Color
 from difflogic.system.errors import CircuitError
 
 MOST_BYTES = 2**24

@@ -12,11 +12,11 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.colors import Color
 from difflogic.examples.pairs import MOST_SYMBOLS
 from difflogic.examples.reading import SUFFIXES, numbered, read_examples, read_inputs
 from difflogic.identification.rules import MOST_STATES, UNKNOWN, Space, Table
 from difflogic.identification.universe import placed
-from difflogic.pictures.colors import Color
 from difflogic.pictures.patterns import SUFFIXES as PATTERNS
 from difflogic.pictures.patterns import PatternFile, parse_pattern
 from difflogic.pictures.pixels import color_name, color_number, opaque_colors, read_frames, unpacked

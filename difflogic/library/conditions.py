@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from difflogic.circuit.colors import hex_color
 from difflogic.library.options import (
     MOST_SIDE,
     Advanced,
@@ -19,7 +20,6 @@ from difflogic.library.options import (
     Unsimplified,
     require_declared,
 )
-from difflogic.pictures.colors import hex_color
 from difflogic.system.archive import is_archive
 from difflogic.system.errors import ConfigError, described
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from difflogic.circuit.colors import Color
 from difflogic.library.options import (
     MOST_SEED,
     Advanced,
@@ -23,7 +24,6 @@ from difflogic.library.options import (
     Share,
     require_declared,
 )
-from difflogic.pictures.colors import Color
 from difflogic.pictures.palettes import parse_palette
 from difflogic.system.errors import ConfigError
 

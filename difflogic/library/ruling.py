@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from difflogic.circuit.automaton import Automaton
+from difflogic.circuit.colors import Color
 from difflogic.circuit.grid import NEIGHBORHOOD, Start
 from difflogic.circuit.xag import Xag, to_circuit
 from difflogic.library.options import Range, checked
-from difflogic.pictures.colors import Color
 from difflogic.system.errors import CircuitError
 
 

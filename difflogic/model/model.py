@@ -17,7 +17,6 @@ from difflogic.circuit import gates
 from difflogic.circuit.forms import first_logits
 from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.circuit.netlist import Netlist, WiredLayers, Wires, flatten, rewire, wire
-from difflogic.circuit.places import SURE
 from difflogic.circuit.wiring import Wiring
 from difflogic.config.checking import config_from_dict
 from difflogic.config.models import Config
@@ -80,7 +79,7 @@ class Model:
             )
         architecture = config.architecture
         layers = wire(architecture, stream(config.training.seed, Purpose.WIRING, attempt))
-        if config.automaton.places and (perception is not None or update is not None):
+        if config.places is not None and (perception is not None or update is not None):
             raise ConfigError(
                 "own wires cannot replace those that count places: set places = false"
             )
@@ -93,9 +92,8 @@ class Model:
             layers.first_ops,
             stream(training.seed, Purpose.FIRST_LOGITS, attempt),
         )
-        # The softmax of a counter's gate has no gradient, so training never changes it.
         fixed = layers.fixed
-        logits[fixed] = SURE * np.eye(gates.OPS)[layers.first_ops[fixed]]
+        logits[fixed] = gates.fixed_logits(layers.first_ops[fixed])
         return cls(layers, np.ascontiguousarray(logits, training.precision), config)
 
     def __repr__(self) -> str:

@@ -12,18 +12,25 @@ MAX_FILE_BYTES = 2**26
 """More than an image of the largest accepted size needs."""
 
 
-def shipped_pictures(directory: Path) -> dict[str, Path]:
-    """Return the files of the shipped pictures in `directory`, by name."""
-    files = sorted(directory.glob("*.txt"), key=lambda path: path.stem)
+def picture_directory() -> Path:
+    """Return the directory of the shipped pictures."""
+    package = Path(__file__).resolve().parents[1]
+    installed = package / "configs"
+    return (installed if installed.is_dir() else package.parent / "configs") / "pictures"
+
+
+def shipped_pictures() -> dict[str, Path]:
+    """Return the files of the shipped pictures, by name."""
+    files = sorted(picture_directory().glob("*.txt"), key=lambda path: path.stem)
     return {path.stem: path for path in files}
 
 
-def read_picture(name: str, base: Path, shipped: Path) -> str | bytes:
+def read_picture(name: str, base: Path) -> str | bytes:
     """Return a picture by its shipped name or its path: text, or an image file's content.
 
     Raises ConfigError if the file is missing or cannot be a picture.
     """
-    names = shipped_pictures(shipped)
+    names = shipped_pictures()
     path = names.get(name, base / name)
     try:
         content = read_named(path, MAX_FILE_BYTES, "a picture")

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.pictures.colors import Color
+from difflogic.circuit.colors import Color
 from difflogic.pictures.pixels import read_image
 from difflogic.pictures.text import center_picture
 from difflogic.system.errors import ConfigError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from difflogic.pictures.colors import Color, parse_color
+from difflogic.circuit.colors import Color, parse_color
 
 EGA = tuple(
     parse_color(f"#{number:06x}")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.pictures.colors import Color
+from difflogic.circuit.colors import Color
 from difflogic.system.errors import ConfigError
 
 if TYPE_CHECKING:

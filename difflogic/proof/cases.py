@@ -49,8 +49,6 @@ class ListedStarts:
     """The step from which on a target that should stay must be right."""
     holds: bool = False
     """Whether the target of each start should stay at every later step."""
-    each: bool = False
-    """Whether the two starts are nothing, and one cell."""
     lasts: Callable[[Automaton], bool] | None = None
     """Whether a circuit's cases are right once they have settled, if they should be."""
     damages: Mapping[int, int] = field(default_factory=dict)
@@ -101,10 +99,11 @@ def _each(question: ListedStarts, budget: Budget, before: Answer | None) -> Answ
     ]
     if len(found) == 1:
         return Answer(replace(found[0], asked=question.asked), cases)
-    names = ("nothing", "one cell") if question.each else range(1, len(found) + 1)
+    names = [f"from {name}" for name in cases.each]
+    names = names or [f"start {number}" for number in range(1, len(found) + 1)]
     texts: dict[str, list[str]] = {}
     for each, name in zip(found, names, strict=True):
-        texts.setdefault(each.text, []).append(f"from {name}" if question.each else f"start {name}")
+        texts.setdefault(each.text, []).append(name)
     text = "; ".join(f"{text}, {_listed(starts)}" for text, starts in texts.items())
     order = (Verdict.refuted, Verdict.open, Verdict.proved)
     verdict = min((each.verdict for each in found), key=order.index)
@@ -277,7 +276,7 @@ def _fits(question: object) -> bool:
 
 
 def _one_by_one(question: ListedStarts) -> bool:
-    return len(question.cases.starts) == 1 or question.holds or question.each
+    return len(question.cases.starts) == 1 or question.holds or bool(question.cases.each)
 
 
 ALL = Method("all cases", 0.01, lambda each: _fits(each) and not _one_by_one(each), _all)

@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.correction import NEW, add_correction
-from difflogic.circuit.diagrams import FREE, Diagram, smallest_diagram
-from difflogic.circuit.gates import OPS
-from difflogic.circuit.places import SURE
+from difflogic.circuit.gates import fixed_logits
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.layout import Grid
 from difflogic.evaluation.exactness import assure
 from difflogic.evaluation.trial import Ops
 from difflogic.model.model import Model
+from difflogic.pictures.correction import NEW, add_correction
+from difflogic.pictures.decision_diagram import FREE, DecisionDiagram, smallest_diagram
+from difflogic.pictures.places import Places
 from difflogic.search.finishing import Correction, Finished
 from difflogic.search.search import OnProgress, SearchProgress
 from difflogic.system.callbacks import ignore
@@ -33,7 +33,9 @@ class Corrector:
 
     def __init__(self, start: Model, task: Task) -> None:
         """`start` is any model of the wiring; `task` starts from settled places."""
-        self._start, self._task = start, task
+        places = start.config.places
+        assert places is not None, "only a picture with places can be corrected"
+        self._start, self._task, self._places = start, task, places
         self.correction: Correction | None = None
 
     def finish(
@@ -68,7 +70,7 @@ class Corrector:
         if last is None or not np.array_equal(last.before.logits, model.logits):
             table, groups = self._wrong(model)
             diagram, bits = smallest_diagram(table, groups), int((table > 0).sum())
-            after = _with_correction(model, diagram) if bits else model
+            after = _with_correction(model, diagram, self._places) if bits else model
             self.correction = last = Correction(model, after, bits, diagram.gates)
         return last
 
@@ -85,7 +87,7 @@ class Corrector:
 
         The number of a column is a cell's switch, row and column. What no cell has is FREE.
         """
-        task, sizes = self._task, model.layers.architecture
+        task, places = self._task, self._places
         cases = task.find_cases()
         if cases is None:
             start, target = task.sample(np.random.default_rng(0))
@@ -93,8 +95,7 @@ class Corrector:
         else:
             starts, targets = cases.starts, cases.targets
         shown = self.run(model, starts)[:, list(task.loss_channels)]
-        rows, columns = sizes.places
-        known = rows + columns + sizes.switch
+        columns, known = places.bits[1], places.known
         place = np.tensordot(1 << np.arange(known), starts[:, -known:], (0, 1))
         table = np.full((len(task.loss_channels), 1 << known), FREE, np.int8)
         table[:, place] = (shown ^ targets).swapaxes(0, 1)
@@ -102,11 +103,9 @@ class Corrector:
         return table, [order[columns:], order[:columns]]
 
 
-def _with_correction(model: Model, diagram: Diagram) -> Model:
-    found = add_correction(model.layers, diagram)
-    # Like the counters: training never changes them.
-    logits = np.zeros((len(found.ops), OPS), model.logits.dtype)
-    logits[np.arange(len(logits)), found.ops] = SURE
+def _with_correction(model: Model, diagram: DecisionDiagram, places: Places) -> Model:
+    found = add_correction(model.layers, places, diagram)
+    logits = fixed_logits(found.ops, model.logits.dtype)
     old = found.origin != NEW
     logits[old] = model.logits[found.origin[old]]
     gates = found.layers.architecture.update

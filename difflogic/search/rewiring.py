@@ -19,11 +19,10 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.circuit import Circuit
-from difflogic.circuit.gates import OPS, PASS_THROUGH
+from difflogic.circuit.gates import OPS, PASS_THROUGH, fixed_logits
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD
+from difflogic.circuit.layer import Layer, levels_of, staged
 from difflogic.circuit.netlist import WiredLayers
-from difflogic.circuit.places import SURE
-from difflogic.circuit.staging import Stage, levels_of, staged
 from difflogic.circuit.wiring import Wiring
 from difflogic.engine.hard import active_gates
 from difflogic.engine.kernels import rewiring as k
@@ -174,7 +173,7 @@ def rebuilt(model: Model, circuit: Circuit) -> Model:
     op, a, b = ops[netlist.param], netlist.a, netlist.b
     depth = max(1, int(levels_of(netlist.inputs, a, b)[netlist.outputs].max()))
     found, last = staged(netlist.inputs, op, a, b, netlist.outputs, depth)
-    found.append(Stage(np.full(channels, PASS_THROUGH), last, last))
+    found.append(Layer(np.full(channels, PASS_THROUGH), last, last))
     around = [place for place in range(NEIGHBORHOOD) if place != CENTER]
     # The update circuit reads the centre's channels, then each channel's neighbours.
     number = np.arange(channels)
@@ -194,6 +193,4 @@ def rebuilt(model: Model, circuit: Circuit) -> Model:
     )
     layers = WiredLayers(config.architecture, ((looks,),), tuple(update))
     chosen = np.concatenate([np.full(len(around), PASS_THROUGH), *(stage.op for stage in found)])
-    logits = np.zeros((len(chosen), OPS), model.logits.dtype)
-    logits[np.arange(len(chosen)), chosen] = SURE
-    return Model(layers, logits, config)
+    return Model(layers, fixed_logits(chosen, model.logits.dtype), config)

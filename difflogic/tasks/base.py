@@ -83,11 +83,6 @@ class Task(ABC):
         return None
 
     @property
-    def each(self) -> tuple[Task, ...]:
-        """The tasks with one start each that this one combines, if any."""
-        return ()
-
-    @property
     def lessons(self) -> Task:
         """The task that gradient descent trains on, with the same grid and channels.
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.colors import Color
 from difflogic.circuit.specification import Bits
-from difflogic.pictures.colors import Color
 from difflogic.system.errors import ConfigError
 
 Sample = tuple[Bits, npt.NDArray[np.float64]]

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from difflogic.circuit.grid import Boundary, Start, center_start
-from difflogic.circuit.places import place_bits, places, steps_to_show
+from difflogic.circuit.colors import Color, parse_color
+from difflogic.circuit.grid import Boundary, Start
 from difflogic.circuit.specification import Bits, Cases
-from difflogic.pictures.colors import Color, parse_color
+from difflogic.pictures.growth import Growth
 from difflogic.pictures.text import parse_picture
 from difflogic.system.errors import ConfigError
 from difflogic.tasks.base import Larger, Task
@@ -81,12 +81,28 @@ class PatternSection(TaskSection):
         "picture should grow back",
     )
 
+    def growth(self, automaton: AutomatonConfig) -> Growth:
+        """Return what is asked of an automaton."""
+        return Growth(
+            len(self.loss_channels),
+            self.height,
+            self.width,
+            automaton.counted(self.height, self.width),
+            self.taught,
+            self.start,
+            bool(self.second),
+            self.hold,
+            self.heal,
+            automaton.boundary,
+        )
+
     def problems(self, automaton: AutomatonConfig) -> list[str]:
-        """Check the picture, its size, its palette, and whether it can stay and heal."""
+        """Check the pictures, their size, the palette, and whether it can stay and heal."""
+        sizes = automaton.channels, automaton.steps, automaton.fire_rate
         return [
-            *self._problems_of_picture(),
+            *self._problems_of_pictures(),
             *self._problems_of_palette(),
-            *self._problems_of_time(automaton),
+            *self.growth(automaton).problems(*sizes),
         ]
 
     def _problems_of_palette(self) -> list[str]:
@@ -98,60 +114,24 @@ class PatternSection(TaskSection):
             f"{2**channels} numbers: list as many colours, or []"
         ]
 
-    def _problems_of_time(self, automaton: AutomatonConfig) -> list[str]:
-        if self.start == "places" and not automaton.places:
-            return ['[task] start: no places are counted: set [automaton] places, or "zeros"']
-        if self.second:
-            return self._problems_of_second(automaton)
-        longer, shorter = max(self.height, self.width), min(self.height, self.width)
-        needed = len(self.loss_channels) + sum(place_bits(self.height, self.width))
-        if self.taught and (automaton.channels != needed or automaton.places):
-            return [
-                f"[task] taught: {needed} channels are needed, for the picture's bits, rows and "
-                f"columns: set [automaton] channels = {needed} and places = false"
-            ]
-        least = steps_to_show(longer, shorter, automaton.tough)
-        if automaton.places and self.start != "places" and automaton.steps < least:
-            return [
-                f"[automaton] steps: {automaton.steps} steps are too few to count {longer} cells "
-                f"and then show them: use {least} or more"
-            ]
-        if self.hold and automaton.fire_rate < 1:
-            return [
-                "[task] hold: only a run that repeats keeps its picture, and below a fire rate "
-                "of 1 no run repeats: set [automaton] fire_rate = 1, or hold = false"
-            ]
-        if self.heal and not self.hold:
-            return ["[task] heal: a picture can only heal if it stays: set hold = true"]
-        return [
-            f"[task] heal: a patch of {side}×{side} cells leaves nothing of a row or column of "
-            f"{self.height}×{self.width} cells: use at most {shorter - 1}"
-            for side in self.heal
-            if side >= shorter
-        ]
-
-    def _problems_of_second(self, automaton: AutomatonConfig) -> list[str]:
-        if not automaton.switch:
-            return ["[task] second: nothing tells two starts apart: set [automaton] switch = true"]
-        try:
-            height, width = parse_picture(self.second, len(self.loss_channels)).shape[1:]
-        except ConfigError as error:
-            return [f"[task] second: {error}"]
-        if (height, width) != (self.height, self.width):
-            return [f"[task] second: has {height}×{width} cells, and must have the grid's size"]
-        return self.model_copy(update={"second": ""})._problems_of_time(automaton)
-
-    def _problems_of_picture(self) -> list[str]:
-        try:
-            height, width = parse_picture(self.target, len(self.loss_channels)).shape[1:]
-        except ConfigError as error:
-            return [f"[task] target: {error}"]
-        if (height, width) == (self.height, self.width):
-            return []
-        return [
-            f"[task] target: the picture has {height}×{width} cells, and the grid "
-            f"{self.height}×{self.width}: set height = {height} and width = {width}"
-        ]
+    def _problems_of_pictures(self) -> list[str]:
+        found, grid = [], (self.height, self.width)
+        for key, rows in ("target", self.target), ("second", self.second):
+            if key == "second" and not rows:
+                continue
+            try:
+                height, width = parse_picture(rows, len(self.loss_channels)).shape[1:]
+            except ConfigError as error:
+                found.append(f"[task] {key}: {error}")
+                continue
+            if (height, width) != grid:
+                remedy = f"set height = {height} and width = {width}"
+                found.append(
+                    f"[task] {key}: the picture has {height}×{width} cells, and the grid "
+                    f"{self.height}×{self.width}: "
+                    + (remedy if key == "target" else "both pictures need one size")
+                )
+        return found
 
 
 class Pattern(Task):
@@ -165,7 +145,7 @@ class Pattern(Task):
     ) -> None:
         """Grow `picture` (loss channels, height, width), by default the section's target."""
         super().__init__(section, automaton)
-        self._given = picture
+        self._given, self.growth = picture, section.growth(automaton)
 
     @property
     def start(self) -> Start:
@@ -174,10 +154,7 @@ class Pattern(Task):
     @cached_property
     def start_state(self) -> Bits:
         """Shape (channels, height, width)."""
-        shape = (self.channels, self.height, self.width)
-        if self.section.start == "places":
-            return places(*shape, self.automaton.tough)
-        return center_start(*shape) if self.start == "center" else np.zeros(shape, np.uint8)
+        return self.growth.start_state(self.channels)
 
     @cached_property
     def target(self) -> npt.NDArray[np.float64]:
@@ -188,9 +165,9 @@ class Pattern(Task):
     def _picture(self) -> Bits:
         if self._given is not None:
             return self._given
-        own = len(self.loss_channels)
-        if self.section.taught:  # lessons compare all channels
-            own = self.channels - sum(place_bits(self.height, self.width))
+        growth, own = self.growth, len(self.loss_channels)
+        if growth.taught:  # lessons compare all channels
+            own = self.channels - (growth.channels - growth.bits)
         return parse_picture(self.section.target, own)
 
     def sample(self, rng: np.random.Generator) -> Sample:
@@ -202,34 +179,15 @@ class Pattern(Task):
         return cases.starts[number], cases.targets[number].astype(np.float64)
 
     @cached_property
-    def each(self) -> tuple[Task, ...]:
-        """The tasks of two pictures; () if there is only one."""
-        if not self.section.second:
-            return ()
-        starts = ("places", "places") if self.section.start == "places" else ("zeros", "center")
-        targets = self.section.target, self.section.second
-        return tuple(
-            Pattern(
-                self.section.model_copy(update={"start": start, "target": target, "second": ""}),
-                self.automaton,
-            )
-            for start, target in zip(starts, targets, strict=True)
-        )
-
-    @cached_property
     def _cases(self) -> Cases | None:
-        if not self.each:
+        if not self.growth.second:
             return None
-        states, targets = zip(
-            *(each.sample(np.random.default_rng(0)) for each in self.each), strict=True
-        )
-        starts = np.stack(states)
-        if self.section.start == "places":
-            starts[1, self.channels - sum(place_bits(self.height, self.width)) - 1] = 1
+        starts = self.growth.start_state(self.channels), self.growth.second_start(self.channels)
+        pictures = self._picture, parse_picture(self.section.second, len(self._picture))
         note = "These are all: zeros, and one cell."
-        grown = np.stack(targets).astype(np.uint8)
-        automaton = self.automaton
-        return Cases("both starts", starts, grown, automaton.boundary, automaton.steps, note)
+        automaton, names = self.automaton, ("nothing", "one cell")
+        run = automaton.boundary, automaton.steps, note
+        return Cases("both starts", np.stack(starts), np.stack(pictures), *run, each=names)
 
     def cases(self) -> Cases | None:
         return self._cases
@@ -266,11 +224,11 @@ class Pattern(Task):
 
         Lessons teach single steps. Without either, a picture that should heal first learns to stay.
         """
-        if self.section.taught:
+        if self.growth.taught:
             return (Counting(self, self._picture),)
         keys: dict[str, Any] = {"heal": ()}
         automaton = self.automaton
-        if automaton.places:
+        if self.growth.places is not None:
             keys |= {"start": "places", "hold": False}
             automaton = automaton.model_copy(update={"steps": 1})
             return (Pattern(self.section.model_copy(update=keys), automaton),)
@@ -279,37 +237,19 @@ class Pattern(Task):
 
     @property
     def holds(self) -> bool:
-        return self.section.hold
+        return self.growth.hold
 
     @cached_property
     def patches(self) -> dict[int, Bits]:
-        return {side: self._squares(side) for side in self.section.heal}
+        return {side: self.growth.squares(side) for side in self.growth.heal}
 
     @property
     def damages(self) -> dict[int, int]:
-        # Large grids have more squares than fit in memory.
-        found = {}
-        for side in self.section.heal:
-            rows, columns = self._stretches_of(side)
-            found[side] = len(rows) * len(columns)
-        return found
-
-    def _squares(self, side: int) -> Bits:
-        """Return a square of cells in every place; across the edge only on a torus."""
-        rows, columns = self._stretches_of(side)
-        squares = rows[:, None, :, None] & columns[None, :, None, :]
-        return squares.reshape(-1, self.height, self.width)
-
-    def _stretches_of(self, side: int) -> tuple[Bits, Bits]:
-        around = self.automaton.boundary == "periodic"
-        return (
-            _stretches(self.height, side, around).astype(np.uint8),
-            _stretches(self.width, side, around).astype(np.uint8),
-        )
+        return self.growth.damages
 
     @property
     def exactness_note(self) -> str:
-        if self.section.heal:
+        if self.growth.heal:
             return "Exact means at every later step, and that every damage grows back, by proof."
         if self.holds:
             return "Exact means at every later step, by proof: a run until its state repeats."
@@ -362,9 +302,3 @@ class Pattern(Task):
         if section.heal:
             found["heal"] = list(section.heal)
         return found
-
-
-def _stretches(length: int, side: int, around: bool) -> npt.NDArray[np.bool_]:
-    """Return all stretches of `side` cells in a line, shape (places, length)."""
-    first = np.arange(length if around else length - side + 1)[:, None]
-    return (np.arange(length) - first) % length < side

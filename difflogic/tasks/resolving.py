@@ -21,8 +21,6 @@ class PathContext:
     """The directory of the configuration's file, where relative paths in it start."""
     overridden: Collection[str]
     """Keys of [task] from overrides. Their relative paths start at the working directory."""
-    pictures: Path
-    """The directory of the shipped pictures."""
 
     def base(self, key: str) -> Path:
         """Return the directory where a relative path in `key` starts."""
@@ -45,7 +43,7 @@ def resolve_target(task: dict[str, Any], paths: PathContext) -> None:
     if "\n" in target:
         content: str | bytes = target
     else:
-        content = read_picture(target, paths.base("target"), paths.pictures)
+        content = read_picture(target, paths.base("target"))
     prefix = "" if "\n" in target else f"{target}: "
     try:
         if isinstance(content, str):

@@ -6,6 +6,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from difflogic.pictures.places import Places, place_bits
+
 Size = Annotated[int, Field(ge=1, le=65536)]
 Channels = Annotated[
     # A TOML array arrives as a list; only the array itself is converted, its items stay strict.
@@ -50,6 +52,11 @@ class AutomatonConfig(Section):
         "spreads to all cells once it is 1 in one cell; with it, the start can choose one of two "
         "pictures",
     )
+
+    def counted(self, height: int, width: int) -> Places | None:
+        """Return what cells count on a grid, by gates that do not learn, if anything."""
+        bits = place_bits(height, width)
+        return Places(bits, self.switch, self.tough) if self.places else None
 
 
 class TaskSection(Section):

@@ -238,7 +238,7 @@ def make_finisher(start: Model, task: Task, workers: Workers) -> AnyFinisher:
 
     The configuration of `start` is the run's: a corrected or rewired circuit keeps it.
     """
-    if start.config.automaton.places:
+    if start.config.places is not None:
         return Corrector(start, task)
     config, netlist = staged(start.config, task), start.netlist
     checks = _plan_of_checks(config, task)
@@ -256,7 +256,8 @@ def _plan_of_checks(config: Config, task: Task) -> Plan:
     if task.whole is not task:
         plan = Plan.of_task(task, ROUND, streams)
         return replace(plan, proved=plan.proved or task.whole)
-    if task.each:
+    cases = task.find_cases()
+    if cases is not None and cases.each:
         return Plan.of_task(task, ROUND, streams)
     if task.damages:
         return Plan.healing(task, streams)

@@ -9,10 +9,10 @@ from typing import Any
 from PIL import ImageColor
 
 from difflogic.circuit.automaton import Automaton
+from difflogic.circuit.colors import Color, parse_color
 from difflogic.evaluation.settling import LONGEST, SLOWEST, outcomes
 from difflogic.examples.encoding import Encoding
 from difflogic.model.model import Model
-from difflogic.pictures.colors import Color, parse_color
 from difflogic.tasks import make_task
 
 COLORS = (

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from PIL import Image, ImageDraw
 
-from difflogic.pictures.colors import hex_color, parse_color
+from difflogic.circuit.colors import hex_color, parse_color
 from difflogic.pictures.images import image_bits, quantise
 from difflogic.pictures.palettes import parse_palette
 from difflogic.system.errors import ConfigError

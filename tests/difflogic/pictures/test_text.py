@@ -4,7 +4,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from difflogic.config import picture_directory
 from difflogic.pictures.files import shipped_pictures
 from difflogic.pictures.text import MAX_CELLS, center_picture, parse_picture, render_picture
 from difflogic.system.errors import ConfigError
@@ -90,7 +89,7 @@ def test_pictures_that_do_not_fit():
 
 
 def test_shipped_pictures():
-    pictures = shipped_pictures(picture_directory())
+    pictures = shipped_pictures()
     assert list(pictures) == ["letter-g", "lizard", "lizard-small"]
     lizard = parse_picture(pictures["lizard"].read_text(), 1)
     assert (lizard.shape, lizard.sum()) == ((1, 20, 20), 121)

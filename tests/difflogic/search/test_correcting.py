@@ -4,32 +4,22 @@ import numpy as np
 import pytest
 
 from difflogic.circuit import gates
-from difflogic.config import load_config
 from difflogic.engine import oracle
-from difflogic.library import growing
-from difflogic.library.groups import PictureOptions
 from difflogic.model.model import Model
+from difflogic.pictures.picture import Picture
 from difflogic.search.correcting import Corrector
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
 from difflogic.training.searching import Trainer
+from tests.difflogic.pictures.counting import counting
 from tests.difflogic.training.tiny import resumed
-
-
-def config(picture, *overrides):
-    """Cells that count the places of a picture of any size."""
-    two = picture.second is not None
-    growth = growing.plan_growth(picture, PictureOptions(heal=True))
-    changes = growing.COUNTING | growing._counting_circuit(picture.bits, two)
-    first = growing.overriding(changes, "--size")
-    return load_config(growth.config, [*growth.overrides, *first, *overrides])
 
 
 def noise(height, width, channels=2, seed=0, second=False):
     """Pictures without any rule."""
     rng = np.random.default_rng(seed)
     bits = rng.integers(0, 2, (2, channels, height, width), np.uint8)
-    return growing.Picture("noise", bits[0], second=bits[1] if second else None)
+    return Picture("noise", bits[0], second=bits[1] if second else None)
 
 
 def garbled(model, seed):
@@ -46,7 +36,7 @@ def garbled(model, seed):
 )
 def test_a_corrected_circuit_shows_noise_from_any_start(height, width, second, tmp_path):
     picture = noise(height, width, seed=height, second=second)
-    made = config(picture)
+    made = counting(picture)
     model = garbled(Model.create(made), width)
     found = Corrector(model, make_task(made).stages[0]).correct(model)
     found.model.save(tmp_path / "model.npz")
@@ -69,7 +59,7 @@ def test_a_corrected_circuit_shows_noise_from_any_start(height, width, second, t
 
 @pytest.mark.thorough
 def test_a_run_ends_with_a_correction_and_resumes_to_the_same_bits():
-    made = config(noise(9, 8), "training.epochs=12", "parallel.workers=1")
+    made = counting(noise(9, 8), "training.epochs=12", "parallel.workers=1")
     first, second = resumed(made, 7)
     assert first.exact_epoch == second.exact_epoch == 12
     assert first.correction.bits == second.correction.bits > 0
@@ -84,7 +74,7 @@ def test_a_run_ends_with_a_correction_and_resumes_to_the_same_bits():
 
 
 def test_nothing_is_added_to_a_circuit_that_is_right():
-    made = config(growing.Picture("blank", np.zeros((1, 5, 6), np.uint8)))
+    made = counting(Picture("blank", np.zeros((1, 5, 6), np.uint8)))
     model = Model.create(made)
     corrector = Corrector(model, make_task(made).stages[0])
     model = corrector.correct(model).model

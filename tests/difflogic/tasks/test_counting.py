@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from difflogic.config import load_config
 from difflogic.evaluation.exactness import assure
-from difflogic.library import growing
 from difflogic.library.groups import PictureOptions
+from difflogic.library.picture_experiment import experiment_for
+from difflogic.pictures.picture import Picture
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
 from difflogic.training.searching import Trainer
@@ -19,10 +20,8 @@ from difflogic.training.searching import Trainer
 def config(height, width, bits=2, *overrides, **options):
     picture = np.random.default_rng(0).integers(0, 2, (bits, height, width), np.uint8)
     options = options or {"heal": True}
-    plan = growing.plan_growth(
-        growing.Picture("noise", picture), PictureOptions(teach=True, **options)
-    )
-    return picture, load_config(plan.config, [*plan.overrides, *overrides])
+    plan = experiment_for(Picture("noise", picture), PictureOptions(teach=True, **options))
+    return picture, load_config(plan.default, [*plan.overrides, *overrides])
 
 
 def expected(state, picture):
@@ -90,11 +89,11 @@ def test_a_taught_run_is_proved_and_no_gate_is_wired():
 def test_what_cannot_be_taught_is_refused():
     with pytest.raises(ConfigError, match="9 channels are needed"):
         config(8, 7, 3, "automaton.channels=10")
-    picture = growing.Picture("two", np.zeros((1, 5, 5), np.uint8))
+    picture = Picture("two", np.zeros((1, 5, 5), np.uint8))
     with pytest.raises(ConfigError, match="--teach goes neither with --second nor"):
-        growing.plan_growth(picture, PictureOptions(teach=True, channels=64))
+        experiment_for(picture, PictureOptions(teach=True, channels=64))
     with pytest.raises(ConfigError, match="--tough wires what --teach would teach"):
-        growing.plan_growth(picture, PictureOptions(teach=True, tough=True))
-    large = growing.Picture("large", np.zeros((1, 65, 5), np.uint8))
+        experiment_for(picture, PictureOptions(teach=True, tough=True))
+    large = Picture("large", np.zeros((1, 65, 5), np.uint8))
     with pytest.raises(ConfigError, match="more than 64×64 with --teach"):
-        growing.plan_growth(large, PictureOptions(teach=True))
+        experiment_for(large, PictureOptions(teach=True))

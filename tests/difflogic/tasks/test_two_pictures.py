@@ -8,8 +8,9 @@ from difflogic.circuit import gates
 from difflogic.config import load_config
 from difflogic.engine import oracle
 from difflogic.evaluation.exactness import assure
-from difflogic.library import growing
 from difflogic.library.groups import PictureOptions
+from difflogic.library.picture_experiment import experiment_for
+from difflogic.pictures.picture import read_two
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
 from difflogic.training.searching import Trainer
@@ -32,8 +33,8 @@ def images(tmp_path):
 @pytest.mark.thorough
 def test_each_start_grows_its_own_picture_which_stays_and_heals(images):
     paths, pixels = images
-    growth = growing.plan_growth(growing.read_two(*paths), PictureOptions(heal=True))
-    config = load_config(growth.config, [*growth.overrides, "training.seed=1"])
+    growth = experiment_for(read_two(*paths), PictureOptions(heal=True))
+    config = load_config(growth.default, [*growth.overrides, "training.seed=1"])
     task = make_task(config)
     with Trainer(config) as trainer:
         while not trainer.done:
@@ -63,8 +64,8 @@ def test_each_start_grows_its_own_picture_which_stays_and_heals(images):
 
 def test_scaling_two_pictures_warns(images):
     paths, _ = images
-    assert growing.read_two(*paths).warning == ""
-    scaled = growing.read_two(*paths, size=(9, 9))
+    assert read_two(*paths).warning == ""
+    scaled = read_two(*paths, size=(9, 9))
     assert scaled.warning.startswith(f"scaled from {SIDE}×{SIDE} pixels to 9×9 cells")
 
 
@@ -74,17 +75,17 @@ def test_invalid_pairs(images, tmp_path):
     image = Image.new("RGB", (4, 4), "red")
     image.save(small)
     with pytest.raises(ConfigError, match=r"small\.png: the image has one colour"):
-        growing.read_two(paths[0], str(small))
+        read_two(paths[0], str(small))
     image.putpixel((0, 0), (255, 255, 255))
     image.save(small)
     with pytest.raises(ConfigError, match="make both of one size"):
-        growing.read_two(paths[0], str(small))
+        read_two(paths[0], str(small))
     with pytest.raises(ConfigError, match="must be images"):
-        growing.read_two("lizard", paths[0])
+        read_two("lizard", paths[0])
     with pytest.raises(ConfigError, match="switch = true"):
         load_config("lizard-small-hold", ['task.second="##"'])
-    growth = growing.plan_growth(growing.read_two(*paths), PictureOptions(hold=True))
-    with pytest.raises(ConfigError, match=r"second: has 1×2 cells"):
-        load_config(growth.config, [*growth.overrides, 'task.second="##"'])
+    growth = experiment_for(read_two(*paths), PictureOptions(hold=True))
+    with pytest.raises(ConfigError, match=r"second: the picture has 1×2 cells"):
+        load_config(growth.default, [*growth.overrides, 'task.second="##"'])
     with pytest.raises(ConfigError, match="too few to count 11 cells"):
-        load_config(growth.config, [*growth.overrides, "automaton.steps=5"])
+        load_config(growth.default, [*growth.overrides, "automaton.steps=5"])

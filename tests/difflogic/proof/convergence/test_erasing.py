@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from difflogic.circuit.gates import Op
-from difflogic.circuit.places import steps_to_show
 from difflogic.proof.convergence.erasing import right_from_erased
 from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.planes import Board, Network, pack, unpack
+from difflogic.tasks import make_task
 from tests.difflogic.circuit.circuits import automaton, circuit_of
-from tests.difflogic.circuit.test_tough import grown, question_of
+from tests.difflogic.pictures.test_tough import grown, question_of
 
 SMALL = question_of(grown(3, 3))
 
@@ -40,9 +40,10 @@ def heals(question, step):
 @pytest.mark.thorough
 @pytest.mark.parametrize("size", [(3, 3), (3, 4)])
 def test_all_erasures_of_small_grids_heal(size):
-    question = question_of(grown(*size))
+    model = grown(*size)
+    question = question_of(model)
     step = right_from_erased(question)
-    assert step == steps_to_show(*size, True)
+    assert step == make_task(model.config).growth.least_steps
     assert heals(question, step)
     assert not heals(question, step - 2)
     assert right_from_erased(replace(question, target=1 - question.target)) is None

@@ -7,10 +7,11 @@ import pytest
 from PIL import Image
 
 from difflogic.config import load_config
-from difflogic.library import growing
 from difflogic.library.groups import PictureOptions
+from difflogic.library.picture_experiment import experiment_for
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
+from difflogic.pictures.picture import Picture, read, read_two
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
 
@@ -19,7 +20,7 @@ NAMES = sorted(path.stem.rpartition("-")[0] for path in PICTURES.glob("*-16.png"
 
 
 def config_of(growth):
-    return load_config(growth.config, growth.overrides)
+    return load_config(growth.default, growth.overrides)
 
 
 def pixels_of(path):
@@ -34,7 +35,7 @@ def pixels_of(path):
 def test_shipped_pictures_keep_every_pixel(name):
     for side in (16, 32, 48):
         path = PICTURES / f"{name}-{side}.png"
-        config = config_of(growing.plan_growth(growing.read(str(path)), PictureOptions(hold=True)))
+        config = config_of(experiment_for(read(str(path)), PictureOptions(hold=True)))
         task = make_task(config)
         bits = task.target.astype(int)
         assert bits.shape[1:] == (side, side)
@@ -53,8 +54,8 @@ def test_there_are_twenty_pictures_in_four_classes():
 @pytest.mark.parametrize("side", [16, 32])
 @pytest.mark.parametrize("options", [{}, {"hold": True}, {"heal": True}])
 def test_a_plan_fits_its_options(options, side):
-    picture = growing.read(str(PICTURES / f"icon-boat-{side}.png"))
-    config = config_of(growing.plan_growth(picture, PictureOptions(**options)))
+    picture = read(str(PICTURES / f"icon-boat-{side}.png"))
+    config = config_of(experiment_for(picture, PictureOptions(**options)))
     task = make_task(config)
     assert config.task.hold == bool(options)
     assert config.task.heal == ((side // 4, side // 2) if "heal" in options else ())
@@ -70,8 +71,8 @@ def test_a_plan_fits_its_options(options, side):
 
 
 def test_options_override_the_plan():
-    picture = growing.read(str(PICTURES / "icon-heart-48.png"), 8, (20, 24))
-    config = config_of(growing.plan_growth(picture, PictureOptions(channels=32, steps=40)))
+    picture = read(str(PICTURES / "icon-heart-48.png"), 8, (20, 24))
+    config = config_of(experiment_for(picture, PictureOptions(channels=32, steps=40)))
     assert (config.task.height, config.task.width) == (20, 24)
     assert (config.automaton.channels, config.update.gates[-1]) == (32, 32)
     assert config.automaton.steps == 40
@@ -79,14 +80,14 @@ def test_options_override_the_plan():
 
 
 def test_text_and_pictures_of_bits_are_read():
-    assert growing.read("letter-g").bits.shape == (3, 16, 16)
-    lizard = growing.read("lizard", size=(32, 32))
+    assert read("letter-g").bits.shape == (3, 16, 16)
+    lizard = read("lizard", size=(32, 32))
     assert lizard.bits.shape == (1, 32, 32)
     assert lizard.palette == ()
     image = str(PICTURES / "icon-house-32.png")
-    assert growing.read(image, 1).bits.shape == (1, 20, 20)
-    assert growing.read(image, 3, (32, 32)).bits.shape == (3, 32, 32)
-    config = config_of(growing.plan_growth(lizard, PictureOptions(hold=True)))
+    assert read(image, 1).bits.shape == (1, 20, 20)
+    assert read(image, 3, (32, 32)).bits.shape == (3, 32, 32)
+    config = config_of(experiment_for(lizard, PictureOptions(hold=True)))
     assert make_task(config).palette == ()
 
 
@@ -94,13 +95,11 @@ def test_unsuitable_pictures_are_refused(tmp_path):
     text = tmp_path / "text.png"
     text.write_text("no picture\n")
     with pytest.raises(ConfigError, match=r"is text, though its name ends in \.png"):
-        growing.read(str(text))
+        read(str(text))
     with pytest.raises(ConfigError, match=r"lizzard.*lizard"):
-        growing.read("lizzard")
+        read("lizzard")
     with pytest.raises(ConfigError, match="too few to heal"):
-        growing.plan_growth(
-            growing.Picture("dot", np.ones((1, 3, 9), np.uint8)), PictureOptions(heal=True)
-        )
+        experiment_for(Picture("dot", np.ones((1, 3, 9), np.uint8)), PictureOptions(heal=True))
     for (shape, options), most in {
         ((257, 8), ""): "256×256:",
         ((65, 8), "channels"): "64×64 with --channels",
@@ -108,10 +107,10 @@ def test_unsuitable_pictures_are_refused(tmp_path):
         ((257, 8), "second"): "256×256",
     }.items():
         wall = np.ones((1, *shape), np.uint8)
-        picture = growing.Picture("wall", wall, second=wall if options == "second" else None)
+        picture = Picture("wall", wall, second=wall if options == "second" else None)
         channels = 64 if options == "channels" else None
         with pytest.raises(ConfigError, match=f"more than {most}"):
-            growing.plan_growth(picture, PictureOptions(heal=max(shape) == 65, channels=channels))
+            experiment_for(picture, PictureOptions(heal=max(shape) == 65, channels=channels))
 
 
 def test_a_second_image_of_one_colour_is_refused(tmp_path):
@@ -122,4 +121,4 @@ def test_a_second_image_of_one_colour_is_refused(tmp_path):
     names = [str(tmp_path / name) for name in ("two.png", "one.png")]
     for pair in (names, names[::-1]):
         with pytest.raises(ConfigError, match=r"one\.png: the image has one colour"):
-            growing.read_two(*pair)
+            read_two(*pair)

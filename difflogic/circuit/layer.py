@@ -12,7 +12,7 @@ from difflogic.circuit.gates import PASS_THROUGH
 Ints = npt.NDArray[np.integer]
 
 
-class Stage(NamedTuple):
+class Layer(NamedTuple):
     """One layer: ops, and the places in the layer before, or the inputs, that they read."""
 
     op: Ints
@@ -30,7 +30,7 @@ def levels_of(inputs: int, a: Ints, b: Ints) -> Ints:
 
 def staged(
     inputs: int, op: Ints, a: Ints, b: Ints, outputs: Ints, depth: int
-) -> tuple[list[Stage], Ints]:
+) -> tuple[list[Layer], Ints]:
     """Return gates in `depth` layers, and the places of `outputs` in the last one.
 
     Rows are the inputs, then gates in topological order. `depth` is at least the highest level.
@@ -47,6 +47,6 @@ def staged(
         here = np.flatnonzero((level <= number) & (last >= number))
         is_new = level[here] == number
         wires = (place[np.where(is_new, rows[side, here], here)] for side in (1, 2))
-        found.append(Stage(np.where(is_new, rows[0, here], PASS_THROUGH), *wires))
+        found.append(Layer(np.where(is_new, rows[0, here], PASS_THROUGH), *wires))
         place[here] = np.arange(len(here))
     return found, place[outputs]

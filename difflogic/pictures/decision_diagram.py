@@ -32,7 +32,7 @@ ROW = 28
 
 
 @dataclass(frozen=True)
-class Diagram:
+class DecisionDiagram:
     """Gates in topological order. Rows are the input bits, then the gates."""
 
     inputs: int
@@ -49,7 +49,9 @@ class Diagram:
         return len(self.op)
 
 
-def smallest_diagram(table: npt.NDArray[np.integer], groups: Sequence[Sequence[int]]) -> Diagram:
+def smallest_diagram(
+    table: npt.NDArray[np.integer], groups: Sequence[Sequence[int]]
+) -> DecisionDiagram:
     """Return a small diagram of `table`, shape (outputs, 2 ** inputs), of 0, 1 and FREE.
 
     Bit j of a column's number is input j. The order of questions decides the size: tries to ask
@@ -79,7 +81,7 @@ def _orders(groups: Sequence[Sequence[int]]) -> Iterator[tuple[int, ...]]:
         yield tuple(bit for pair in pairs for bit in pair)
 
 
-def _build(cube: Ints, order: Sequence[int]) -> Diagram:
+def _build(cube: Ints, order: Sequence[int]) -> DecisionDiagram:
     """Return the diagram that asks inputs in this `order`; axis 1 of `cube` is the highest input.
 
     From the last question up, a literal is twice a node, plus one if inverted; node 0 is constant
@@ -104,7 +106,7 @@ def _build(cube: Ints, order: Sequence[int]) -> Diagram:
         rows = np.concatenate([rows, gates.choose(bit, pairs >> ROW, pairs % (1 << ROW), rows)])
     values = np.maximum(values, 0)
     op, a, b = gates.arrays
-    return Diagram(inputs, op.astype(np.uint8), a, b, rows[values >> 1], (values & 1) == 1)
+    return DecisionDiagram(inputs, op.astype(np.uint8), a, b, rows[values >> 1], (values & 1) == 1)
 
 
 class _Gates:

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from difflogic.circuit.diagrams import CONSTANT, FREE, smallest_diagram
 from difflogic.circuit.gates import TRUTH_TABLES
+from difflogic.pictures.decision_diagram import CONSTANT, FREE, smallest_diagram
 
 
 def values(diagram):

@@ -6,36 +6,31 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from difflogic.circuit import gates
-from difflogic.circuit.places import place_bits, places
 from difflogic.config import load_config
 from difflogic.engine import oracle
-from difflogic.library import growing
-from difflogic.library.groups import PictureOptions
 from difflogic.model.hardening import automaton_of, hard_circuit
 from difflogic.model.model import Model
+from difflogic.pictures.picture import Picture
+from difflogic.pictures.places import Places, place_bits
 from difflogic.proof.convergence.deciding import right_from
 from difflogic.proof.convergence.findings import Convergence
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
 from difflogic.training.searching import Trainer
+from tests.difflogic.pictures.counting import counting
 
 
 def config(height, width, *overrides):
     """A picture of two colours whose cells count their places."""
     y, x = np.mgrid[:height, :width]
     bits = ((y - height / 2) ** 2 + (x - width / 3) ** 2 < (height + width) ** 2 / 32)[None]
-    growth = growing.plan_growth(
-        growing.Picture("disc", bits.astype(np.uint8)), PictureOptions(hold=True)
-    )
-    changes = growing.COUNTING | growing._counting_circuit(bits.astype(np.uint8))
-    first = growing.overriding(changes, "--size")
-    return load_config(growth.config, [*growth.overrides, *first, *overrides])
+    return counting(Picture("disc", bits.astype(np.uint8)), *overrides)
 
 
 @pytest.mark.parametrize(("height", "width"), [(1, 1), (3, 8), (9, 4), (17, 16)])
 def test_places_are_numbers_of_rows_and_columns(height, width):
-    state = places(12, height, width).astype(int)
-    rows, columns = place_bits(height, width)
+    rows, columns = bits = place_bits(height, width)
+    state = Places(bits).settled(12, height, width).astype(int)
     own = state[12 - rows - columns :]
     y = sum(own[bit] << bit for bit in range(rows)) + np.zeros((height, width), int)
     x = sum(own[rows + bit] << bit for bit in range(columns)) + np.zeros((height, width), int)
@@ -61,7 +56,7 @@ def test_cells_count_from_any_state_whatever_the_other_gates_do(height, width, s
     start = rng.integers(0, 2, (channels, height, width), dtype=np.uint8)
     steps = max(height, width)
     states = oracle.rollout(netlist, gates.one_hot(ops), start, steps + 2, "zero")
-    wanted = places(channels, height, width)
+    wanted = Places(bits).settled(channels, height, width)
     own = slice(channels - sum(bits), None)
     for state in states[steps:]:
         np.testing.assert_array_equal(state[own], wanted[own])

@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from difflogic.circuit.places import places, steps_to_show
-from difflogic.circuit.tough import FLAGS, SIDES, tough_stages
 from difflogic.config import load_config
-from difflogic.library import growing
 from difflogic.library.certifying import certify
 from difflogic.library.groups import Claims, PictureOptions
+from difflogic.library.picture_experiment import experiment_for
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
+from difflogic.pictures.picture import Picture
+from difflogic.pictures.tough import FLAGS, SIDES, voting_layers
 from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.folding import fold
 from difflogic.proof.convergence.orbits import plain_step
@@ -26,10 +26,8 @@ NAMES = ("NW", "N", "NE", "W", "C", "E", "SW", "S", "SE")
 def grown(height, width, *overrides, tough=True):
     """A model that shows noise, without training: all of it is corrected."""
     bits = np.random.default_rng(height).integers(0, 2, (1, height, width), np.uint8)
-    growth = growing.plan_growth(
-        growing.Picture("noise", bits), PictureOptions(hold=True, tough=tough)
-    )
-    model = Model.create(load_config(growth.config, [*growth.overrides, *overrides]))
+    growth = experiment_for(Picture("noise", bits), PictureOptions(hold=True, tough=tough))
+    model = Model.create(load_config(growth.default, [*growth.overrides, *overrides]))
     return Corrector(model, make_task(model.config).stages[0]).correct(model).model
 
 
@@ -72,7 +70,7 @@ def test_gates_count_votes(rows, columns, seed, share):
     channels, rng = FLAGS + rows + columns, np.random.default_rng(seed)
     bits = (rng.random((9, channels)) < share).astype(int)
     values = bits.ravel()
-    for op, a, b in tough_stages(rows, columns, 16):
+    for op, a, b in voting_layers(rows, columns, 16):
         values = op >> 3 - (2 * values[a] + values[b]) & 1
     weights = 1 << np.arange(rows), 1 << np.arange(columns)
     cells = {
@@ -94,10 +92,11 @@ def test_gates_count_votes(rows, columns, seed, share):
 @pytest.mark.parametrize("at_once", [True, False])
 @pytest.mark.parametrize("corner", [(0, 0), (0, 4), (6, 0), (6, 4), (12, 8)])
 def test_pictures_grow_in_time_and_wounds_with_any_content_stay_where_they_are(corner, at_once):
-    question, side = question_of(grown(17, 13)), 5
-    rest = plain_step(question, places(question.circuit.channels, 17, 13, True))
+    model, side = grown(17, 13), 5
+    question, growth = question_of(model), make_task(model.config).growth
+    rest = plain_step(question, growth.places.settled(question.circuit.channels, 17, 13))
     state, rng = 0 * rest, np.random.default_rng(sum(corner))
-    for _ in range(steps_to_show(17, 13, True)):
+    for _ in range(growth.least_steps):
         state = plain_step(question, state)
     np.testing.assert_array_equal(state, rest)
     row, column = corner

@@ -1,8 +1,8 @@
 """Gates beside a circuit that counts places, which invert what it gets wrong.
 
-They are a decision diagram of the place's bits (`diagrams.py`), laid out in layers beside those of
-the circuit. Its last layer is followed by as many as the diagram needs, and then by one that joins
-both: a channel's next state is inverted where the diagram says so.
+They are a decision diagram of the place's bits, laid out in layers beside those of the circuit. Its
+last layer is followed by as many as the diagram needs, and then by one that joins both: a channel's
+next state is inverted where the diagram says so.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.diagrams import CONSTANT, Diagram
 from difflogic.circuit.gates import PASS_THROUGH, Op
+from difflogic.circuit.layer import levels_of, staged
 from difflogic.circuit.netlist import WiredLayers
-from difflogic.circuit.places import counting, learned, learned_inputs
-from difflogic.circuit.staging import levels_of, staged
 from difflogic.circuit.wiring import Wiring
+from difflogic.pictures.decision_diagram import CONSTANT, DecisionDiagram
+from difflogic.pictures.places import Places
 
 Ints = npt.NDArray[np.integer]
 
@@ -37,7 +37,7 @@ class Corrected:
 
 
 @dataclass
-class _Layer:
+class _Gates:
     """Gates of one layer, without counters; `a` and `b` are numbers of gates in the layer before.
 
     Gates with an `origin` keep their own logits, and have no `op`.
@@ -49,56 +49,56 @@ class _Layer:
     origin: Ints
 
     @classmethod
-    def passing(cls, places: Ints) -> _Layer:
+    def passing(cls, places: Ints) -> _Gates:
         return cls.new(np.full(len(places), PASS_THROUGH), places, places)
 
     @classmethod
-    def new(cls, op: Ints, a: Ints, b: Ints) -> _Layer:
+    def new(cls, op: Ints, a: Ints, b: Ints) -> _Gates:
         return cls(op, a, b, np.full(len(op), NEW))
 
-    def beside(self, other: _Layer) -> _Layer:
-        return _Layer(*map(np.concatenate, zip(self.parts, other.parts, strict=True)))
+    def beside(self, other: _Gates) -> _Gates:
+        return _Gates(*map(np.concatenate, zip(self.parts, other.parts, strict=True)))
 
     @property
     def parts(self) -> tuple[Ints, ...]:
         return self.op, self.a, self.b, self.origin
 
 
-def add_correction(layers: WiredLayers, diagram: Diagram) -> Corrected:
+def add_correction(layers: WiredLayers, places: Places, diagram: DecisionDiagram) -> Corrected:
     """Return a circuit whose visible outputs are inverted where `diagram` is 1.
 
     The diagram's inputs are the switch, if there is one, and the place's bits, in the order of
     their channels; its outputs are the channels that are learned.
     """
-    found, inputs = _learned_layers(layers)
+    found, inputs = _learned_layers(layers, places)
     own = np.arange(len(found[-1].op))
     gates = diagram.op, diagram.a, diagram.b
     levels = levels_of(diagram.inputs, *gates[1:])
     constant = diagram.outputs == CONSTANT
     depth = max(len(found), int(levels.max(initial=0)))
-    found += [_Layer.passing(own) for _ in range(depth - len(found))]
+    found += [_Gates.passing(own) for _ in range(depth - len(found))]
     stages, shown = staged(diagram.inputs, *gates, diagram.outputs[~constant], depth)
     before = 0
     for number, stage in enumerate(stages):
         following = len(found[number].op)
         found[number] = found[number].beside(
-            _Layer.new(stage.op, before + stage.a, before + stage.b)
+            _Gates.new(stage.op, before + stage.a, before + stage.b)
         )
         before = following
     op = np.where(diagram.inverted, Op.XNOR, Op.XOR)
     op = np.where(constant, np.where(diagram.inverted, Op.NOT_A, Op.A), op)
     b = own.copy()
     b[~constant] = before + shown
-    found.append(_Layer.new(op, own, b))
-    return _counted(layers, found, inputs)
+    found.append(_Gates.new(op, own, b))
+    return _counted(layers, places, found, inputs)
 
 
-def _learned_layers(layers: WiredLayers) -> tuple[list[_Layer], int]:
+def _learned_layers(layers: WiredLayers, places: Places) -> tuple[list[_Gates], int]:
     """Return the layers without counters, and the number of their inputs."""
     sizes = layers.architecture
-    inputs = learned_inputs(sizes.channels, sizes.update_inputs, sizes.counters)
-    _, widths = learned(sizes.channels, sizes.update_inputs, sizes.update, sizes.counters)
-    found: list[_Layer] = []
+    inputs = places.learned_inputs(sizes.channels, sizes.update_inputs)
+    _, widths = places.learned(sizes)
+    found: list[_Gates] = []
     first = sizes.kernels * sizes.kernel_gates
     for layer, width in zip(layers.update, widths, strict=True):
         a: Ints = layer.a[:width]
@@ -106,19 +106,19 @@ def _learned_layers(layers: WiredLayers) -> tuple[list[_Layer], int]:
         if not found:
             a, b = np.searchsorted(inputs, a), np.searchsorted(inputs, b)
         unused = np.full(width, PASS_THROUGH)
-        found.append(_Layer(unused, a, b, np.arange(first, first + width)))
+        found.append(_Gates(unused, a, b, np.arange(first, first + width)))
         first += layer.gates
     return found, len(inputs)
 
 
-def _counted(layers: WiredLayers, found: list[_Layer], inputs: int) -> Corrected:
+def _counted(layers: WiredLayers, places: Places, found: list[_Gates], inputs: int) -> Corrected:
     """Return the layers with their counters, which go on beside new layers."""
     sizes, wired = layers.architecture, []
     for layer in found:
         wired.append(Wiring(inputs, layer.a.astype(np.int32), layer.b.astype(np.int32)))
         inputs = len(layer.op)
     (looks,) = layers.perception[0]
-    update = counting(wired, sizes.channels, looks.a.tolist(), sizes.counters)
+    update = places.beside(wired, sizes.channels, looks.a.tolist())
     architecture = replace(sizes, update=tuple(layer.gates for layer in update))
     made = WiredLayers(architecture, layers.perception, update)
     origin, ops = np.arange(architecture.parameters), made.first_ops

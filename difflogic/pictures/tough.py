@@ -23,7 +23,7 @@ import numpy as np
 
 from difflogic.circuit.gates import PASS_THROUGH, Op
 from difflogic.circuit.grid import NEIGHBORS
-from difflogic.circuit.staging import Stage, levels_of, staged
+from difflogic.circuit.layer import Layer, levels_of, staged
 from difflogic.system.errors import ConfigError
 
 FLAGS = 3
@@ -40,7 +40,7 @@ Known = tuple[int, Sequence[int]]
 
 
 @lru_cache
-def tough_stages(rows: int, columns: int, layers: int) -> tuple[Stage, ...]:
+def voting_layers(rows: int, columns: int, layers: int) -> tuple[Layer, ...]:
     """Return layers of gates for bits of rows and columns; the last has the next FLAGS and bits.
 
     Inputs are the same channels of the nine cells. Raises ConfigError if the layers are too few.
@@ -60,7 +60,7 @@ def tough_stages(rows: int, columns: int, layers: int) -> tuple[Stage, ...]:
             f"[update] gates: tough places of {rows} and {columns} bits need {least} layers or more"
         )
     found, last = staged(inputs, op, a, b, outputs, layers - 1)
-    return (*found, Stage(np.full(channels, PASS_THROUGH), last, last))
+    return (*found, Layer(np.full(channels, PASS_THROUGH), last, last))
 
 
 def _next(add: Add, rows: int, channels: int) -> list[int]:

@@ -1,0 +1,257 @@
+"""The experiment of a picture: the grid, circuit, steps and recipe that suit it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from difflogic.circuit.colors import hex_color
+from difflogic.circuit.grid import NEIGHBORHOOD
+from difflogic.config import Override, load_config
+from difflogic.config.sections import fit_layer_widths
+from difflogic.library.experiments import Experiment, refuse_both
+from difflogic.library.groups import PictureOptions
+from difflogic.pictures.growth import Growth
+from difflogic.pictures.images import MOST_SIDE
+from difflogic.pictures.picture import Picture, is_image, read, read_two
+from difflogic.pictures.places import Places, place_bits
+from difflogic.pictures.text import render_picture
+from difflogic.system.errors import ConfigError
+
+LEAST_HEALED = 4
+"""Rows and columns of the smallest grid that can heal."""
+
+MOST_LEARNED = 64
+"""Longest side where cells learn their places, or where a proof runs every damage."""
+
+LEARNED_SIDE = 16
+"""Longest side, in cells, on which cells learn their places; on larger grids they count them. At 32
+cells, learning places worked for one picture in two, and took minutes."""
+
+COUNTING_LAYERS, COUNTING_WIDTH = 12, 512
+COUNTING_EPOCHS = 200
+"""With counted places, what is still wrong after the last epoch is corrected."""
+
+SINGLE_STEPS = {
+    "perception.kernels": 1,
+    "perception.gates": [8],
+    "perception.directions": "same",
+    "update.carry": 0,
+    "training.weight_decay": 0,
+    "training.later_steps": 0,
+    "training.restart_every": 0,
+    "pool.batch": 0,
+    "pool.damage_tries": 1,
+}
+"""One step is learned: the rest of a growth follows from it."""
+
+COUNTING = SINGLE_STEPS | {
+    "automaton.places": True,
+    "finishing.rectify": 0,
+    "finishing.candidates": 0,
+    "finishing.from_epoch": 0,
+    "finishing.every": 10**6,
+    "training.epochs": COUNTING_EPOCHS,
+}
+
+TEACHING_LAYERS, TEACHING_WIDTH = 16, 512
+TEACHING = SINGLE_STEPS | {
+    "task.taught": True,
+    "training.batch": 2,
+    "training.learning_rate": 0.2,
+    "training.initial_logit": 5,
+    "finishing.rectify": 256,
+    "finishing.candidates": 10000,
+    "finishing.from_epoch": 400,
+    "finishing.every": 200,
+}
+"""Measured on circuits that only count (docs/notebook/pictures.md): depth helps more than width."""
+
+
+def picture(config: str | None, options: PictureOptions, resumed: bool) -> Experiment:
+    """Return the experiment of a picture, with grid, circuit and steps that suit it.
+
+    Raises ConfigError for options that conflict, and for what is no picture.
+    """
+    target, colors, channels = options.target, options.colors, options.channels
+    chosen = options.choose_configuration
+    if colors in (1, 3) and (options.palette or options.dither):
+        raise ConfigError(f"--colors {colors} has no palette: leave --palette and --dither out")
+    if colors is not None and options.palette:
+        raise ConfigError("--colors and --palette both choose colours: give only one of them")
+    if colors is not None:
+        refuse_both("--colors", config)
+    if chosen and config is not None:
+        raise ConfigError(
+            f"{config}: --hold, --heal, --second, --size, --steps, --colors, --palette, --dither, "
+            f"--tough and --teach choose a configuration by the picture: leave {config} out, "
+            "or use --set"
+        )
+    shows = target is not None and colors is None and is_image(target)
+    if config is None and not resumed and (chosen or shows):
+        first, looks = target or "lizard", (colors, options.size, options.palette, options.dither)
+        if options.second is None:
+            return experiment_for(read(first, *looks), options)
+        return experiment_for(read_two(first, options.second, *looks), options)
+    default = "letter-g" if colors == 3 or (colors is None and target == "letter-g") else "lizard"
+    overrides = [] if target is None else [picture_override(target)]
+    if channels is not None:
+        changes = circuit_for(config or default, channels)
+        overrides += overriding(changes, f"--channels {channels}")
+    named = None if target in (None, config or default) else picture_name(target)
+    return Experiment(config, default, overrides, named, "pattern")
+
+
+def picture_override(target: str) -> Override:
+    """Return the override for a picture: a file, or a shipped name if there is no such file."""
+    path = Path(target)
+    looks_like_a_path = path.suffix != "" or len(path.parts) > 1
+    name = str(path.absolute()) if looks_like_a_path or path.is_file() else target
+    return Override("task.target", name, f"--target {target}")
+
+
+def picture_name(target: str) -> str:
+    """Name an experiment after its picture's file."""
+    stem = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in Path(target).stem)
+    return f"pattern-{stem}"[:64]
+
+
+def experiment_for(picture: Picture, options: PictureOptions) -> Experiment:
+    """Return how to grow a picture, and then hold it, or heal it after damage.
+
+    Raises ConfigError for a picture that is too large, or too small to heal, and for choices that
+    do not fit.
+    """
+    growth, channels = growth_for(picture, options), options.channels
+    longer = max(growth.height, growth.width)
+    steps = options.steps or max(12, round(1.125 * longer), growth.least_steps)
+    is_rolled_out = not (growth.hold or growth.places or growth.taught)
+    base = "letter-g" if is_rolled_out else f"lizard-{'heal' if growth.heal else 'hold'}"
+    changes = _picture_settings(picture) | {"automaton.steps": steps, "task.hold": growth.hold}
+    if growth.heal:
+        changes["task.heal"] = list(growth.heal)
+    if growth.places is not None:
+        changes |= COUNTING | _counting_circuit(growth, growth.places)
+    elif growth.taught:
+        changes |= TEACHING | _taught_circuit(growth)
+    elif channels is not None:
+        changes |= circuit_for(base, channels)
+    overrides = overriding(changes, f"--target {picture.name}")
+    lines = [f"{Path(picture.name).name}: {picture.words}"]
+    if picture.warning:
+        lines.append(f"warning: {picture.warning}")
+    config = load_config(base, overrides)
+    told = ", told by majorities" if growth.places is not None and growth.places.tough else ""
+    places = f", its place among them{told}" if growth.places or growth.taught else ""
+    lines += [
+        f"circuit: {config.automaton.channels} bits per cell{places}, layers of "
+        f"{max(config.update.gates)} gates; from nothing, zero boundary",
+        f"goal: {_goal(growth, steps)}",
+    ]
+    return Experiment(None, base, overrides, picture_name(picture.name), "pattern", lines)
+
+
+def growth_for(picture: Picture, options: PictureOptions) -> Growth:
+    """Return how a picture grows by some options. Raises ConfigError if they do not fit."""
+    own, height, width = picture.bits.shape
+    longer, least, two = max(height, width), min(height, width), picture.second is not None
+    heal, tough, teach = options.heal, options.tough, options.teach
+    if teach and tough:
+        raise ConfigError("--tough wires what --teach would teach: leave one out")
+    if tough and least < 3:
+        raise ConfigError(f"--tough needs 3 rows and columns or more, not {height}×{width} cells")
+    if (teach or tough) and (two or options.channels is not None):
+        given = "--teach" if teach else "--tough"
+        raise ConfigError(f"{given} goes neither with --second nor with --channels: leave one out")
+    is_large = longer > LEARNED_SIDE and options.channels is None
+    counts = not teach and (two or tough or is_large)
+    runs_all = two and heal  # the proof runs each damage of each picture
+    most = MOST_SIDE if counts and not runs_all else MOST_LEARNED
+    if longer > most:
+        why = " with --second and --heal" if runs_all else "" if counts else " with --channels"
+        why = " with --teach" if teach else why
+        raise ConfigError(
+            f"{picture.name}: {height}×{width} cells are more than {most}×{most}{why}: "
+            "choose a smaller grid with --size"
+        )
+    if heal and least < LEAST_HEALED:
+        raise ConfigError(
+            f"{picture.name}: {height}×{width} cells are too few to heal: use {LEAST_HEALED} rows "
+            "and columns or more, or leave --heal out"
+        )
+    return Growth(
+        own,
+        height,
+        width,
+        Places(place_bits(height, width), two, tough) if counts else None,
+        teach,
+        second=two,
+        hold=options.hold or heal,
+        heal=tuple(sorted({max(1, least // 4), least // 2})) if heal else (),
+    )
+
+
+def _goal(growth: Growth, steps: int) -> str:
+    """Say what is asked of a picture."""
+    goal = f"to be right at step {steps}"
+    if growth.second:
+        goal = f"from nothing the first, from one cell the second, each {goal}"
+    if growth.hold:
+        goal += ", and to stay"
+    if growth.heal:
+        squares = " or ".join(map(str, growth.heal))
+        goal += f", and grow back after any square of {squares} cells is erased"
+    if growth.taught:
+        goal += "; lessons of single steps teach cells their place"
+    elif growth.places is not None:
+        goal += f"; learned in {COUNTING_EPOCHS} epochs, then corrected"
+    return goal
+
+
+def _counting_circuit(growth: Growth, places: Places) -> dict[str, Any]:
+    """Return the sizes of a circuit that counts places."""
+    inputs, widths = places.known * (1 if places.tough else NEIGHBORHOOD), list[int]()
+    for _ in range(COUNTING_LAYERS):
+        # No two gates of a layer read the same pair.
+        inputs = min(COUNTING_WIDTH, inputs * (inputs - 1) // 2)
+        widths.append(inputs)
+    while widths[-1] > 2 * growth.bits:
+        widths.append((widths[-1] + 1) // 2)
+    widths.append(growth.bits)
+    layers = places.layers(len(widths))
+    gates = [width + len(layer.op) for width, layer in zip(widths, layers, strict=True)]
+    sizes = {"automaton.channels": growth.channels, "update.gates": gates}
+    return sizes | {"automaton.switch": places.switch, "automaton.tough": places.tough}
+
+
+def _taught_circuit(growth: Growth) -> dict[str, Any]:
+    """Return the sizes of a circuit that learns to count."""
+    widths, channels = [TEACHING_WIDTH] * TEACHING_LAYERS, growth.channels
+    gates = fit_layer_widths([*widths, 0], 9 * channels, channels)
+    return {"automaton.channels": channels, "update.gates": gates}
+
+
+def _picture_settings(picture: Picture) -> dict[str, Any]:
+    bits = picture.bits
+    return {
+        "task.target": render_picture(bits),
+        "task.palette": [hex_color(color) for color in picture.palette],
+        "task.loss_channels": list(range(len(bits))),
+        "task.height": bits.shape[1],
+        "task.width": bits.shape[2],
+        "task.second": "" if picture.second is None else render_picture(picture.second),
+    }
+
+
+def overriding(changes: Mapping[str, Any], typed: str) -> tuple[Override, ...]:
+    """Return the changes of a configuration's keys that an option asks for, as it was typed."""
+    return tuple(Override(key, value, typed) for key, value in changes.items())
+
+
+def circuit_for(base: str, channels: int) -> dict[str, Any]:
+    """Return the keys for another number of channels, with a matching update circuit."""
+    config = load_config(base)
+    inputs = channels * (1 + config.perception.kernels * config.perception.gates[-1])
+    gates = fit_layer_widths(config.update.gates, inputs, channels)
+    return {"automaton.channels": channels, "update.gates": gates}

@@ -1,0 +1,124 @@
+"""How cells grow a picture: what they know of their place, and what is asked of the picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.circuit.grid import Boundary, center_start
+from difflogic.pictures.places import Places, place_bits
+
+Bits = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Growth:
+    """One picture, or two, on a grid of cells, with all that is asked of it."""
+
+    bits: int
+    """Channels of the picture."""
+    height: int
+    width: int
+    places: Places | None = None
+    """What fixed gates count; None if cells learn what they need to know."""
+    taught: bool = False
+    """Whether lessons of one step teach cells to count their places."""
+    start: Literal["center", "zeros", "places"] = "zeros"
+    """One cell of ones in the middle, no ones, or no ones where all places are counted."""
+    second: bool = False
+    """Whether there is a second picture, which grows from one cell."""
+    hold: bool = False
+    """Whether the picture stays, by proof."""
+    heal: tuple[int, ...] = ()
+    """Sides of squares: it grows back, by proof, wherever one is zeroed."""
+    boundary: Boundary = "zero"
+
+    @property
+    def channels(self) -> int:
+        """Channels of the picture and of places."""
+        counted = 0 if self.places is None else self.places.channels
+        return self.bits + (sum(place_bits(self.height, self.width)) if self.taught else counted)
+
+    @property
+    def least_steps(self) -> int:
+        """Steps from zeros until every cell can have counted its place and shows the picture."""
+        longer, shorter = max(self.height, self.width), min(self.height, self.width)
+        is_tough = self.places is not None and self.places.tough
+        return longer + 1 + (shorter + 1) // 2 * is_tough
+
+    def start_state(self, channels: int) -> Bits:
+        """Return the state that the picture grows from, shape (channels, height, width)."""
+        shape = channels, self.height, self.width
+        if self.start == "places" and self.places is not None:
+            return self.places.settled(*shape)
+        return center_start(*shape) if self.start == "center" else np.zeros(shape, np.uint8)
+
+    def second_start(self, channels: int) -> Bits:
+        """Return the state that the second picture grows from, shape (channels, height, width)."""
+        if self.start != "places" or self.places is None:
+            return center_start(channels, self.height, self.width)
+        state = self.start_state(channels)
+        state[channels - self.places.known] = 1
+        return state
+
+    @property
+    def damages(self) -> dict[int, int]:
+        """The number of squares of each side. Large grids have more than fit in memory."""
+        found = {}
+        for side in self.heal:
+            rows, columns = self._stretches(side)
+            found[side] = len(rows) * len(columns)
+        return found
+
+    def squares(self, side: int) -> Bits:
+        """Return a square of cells in every place, (squares, height, width).
+
+        They reach across the edge only on a torus.
+        """
+        rows, columns = self._stretches(side)
+        squares = rows[:, None, :, None] & columns[None, :, None, :]
+        return squares.reshape(-1, self.height, self.width)
+
+    def _stretches(self, side: int) -> Iterator[Bits]:
+        """Yield all stretches of `side` cells in a column, and in a row: (stretches, length)."""
+        for length in (self.height, self.width):
+            first = np.arange(length if self.boundary == "periodic" else length - side + 1)
+            yield ((np.arange(length) - first[:, None]) % length < side).astype(np.uint8)
+
+    def problems(self, channels: int, steps: int, fire_rate: float) -> list[str]:
+        """Return why no automaton with so many channels and steps can do it."""
+        if self.start == "places" and self.places is None:
+            return ['[task] start: no places are counted: set [automaton] places, or "zeros"']
+        if self.second and not (self.places and self.places.switch):
+            return [
+                "[task] second: nothing tells two starts apart: set [automaton] places = true and "
+                "switch = true"
+            ]
+        if self.taught and (channels != self.channels or self.places):
+            return [
+                f"[task] taught: {self.channels} channels are needed, for the picture's bits, rows "
+                f"and columns: set [automaton] channels = {self.channels} and places = false"
+            ]
+        longer, shorter = max(self.height, self.width), min(self.height, self.width)
+        if self.places and self.start != "places" and steps < self.least_steps:
+            return [
+                f"[automaton] steps: {steps} steps are too few to count {longer} cells and then "
+                f"show them: use {self.least_steps} or more"
+            ]
+        if self.hold and fire_rate < 1:
+            return [
+                "[task] hold: only a run that repeats keeps its picture, and below a fire rate "
+                "of 1 no run repeats: set [automaton] fire_rate = 1, or hold = false"
+            ]
+        if self.heal and not self.hold:
+            return ["[task] heal: a picture can only heal if it stays: set hold = true"]
+        return [
+            f"[task] heal: a patch of {side}×{side} cells leaves nothing of a row or column of "
+            f"{self.height}×{self.width} cells: use at most {shorter - 1}"
+            for side in self.heal
+            if side >= shorter
+        ]

@@ -1,0 +1,186 @@
+"""A picture to grow, read by its shipped name or its file."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.circuit.colors import Color
+from difflogic.pictures.files import read_picture
+from difflogic.pictures.images import (
+    MOST_SIDE,
+    PALETTES,
+    Quantised,
+    image_bits,
+    own_size,
+    quantise,
+    require_shape,
+)
+from difflogic.pictures.pixels import read_image
+from difflogic.pictures.text import center_picture, parse_picture
+from difflogic.system.errors import ConfigError
+from difflogic.system.quantities import counted
+from difflogic.system.subject import about
+
+FIRST_COLORS = (1, 3)
+"""Values of `--colors` that are bits of the picture, without a palette: ink, or RGB."""
+
+USUAL_GRIDS = {1: (20, 20), 3: (16, 16)}
+"""Default rows and columns for such pictures: those of the lizard and the letter G."""
+
+IMAGE_SUFFIXES = (".png", ".gif", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff")
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture to grow."""
+
+    name: str
+    bits: npt.NDArray[np.uint8]
+    """Shape (channels, height, width)."""
+    palette: tuple[Color, ...] = ()
+    words: str = ""
+    """Its origin, for people."""
+    warning: str = ""
+    """What scaling and the palette lost, if anything."""
+    second: npt.NDArray[np.uint8] | None = None
+    """A second picture of the same shape and palette, which grows from one cell."""
+
+
+def is_image(target: str) -> bool:
+    """Return whether a picture, given by its shipped name or file, is an image and not text.
+
+    Raises ConfigError if it cannot be read, or if it is text in a file named like an image.
+    """
+    return not isinstance(_content(target), str)
+
+
+def _content(target: str) -> str | bytes:
+    content = read_picture(target, Path())
+    suffix = Path(target).suffix.lower()
+    if isinstance(content, str) and suffix in IMAGE_SUFFIXES:
+        raise ConfigError(
+            f"{target}: is text, though its name ends in {suffix}: save the image again, or rename "
+            "rows of cells to .txt"
+        )
+    return content
+
+
+def read(
+    target: str,
+    colors: int | None = None,
+    size: tuple[int, int] | None = None,
+    palette: Sequence[Color] | None = None,
+    dither: bool = False,
+) -> Picture:
+    """Read a picture by its shipped name or its file: an image, or rows of text.
+
+    An image gets a palette of at most `colors`: 2, 4, 8 or 16, by default as many as it needs, or
+    the given `palette`; it may be dithered. With 1 or 3 colours it has bits instead: ink, or red,
+    green and blue. Raises ConfigError for a file that is not a picture.
+    """
+    content = _content(target)
+    with about(target):
+        if isinstance(content, str):
+            if palette or dither:
+                raise ConfigError("is text: only images take a palette or dithering")
+            return _from_text(target, content, colors, size)
+        if colors is not None and colors in FIRST_COLORS:
+            bits = image_bits(content, colors, *(size or USUAL_GRIDS[colors]))
+            return Picture(target, bits, words=f"an image as {counted(len(bits), 'bit')} a cell")
+        found = quantise(content, colors, size, palette or (), dither)
+    height, width = found.bits.shape[1:]
+    rows, columns = found.pixels
+    words = (
+        f"{columns}×{rows} pixels as {width}×{height} cells, {found.used} colours with the "
+        f"background ({counted(len(found.bits), 'bit')})"
+    )
+    lost = _lost(found, (rows, columns), (height, width))
+    return Picture(target, found.bits, found.palette, words, lost)
+
+
+def _lost(found: Quantised, pixels: tuple[int, int], cells: tuple[int, int]) -> str:
+    """Return what scaling and the palette lost, in words; sizes are (rows, columns)."""
+    lost = []
+    if pixels != cells:
+        lost.append(
+            f"scaled from {pixels[1]}×{pixels[0]} pixels to {cells[1]}×{cells[0]} cells: --size "
+            f"HxW chooses another grid, up to {MOST_SIDE}x{MOST_SIDE}"
+        )
+    if found.found > found.used:
+        lost.append(
+            f"{found.found} colours became {found.used}: --colors takes {_listed(PALETTES)}"
+        )
+    return "; ".join(lost)
+
+
+def read_two(
+    target: str,
+    second: str,
+    colors: int | None = None,
+    size: tuple[int, int] | None = None,
+    palette: Sequence[Color] | None = None,
+    dither: bool = False,
+) -> Picture:
+    """Return a picture with a second one, from two images, with one palette for both.
+
+    Raises what `read` raises, and ConfigError for text and for images of different sizes.
+    """
+    from PIL import Image
+
+    found = []
+    for name in (target, second):
+        with about(name):
+            found.append(read_image(_image(name), 1024))
+            require_shape(found[-1][0])
+    (height, width), other = (shape for _, shape in found)
+    if other != (height, width):
+        raise ConfigError(
+            f"{second}: has {other[1]}×{other[0]} pixels, and {target} {width}×{height}: make both "
+            "of one size"
+        )
+    both, content = np.concatenate([pixels for pixels, _ in found], axis=1), io.BytesIO()
+    Image.fromarray(both).save(content, "PNG")
+    rows, columns = size or own_size(height, width)
+    with about(f"{target} and {second}"):
+        joined = quantise(content.getvalue(), colors, (rows, 2 * columns), palette or (), dither)
+    words = (
+        f"with {Path(second).name}, {columns}×{rows} cells each, {joined.used} colours with the "
+        f"background ({counted(len(joined.bits), 'bit')})"
+    )
+    first, last = joined.bits[..., :columns], joined.bits[..., columns:]
+    lost = _lost(joined, (height, width), (rows, columns))
+    return Picture(target, first, joined.palette, words, lost, second=last)
+
+
+def _image(target: str) -> bytes:
+    content = _content(target)
+    if isinstance(content, str):
+        raise ConfigError("is text: both pictures must be images")
+    return content
+
+
+def _from_text(name: str, text: str, colors: int | None, size: tuple[int, int] | None) -> Picture:
+    channels: Sequence[int] = (1, 3, 2, 4)
+    if colors is not None:
+        channels = (colors,) if colors in FIRST_COLORS else ((colors - 1).bit_length(),)
+    for number in channels:
+        try:
+            bits = parse_picture(text, number)
+            break
+        except ConfigError:
+            if number == channels[-1]:
+                raise
+    if size is not None:
+        bits = center_picture(bits, *size)
+    return Picture(name, bits, words=f"rows of text, {counted(len(bits), 'bit')} a cell")
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    *first, last = map(str, numbers)
+    return f"{', '.join(first)} or {last}"

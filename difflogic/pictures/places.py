@@ -1,0 +1,171 @@
+"""Cells that know their place: the last channels count rows and columns from the edges.
+
+A cell of a picture must know where it is. On a zero boundary that needs no learning: a cell's row
+is its upper neighbour's plus one, its column its left neighbour's plus one, and beyond the edge
+there is 0. These counters are wired before training and never change. All other gates read only
+places, so from any state the grid is right after max(height, width) + 1 steps.
+
+A *switch* is one more channel, which is 1 everywhere as soon as it is 1 in any cell. With it a
+start chooses which of two pictures grows. Gates read it like a place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.circuit.gates import Op
+from difflogic.circuit.grid import CENTER, NEIGHBORS
+from difflogic.circuit.layer import Layer
+from difflogic.circuit.netlist import Architecture
+from difflogic.circuit.wiring import Wiring
+from difflogic.pictures.tough import FLAGS, voting_layers
+
+AROUND = tuple(NEIGHBORS.index(name) for name in ("N", "W", "E", "S"))
+"""The neighbours from which a cell takes a switch over."""
+
+AHEAD = tuple(NEIGHBORS.index(name) for name in ("N", "W"))
+"""The neighbours to whose row and column a cell adds 1."""
+
+Bits = npt.NDArray[np.uint8]
+
+
+def place_bits(height: int, width: int) -> tuple[int, int]:
+    """Return the number of bits that tell all rows apart, and all columns."""
+    return (height - 1).bit_length(), (width - 1).bit_length()
+
+
+@dataclass(frozen=True)
+class Places:
+    """The fixed gates that count places, and the channels that they keep, the last ones."""
+
+    bits: tuple[int, int]
+    """Bits of row and column."""
+    switch: bool = False
+    """Whether there is a switch, in the channel before them."""
+    tough: bool = False
+    """Whether places are told by several neighbours, with flags before them."""
+
+    @property
+    def known(self) -> int:
+        """Channels that learned gates read."""
+        return sum(self.bits) + self.switch
+
+    @property
+    def channels(self) -> int:
+        """All channels that are not learned: flags, then those that are known."""
+        return self.known + FLAGS * self.tough
+
+    def settled(self, channels: int, height: int, width: int) -> Bits:
+        """Return their final state, all other channels 0, shape (channels, height, width).
+
+        The first row and column are 1; after all ones, counting goes on with 0. The last channels
+        are the row's bits, then the column's, lowest first.
+        """
+        state = np.zeros((channels, height, width), np.uint8)
+        first = channels - sum(self.bits)
+        state[first - FLAGS * self.tough : first] = 1
+        row, column = np.ogrid[1 : height + 1, 1 : width + 1]
+        for place, count in zip((row, column), self.bits, strict=True):
+            for bit in range(count):
+                state[first + bit] = place >> bit & 1
+            first += count
+        return state
+
+    def layers(self, depth: int) -> Sequence[Layer]:
+        """Return the gates, the last ones of a circuit's layers.
+
+        Inputs are these channels of the nine cells. Raises ConfigError if tough places need more
+        layers. b + 1 has the bits ¬b0, b1 ⊕ b0, b2 ⊕ b1·b0 and so on: each layer computes one more
+        bit, and ORs the switch with that of one more neighbour.
+        """
+        if self.tough:
+            return voting_layers(*self.bits, depth)
+        bits, switch = self.bits, self.switch
+        cells = np.arange(len(NEIGHBORS) * self.known).reshape(-1, self.known)
+        first = cells[np.repeat(AHEAD, bits), np.arange(switch, self.known)]
+        reads = [*first.tolist(), *([0] * len(bits))]
+        if switch:
+            reads = [int(cells[CENTER, 0]), *reads, *cells[list(AROUND), 0].tolist()]
+        found = []
+        for number in range(depth):
+            a, b = np.array(reads), np.array(reads)
+            for bit, product, lowest in self._spans(number):
+                b[bit] = a[product] = reads[product] if number else reads[lowest]
+                b[product] = reads[bit]
+            if switch and number < len(AROUND):
+                b[0] = reads[number - len(AROUND)]
+            kept = self.known if number == depth - 1 else len(reads)
+            found.append(Layer(*(each[:kept] for each in (self._ops(number), a, b))))
+            reads = [*range(len(reads))]
+        return found
+
+    def learned(self, sizes: Architecture) -> tuple[int, tuple[int, ...]]:
+        """Return the inputs of the learned gates, and the number of learned gates in each layer.
+
+        They read places and the switch only.
+        """
+        layers = self.layers(len(sizes.update))
+        left = (gates - len(each.op) for gates, each in zip(sizes.update, layers, strict=True))
+        return len(self.learned_inputs(sizes.channels, sizes.update_inputs)), tuple(left)
+
+    def learned_inputs(self, channels: int, inputs: int) -> npt.NDArray[np.int64]:
+        """Return the inputs of an update circuit that learned gates read, ascending.
+
+        Of tough places, only the cell's own are read. `inputs` counts those of the circuit: the
+        centre's channels, then what is perceived of each.
+        """
+        ways = inputs // channels - 1
+        own = np.arange(channels - self.known, channels)
+        around = np.arange(channels + own[0] * ways, inputs)
+        return own if self.tough else np.concatenate([own, around])
+
+    def beside(
+        self, layers: Sequence[Wiring], channels: int, looks: Sequence[int]
+    ) -> tuple[Wiring, ...]:
+        """Return the wiring of an update circuit with these gates after those of `layers`.
+
+        `layers` are wired for the sizes of `learned`. `looks` are the neighbours that perception
+        passes on. The circuit's inputs are the centre's channels, then what is perceived, by
+        channel.
+        """
+        ways, width = len(looks), channels * (1 + len(looks))
+        inputs = self.learned_inputs(channels, width)
+        own = np.arange(channels - self.channels, channels)
+        cells = (
+            own if cell == CENTER else channels + own * ways + looks.index(cell)
+            for cell in range(len(NEIGHBORS))
+        )
+        reads, wired = np.concatenate([*cells]), []
+        for layer, counted in zip(layers, self.layers(len(layers)), strict=True):
+            wires = (
+                np.concatenate([inputs[gates], reads[counters]]).astype(np.int32)
+                for gates, counters in ((layer.a, counted.a), (layer.b, counted.b))
+            )
+            wired.append(Wiring(width, *wires))
+            width = layer.gates + len(counted.op)
+            inputs, reads = np.arange(layer.gates), np.arange(layer.gates, width)
+        return tuple(wired)
+
+    def _ops(self, depth: int) -> npt.NDArray[np.uint8]:
+        """Return the ops of a layer's counters: switch, bits, products, neighbours' switches."""
+        bits, switch = self.bits, self.switch
+        ops = np.full(sum(bits) + len(bits) + switch * (1 + len(AROUND)), Op.A, np.uint8)
+        if not depth:
+            firsts = [switch + sum(bits[:number]) for number, count in enumerate(bits) if count]
+            ops[firsts] = Op.NOT_A
+        for bit, product, _ in self._spans(depth):
+            ops[bit], ops[product] = Op.XOR, Op.AND
+        if switch and depth < len(AROUND):
+            ops[0] = Op.OR
+        return ops
+
+    def _spans(self, depth: int) -> Iterator[tuple[int, int, int]]:
+        """Yield the places of a layer's new bit, its product and the first, for each counter."""
+        for number, count in enumerate(self.bits):
+            if depth + 1 < count:
+                first = self.switch + sum(self.bits[:number])
+                yield first + depth + 1, self.switch + sum(self.bits) + number, first
