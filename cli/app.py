@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from cli import interrupt
-from cli.errors import COMMAND_LINE_ERROR, explained, fail_for, require_own_difflogic, reword
+from cli.failures import COMMAND_LINE_ERROR, explained, fail_for, require_own_difflogic, reword
 from cli.progress import report_long_work
 from cli.terminal.signs import encoded
 

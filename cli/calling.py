@@ -9,7 +9,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from difflogic.library.options import OPERANDS, declared
+from difflogic.library.declaration import OPERANDS, declared
 from difflogic.system.errors import ConfigError
 
 

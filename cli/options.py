@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
-from difflogic.library.options import (
+from difflogic.library.declaration import (
     AUTO,
     THREADS,
     AllowCode,

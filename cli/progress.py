@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import typer
 
 from cli import interrupt
-from cli.errors import FAILURE, note
+from cli.failures import FAILURE, note
 from cli.interrupt import Interruption
 from cli.terminal.screen import Counter
 
 if TYPE_CHECKING:
     from difflogic.config import Config
-    from difflogic.library.common import Progress, ProgressCallback
+    from difflogic.library.exchange import Progress, ProgressCallback
     from difflogic.system.callbacks import Pause
     from difflogic.training.searching import Trainer
 

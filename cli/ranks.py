@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from cli.errors import note
+from cli.failures import note
 from cli.interrupt import caused
 
 if TYPE_CHECKING:

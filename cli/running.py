@@ -11,7 +11,7 @@ import typer
 
 import cli
 from cli import ranks
-from cli.errors import note
+from cli.failures import note
 from cli.interrupt import Interruption
 from cli.options import RunOptions, Shared
 from cli.progress import warm_up

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from difflogic.config import load_config as load_config
     from difflogic.engine.hardware import Hardware as Hardware
     from difflogic.engine.rollout import Engine as Engine
-    from difflogic.engine.work import WorkStats as WorkStats
+    from difflogic.engine.work_stats import WorkStats as WorkStats
     from difflogic.evaluation import check as check
     from difflogic.library.applying import apply as apply
     from difflogic.library.benchmarking import bench as bench
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from difflogic.library.groups import SweepOptions as SweepOptions
     from difflogic.library.identifying import identify as identify
     from difflogic.library.layers import SoftRollout as SoftRollout
-    from difflogic.library.loading import load as load
+    from difflogic.library.loaded import load as load
     from difflogic.library.proving import prove as prove
     from difflogic.library.records import runs as runs
     from difflogic.library.rendering import render as render
@@ -66,7 +66,7 @@ _NAMES = {
     "difflogic.engine.hardware": "Hardware",
     "difflogic.training.plan": "ParallelPlan",
     "difflogic.engine.rollout": "Engine",
-    "difflogic.engine.work": "WorkStats",
+    "difflogic.engine.work_stats": "WorkStats",
     "difflogic.evaluation": "check",
     "difflogic.library.benchmarking": "bench bench_simulation compare plan",
     "difflogic.library.certifying": "certify",
@@ -78,7 +78,7 @@ _NAMES = {
     "difflogic.library.identifying": "identify",
     "difflogic.library.layers": "SoftRollout",
     "difflogic.library.records": "runs",
-    "difflogic.library.loading": "load",
+    "difflogic.library.loaded": "load",
     "difflogic.library.rendering": "render",
     "difflogic.library.reporting": "plot report",
     "difflogic.library.ruling": "rule",

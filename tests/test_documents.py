@@ -13,7 +13,7 @@ import typer
 from typer.testing import CliRunner
 
 from cli.app import app
-from difflogic.config.document import document
+from difflogic.config.manual import document
 from difflogic.tasks import custom
 
 ROOT = Path(__file__).parent.parent

@@ -17,14 +17,14 @@ SOURCES = {
     },
     r"(?<!not )proved for every (?!state)": {
         "difflogic/proof/convergence/deciding.py",
-        "difflogic/proof/convergence/sizes.py",
+        "difflogic/proof/convergence/all_sizes.py",
         "difflogic/proof/every_length.py",
         "difflogic/proof/every_size.py",
     },
     r"proved at step": {"difflogic/proof/cases.py"},
     r"keep missing the target": {
         "difflogic/proof/convergence/deciding.py",
-        "difflogic/proof/convergence/sizes.py",
+        "difflogic/proof/convergence/all_sizes.py",
     },
     r"never reaches": {"difflogic/proof/answer.py"},
     r"to any length": {"difflogic/evaluation/padding.py"},

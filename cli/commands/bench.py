@@ -8,11 +8,11 @@ import typer
 
 from cli.app import WITHOUT_RICH, Entry, LazyGroup
 from cli.calling import command
-from cli.errors import FAILURE, note
+from cli.failures import FAILURE, note
 from cli.options import AsJson, ConfigOption, Small, Source, WorkerCounts, choose_config, with_flags
 from cli.progress import compile_kernels, show_progress
 from cli.terminal import display, output
-from difflogic.library.options import Count, Opt, Set, Workers
+from difflogic.library.declaration import Count, Opt, Set, Workers
 from difflogic.system import machine
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted, show_bytes
@@ -20,8 +20,8 @@ from difflogic.system.quantities import counted, show_bytes
 if TYPE_CHECKING:
     from difflogic.config import Config
     from difflogic.scale.speed.benchmark import Benchmark
-    from difflogic.scale.speed.rows import Comparison, Measurement
-    from difflogic.simulation.benchmark import Throughput as SimulationReport
+    from difflogic.scale.speed.measurements import Comparison, Measurement
+    from difflogic.simulation.throughput import Throughput as SimulationReport
     from difflogic.system.measuring import Spread
 
 QUIET_NOISE = 0.03

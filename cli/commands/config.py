@@ -8,7 +8,7 @@ import typer
 
 from cli.options import AsJson, ShippedConfig, Small, choose_config
 from cli.terminal import output
-from difflogic.library.options import AllowCode, Recipe, Set
+from difflogic.library.declaration import AllowCode, Recipe, Set
 
 COLUMNS = ["channels", "steps", "gates_with_logits", "gates_per_cell", "attempt_epochs", "batch"]
 """Columns of an experiment after its name, task and grid."""
@@ -22,7 +22,7 @@ def list_(as_json: AsJson = False) -> None:
     its notebook, with one seed: the first epoch with a hard loss of 0, and the number of active
     gates.
     """
-    from difflogic.config.document import experiments
+    from difflogic.config.manual import experiments
     from difflogic.pictures.files import shipped_pictures
 
     found, pictures = experiments(), [*shipped_pictures()]
@@ -54,7 +54,7 @@ def show(
     are printed only if the file sets them.
     """
     from difflogic.config import load_config
-    from difflogic.config.document import describe
+    from difflogic.config.manual import describe
 
     settings = load_config(
         choose_config(config, small, "CONFIG"), overrides or (), recipe, allow_code=allow_code
@@ -64,7 +64,7 @@ def show(
 
 def docs() -> None:
     """Print the list of all keys in Markdown: the page docs/configuration.md."""
-    from difflogic.config.document import document
+    from difflogic.config.manual import document
 
     typer.echo(document(), nl=False)
 

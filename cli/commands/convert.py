@@ -9,11 +9,11 @@ from typing import Annotated
 
 import typer
 
-from cli.errors import note
+from cli.failures import note
 from cli.options import Source
 from cli.progress import show_progress
 from cli.terminal import output
-from difflogic.library.options import Advanced, Force, Operand, Opt, TimeLimit, Unsimplified
+from difflogic.library.declaration import Advanced, Force, Operand, Opt, TimeLimit, Unsimplified
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted, format_ranges
 
@@ -121,7 +121,7 @@ def import_(
     """
     from difflogic.formats import importing
     from difflogic.formats.circuit_file import write_circuit
-    from difflogic.library.common import write_output
+    from difflogic.library.exchange import write_output
     from difflogic.system.files import check_output
 
     if to is not None:

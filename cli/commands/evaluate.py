@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from cli.errors import FAILURE
+from cli.failures import FAILURE
 from cli.options import AsJson, Source
 from cli.progress import announce_hard, show_progress
 from cli.terminal import display, output, proofs, report
-from difflogic.library.options import AllowCode, Opt, Seed, Starts
+from difflogic.library.declaration import AllowCode, Opt, Seed, Starts
 
 
 def evaluate(

@@ -9,12 +9,12 @@ from typing import Annotated
 
 import typer
 
-from cli.errors import FAILURE, in_one_line, note
+from cli.failures import FAILURE, in_one_line, note
 from cli.interrupt import Interrupted, Interruption
 from cli.options import AsJson, Shared, Source
 from cli.terminal import output
+from difflogic.library.declaration import Force, Operand, Opt
 from difflogic.library.groups import ExampleOptions
-from difflogic.library.options import Force, Operand, Opt
 from difflogic.system.callbacks import ignore
 
 Grids = Annotated[

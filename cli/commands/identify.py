@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.errors import note
+from cli.failures import note
 from cli.interrupt import Interrupted, Interruption
 from cli.options import AsJson, Output
 from cli.progress import show_progress
 from cli.terminal import output
+from difflogic.library.declaration import Effort, Force, Operand, Opt, Seconds
 from difflogic.library.groups import Assumptions
-from difflogic.library.options import Effort, Force, Operand, Opt, Seconds
 
 if TYPE_CHECKING:
     from difflogic.library.identifying import Identified
@@ -58,7 +58,7 @@ def identify(
     """
     from difflogic.identification.explanation import UNDRAWABLE
     from difflogic.library import identifying
-    from difflogic.library.common import require_output
+    from difflogic.library.exchange import require_output
     from difflogic.system.errors import ConfigError, StoppedError
     from difflogic.system.files import check_output
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.errors import in_one_line
+from cli.failures import in_one_line
 from cli.options import AsJson, Source
 from cli.progress import show_progress
 from cli.terminal import output
-from difflogic.library.options import Natural, Opt, Seconds, Unsimplified
+from difflogic.library.declaration import Natural, Opt, Seconds, Unsimplified
 
 if TYPE_CHECKING:
     from difflogic.circuit.automaton import Automaton
@@ -33,7 +33,7 @@ def inspect(
     dropping channels that no visible one depends on. A circuit file is taken as is.
     """
     from difflogic.library import evaluating
-    from difflogic.library.loading import load
+    from difflogic.library.loaded import load
 
     loaded = load(source)
     with show_progress(stop_at_once=True) as progress:

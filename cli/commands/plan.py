@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.errors import note
+from cli.failures import note
 from cli.options import (
     AsJson,
     Device,
@@ -17,7 +17,7 @@ from cli.options import (
     with_flags,
 )
 from cli.terminal import output
-from difflogic.library.options import Opt, Recipe, Set
+from difflogic.library.declaration import Opt, Recipe, Set
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted, show_bytes
 

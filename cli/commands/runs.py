@@ -12,10 +12,10 @@ from typing import Annotated, Any
 
 import typer
 
-from cli.errors import in_one_line, note, printable
+from cli.failures import in_one_line, note, printable
 from cli.options import AsJson
 from cli.terminal import output
-from difflogic.library.options import Operand, Opt
+from difflogic.library.declaration import Operand, Opt
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted, show_bytes
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from cli.errors import FAILURE, note
+from cli.failures import FAILURE, note
 from cli.options import AsJson, Output, Source
 from cli.progress import show_progress
 from cli.terminal import output, proofs
-from difflogic.library.options import Effort, Force, TimeLimit
+from difflogic.library.declaration import Effort, Force, TimeLimit
 
 if TYPE_CHECKING:
     from difflogic.library.simplifying import Simplified

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.errors import note
+from cli.failures import note
 from cli.options import AsJson, Source
 from cli.progress import show_progress
 from cli.terminal import output
 from difflogic.library.conditions import Conditions
-from difflogic.library.options import Engine, Force, Opt, Workers
+from difflogic.library.declaration import Engine, Force, Opt, Workers
 from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def simulate(
     simplification.
     """
     from difflogic.library import simulating
-    from difflogic.library.common import require_output
+    from difflogic.library.exchange import require_output
 
     for path, suffix in ((picture, ".png"), (save, ".npz")):
         if path is not None:

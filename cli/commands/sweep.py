@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from cli.errors import FAILURE, in_one_line, note
+from cli.failures import FAILURE, in_one_line, note
 from cli.interrupt import Interruption
 from cli.options import AsJson, ConfigArgument, Device, Epochs, Quiet, with_flags
 from cli.progress import compile_kernels
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from difflogic.library.sweeping import SweepProgress
     from difflogic.scale.sweeps.comparing import ComparedVariant, Interval
     from difflogic.scale.sweeps.execution import Execution
-    from difflogic.scale.sweeps.plan import SweepPlan
-    from difflogic.scale.sweeps.results import Row
+    from difflogic.scale.sweeps.sweep_plan import SweepPlan
+    from difflogic.scale.sweeps.sweep_results import Row
 
 BAR = 24
 
@@ -74,7 +74,7 @@ def _report(path: Path, plan: SweepPlan, rows: Sequence[Row], code: int, as_json
 
     `code` is 0, FAILURE if the sweep had to stop, or the exit code of an interruption.
     """
-    from difflogic.scale.sweeps import results
+    from difflogic.scale.sweeps import sweep_results
     from difflogic.scale.sweeps.comparing import compare
 
     interrupted = code not in (0, FAILURE)
@@ -90,13 +90,13 @@ def _report(path: Path, plan: SweepPlan, rows: Sequence[Row], code: int, as_json
     elif interrupted:
         note(f"interrupted after all {len(rows)} runs had ended")
     if as_json:
-        data = results.to_data(plan, rows)
+        data = sweep_results.to_data(plan, rows)
         heads = {"directory": str(path), "interrupted": interrupted}
         output.show_json({**heads, **data, "comparison": compare(plan, rows)})
         return
-    headings = results.value_headings(plan)
-    lines = [results.to_cells(plan, result) for result in results.aggregate(plan, rows)]
-    output.show_table(" | ".join([*headings, *results.HEADINGS]), lines, texts=len(headings))
+    headings = sweep_results.value_headings(plan)
+    lines = [sweep_results.to_cells(plan, result) for result in sweep_results.aggregate(plan, rows)]
+    output.show_table(" | ".join([*headings, *sweep_results.HEADINGS]), lines, texts=len(headings))
     if len(plan.variants) > 1:
         _show_comparison(compare(plan, rows))
     typer.echo(f"\nsweep      {in_one_line(str(path))}   (table.csv, table.json, table.md)")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from cli.errors import FAILURE, note
+from cli.failures import FAILURE, note
 from cli.options import AsJson, Source
 from cli.progress import show_progress
 from cli.terminal import output

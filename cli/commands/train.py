@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from cli.errors import note
+from cli.failures import note
 from cli.options import ConfigArgument, RunOptions, Shared, Small
 from cli.running import run_experiment
+from difflogic.library.declaration import Opt
 from difflogic.library.groups import PictureOptions
-from difflogic.library.options import Opt
 
 
 def train(config: ConfigArgument = None, *, options: RunOptions, shared: Shared) -> None:

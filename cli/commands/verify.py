@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cli import ranks as processes
-from cli.errors import FAILURE, note
+from cli.failures import FAILURE, note
 from cli.interrupt import Interruption
 from cli.options import AsJson, ConfigOption, Small, Source, choose_config
 from cli.progress import compile_kernels, show_progress
 from cli.terminal import output, proofs, report
 from cli.terminal.screen import Counter
+from difflogic.library.declaration import Advanced, AllowCode, Force, Opt, Set, TimeLimit
 from difflogic.library.groups import Claims
-from difflogic.library.options import Advanced, AllowCode, Force, Opt, Set, TimeLimit
 from difflogic.system.errors import CircuitError, ConfigError
 from difflogic.system.quantities import counted
 

@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from cli.errors import note
+from cli.failures import note
 from cli.options import Source, Sources
 from cli.progress import announce_hard, show_progress
 from difflogic.library.conditions import Conditions
+from difflogic.library.declaration import AllowCode, Force, Operand, Opt, Port, TimeLimit
 from difflogic.library.groups import Frames
-from difflogic.library.options import AllowCode, Force, Operand, Opt, Port, TimeLimit
 from difflogic.system.quantities import counted
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from cli.errors import note
+from cli.failures import note
 from cli.terminal.screen import Display, Screen, bar, can_animate, clock
 
 if TYPE_CHECKING:

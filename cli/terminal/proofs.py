@@ -14,8 +14,8 @@ from difflogic.system.quantities import counted
 if TYPE_CHECKING:
     from difflogic.library.certifying import Certified
     from difflogic.proof import Proof
+    from difflogic.proof.convergence.all_sizes import EverySize
     from difflogic.proof.convergence.findings import Finding
-    from difflogic.proof.convergence.sizes import EverySize
 
 
 def equality(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cli.errors import in_one_line
+from cli.failures import in_one_line
 from cli.terminal import display, output
 from difflogic.system.files import for_shell
 

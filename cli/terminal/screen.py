@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from cli.errors import note
+from cli.failures import note
 from cli.terminal.signs import shows
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from difflogic.config.loading import Override, load_config, shipped_configs
 from difflogic.config.models import Config
 from difflogic.config.recipes import BENCHMARK
 from difflogic.config.sections import ParallelConfig, PerceptionConfig, TrainingConfig, UpdateConfig
-from difflogic.tasks.sections import AutomatonConfig
+from difflogic.tasks.section import AutomatonConfig
 
 __all__ = [
     "BENCHMARK",

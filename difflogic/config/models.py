@@ -27,7 +27,7 @@ from difflogic.config.sections import (
 from difflogic.pictures.places import Places
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import AnySection, CustomSection, TaskSection, custom, task_class
-from difflogic.tasks.sections import AutomatonConfig, Section
+from difflogic.tasks.section import AutomatonConfig, Section
 
 MAX_GATES = 2**20
 """Most gates per cell: 80 times the largest published circuit. Guards memory against typos."""

@@ -8,7 +8,7 @@ from typing import Any
 from difflogic.config.models import RUN, Config
 from difflogic.config.sections import RunFacts
 from difflogic.tasks import TASKS, CustomSection, TaskSection
-from difflogic.tasks.sections import Section
+from difflogic.tasks.section import Section
 
 TOP_LEVEL = ""
 """Stands for the keys above the first section."""

@@ -1,6 +1,6 @@
 """The sections of a configuration, with the types, ranges and meaning of their keys.
 
-`[task]` and `[automaton]` are in `difflogic.tasks.sections`. Every description says what the key
+`[task]` and `[automaton]` are in `difflogic.tasks.section`. Every description says what the key
 means, and its unit. Ranges follow from the constraints.
 """
 
@@ -16,7 +16,7 @@ from difflogic.circuit.grid import Start
 from difflogic.circuit.wiring import FIRST_TOPOLOGIES
 from difflogic.system.elementary import power
 from difflogic.system.quantities import BYTES
-from difflogic.tasks.sections import Section, Size
+from difflogic.tasks.section import Section, Size
 
 Auto = Literal["auto"]
 Count = Annotated[int, Field(ge=1, le=10**9)]

@@ -11,7 +11,7 @@ from difflogic.engine.kernels import structures as k
 from difflogic.engine.kernels.teams import ABORTED, BEGAN, ENDED, MEETING, WAITING
 from difflogic.engine.kernels.training import train_by_gates
 from difflogic.engine.split import split_program
-from difflogic.engine.work import WorkStats
+from difflogic.engine.work_stats import WorkStats
 from difflogic.engine.workers import Workers
 
 

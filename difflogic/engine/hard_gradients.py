@@ -20,7 +20,7 @@ from difflogic.engine.kernels.candidate_base import ABSENT
 from difflogic.engine.kernels.hard import read_values
 from difflogic.engine.kernels.hard_gradients import HardNetlist, Slopes, WayBack, differentiate
 from difflogic.engine.layout import Grid
-from difflogic.engine.sizes import CELLS, most_slopes
+from difflogic.engine.slope_memory import CELLS, most_slopes
 from difflogic.system.callbacks import pause
 
 BACKWARD = 16

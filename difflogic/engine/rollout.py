@@ -22,7 +22,7 @@ from difflogic.engine.kernels.teams import BEGAN, BUSY, CLOCK_FIELDS, WAITING
 from difflogic.engine.kernels.training import reduce_sums
 from difflogic.engine.layout import Grid
 from difflogic.engine.sharing import SEQUENTIAL, Sharing
-from difflogic.engine.work import WorkStats
+from difflogic.engine.work_stats import WorkStats
 from difflogic.system.arrays import aligned
 from difflogic.system.callbacks import pause
 

@@ -12,10 +12,10 @@ from difflogic.circuit.specification import Cases
 from difflogic.evaluation.settling import lasts
 from difflogic.proof.answer import QUICK, Assurance, Budget
 from difflogic.proof.cases import ListedStarts
+from difflogic.proof.convergence.all_sizes import Plane
 from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.folding import live_part
-from difflogic.proof.convergence.sizes import Plane
-from difflogic.proof.every_length import Lines
+from difflogic.proof.every_length import AnyLength
 from difflogic.proof.every_size import Local
 from difflogic.proof.prover import Question, Unfit, prove
 from difflogic.proof.question import Wound
@@ -65,7 +65,7 @@ def question_of(automaton: Automaton, task: Task, wound: Wound | None = None) ->
         return Unfit("the task compares other channels than the circuit shows")
     steps = task.automaton.steps
     if task.machine is not None:
-        return Lines(automaton, task.machine, steps - task.width + 1, steps)
+        return AnyLength(automaton, task.machine, steps - task.width + 1, steps)
     if task.rule is not None:
         return Local(automaton, task.rule, steps)
     cases = task.find_cases()

@@ -14,7 +14,7 @@ import numpy as np
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config
-from difflogic.evaluation import gates as active
+from difflogic.evaluation import gate_counts as active
 from difflogic.evaluation import noise as noises
 from difflogic.evaluation.assurance import WOUND, assure_automaton, keeps
 from difflogic.evaluation.exactness import (

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.evaluate import evaluate
 from difflogic.circuit.xag import Xag
-from difflogic.formats.common import head, leb128
 from difflogic.formats.interface import Interface, used_interface
+from difflogic.formats.notation import head, leb128
 
 
 class AndGraph(Xag):

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.gates import TRUTH_TABLES, Op
-from difflogic.formats.common import row_names
 from difflogic.formats.interface import Interface, used_interface
-from difflogic.formats.templates import rendered
+from difflogic.formats.notation import rendered, row_names
 
 
 def write_blif(automaton: Automaton, interface: Interface | None = None) -> str:

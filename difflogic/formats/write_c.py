@@ -11,9 +11,8 @@ from __future__ import annotations
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.grid import OFFSETS
-from difflogic.formats.common import expressions, identifier, row_names
 from difflogic.formats.interface import used_interface, used_rows
-from difflogic.formats.templates import rendered
+from difflogic.formats.notation import expressions, identifier, rendered, row_names
 
 
 def write_c(automaton: Automaton) -> str:

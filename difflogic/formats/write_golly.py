@@ -21,7 +21,7 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import Logic, evaluate
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import NEIGHBORHOOD, NEIGHBORS
-from difflogic.formats.templates import rendered
+from difflogic.formats.notation import rendered
 from difflogic.system.errors import CircuitError
 from difflogic.version import __version__
 

@@ -12,9 +12,8 @@ from collections.abc import Iterable
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import OFFSETS
-from difflogic.formats.common import expressions, folded, identifier, row_names
 from difflogic.formats.interface import used_rows
-from difflogic.formats.templates import rendered
+from difflogic.formats.notation import expressions, folded, identifier, rendered, row_names
 
 
 def write_python(automaton: Automaton) -> str:

@@ -10,7 +10,7 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.grid import NEIGHBORS
 from difflogic.formats.diagram.canvas import CIRCLE, lay_out, node_height
 from difflogic.formats.diagram.graph import NodeKind, diagram
-from difflogic.formats.templates import rendered
+from difflogic.formats.notation import rendered
 from difflogic.system.quantities import counted
 
 MARGIN = 16

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.cases import Words
+from difflogic.circuit.case_words import Words
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import Bits, evaluate
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD, turned

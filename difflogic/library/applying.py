@@ -15,8 +15,8 @@ from difflogic.evaluation.settling import settle
 from difflogic.examples.encoding import CLASH, Encoding, apply_rule
 from difflogic.examples.pairs import MOST_SYMBOLS
 from difflogic.examples.reading import Raw, numbered, raw_grids, read_inputs
-from difflogic.library.common import require_output, write_output
-from difflogic.library.loading import Source, load
+from difflogic.library.exchange import require_output, write_output
+from difflogic.library.loaded import Source, load
 from difflogic.system.archive import write_npz
 from difflogic.system.errors import ConfigError
 from difflogic.system.subject import about

@@ -10,15 +10,15 @@ from typing import Any, get_args
 from difflogic.config import BENCHMARK, Config, Override, load_config
 from difflogic.engine.hardware import MOST_CORES, Hardware
 from difflogic.engine.sharing import Strategy
-from difflogic.library.common import ProgressCallback, counter
 from difflogic.library.conditions import Conditions
-from difflogic.library.loading import Source, load
-from difflogic.library.options import Count, Set, Workers, checked
+from difflogic.library.declaration import Count, Set, Workers, checked
+from difflogic.library.exchange import ProgressCallback, counter
+from difflogic.library.loaded import Source, load
 from difflogic.model.model import Model
-from difflogic.scale.speed import benchmark, rows
-from difflogic.scale.speed.rows import ORACLE, Comparison, Setting
-from difflogic.simulation import benchmark as simulation_benchmark
-from difflogic.simulation.life import life_automaton
+from difflogic.scale.speed import benchmark, measurements
+from difflogic.scale.speed.measurements import ORACLE, Comparison, Setting
+from difflogic.simulation import throughput as simulation_benchmark
+from difflogic.simulation.life_circuit import life_automaton
 from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError, did_you_mean
 from difflogic.system.machine import MemoryNode, cpu_count, nodes
@@ -54,7 +54,7 @@ def _benchmarked(config: Config | str | Path, overrides: Sequence[str | Override
 
 def _repeats(repeat: int | None, oracle: bool = False) -> int:
     if repeat is None:
-        repeat = rows.REPEAT_WITH_ORACLE if oracle else rows.REPEAT
+        repeat = measurements.REPEAT_WITH_ORACLE if oracle else measurements.REPEAT
     if repeat < 1:
         raise ConfigError(f"{repeat} repeats: measure at least once")
     return repeat
@@ -105,7 +105,7 @@ def compare(
         raise ConfigError(f"{len(settings)} settings are too many: compare at most {MOST_ROWS}")
     repeat = _repeats(repeat, ORACLE in ways)
     count = counter(progress, "rounds measured:", repeat)
-    return rows.measure(settings, repeat, count)
+    return measurements.measure(settings, repeat, count)
 
 
 def _settings(config: Config, workers: Sequence[int], ways: Sequence[str]) -> list[Setting]:
@@ -117,7 +117,9 @@ def _settings(config: Config, workers: Sequence[int], ways: Sequence[str]) -> li
         raise ConfigError(f"worker counts must be from 1 to {MOST_CORES}")
     if len(set(workers)) < len(workers) or len(set(ways)) < len(ways):
         raise ConfigError("a setting is listed twice: list it once")
-    return rows.of_workers(config, workers) if workers else rows.of_ways(config, ways)
+    return (
+        measurements.of_workers(config, workers) if workers else measurements.of_ways(config, ways)
+    )
 
 
 @dataclass(frozen=True)

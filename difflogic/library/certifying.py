@@ -16,21 +16,21 @@ from difflogic.circuit.cost import require_provable
 from difflogic.circuit.specification import Cases
 from difflogic.config import Config
 from difflogic.evaluation.assurance import question_of
-from difflogic.library.common import Progress, ProgressCallback, table, write_output
+from difflogic.library.declaration import TimeLimit, checked
+from difflogic.library.exchange import Progress, ProgressCallback, table, write_output
 from difflogic.library.groups import Claims
-from difflogic.library.loading import Loaded, Source
-from difflogic.library.options import TimeLimit, checked
+from difflogic.library.loaded import Loaded, Source
 from difflogic.library.simplifying import proved, simplify
 from difflogic.library.trusting import experiment_of, load_trusted
 from difflogic.proof.answer import Assurance, Budget, Confinement
 from difflogic.proof.cases import ListedStarts
+from difflogic.proof.certificates import damage_part, write_cases, write_certificate
+from difflogic.proof.convergence.all_sizes import PERIODS, EverySize, Plane
 from difflogic.proof.convergence.deciding import SETS
 from difflogic.proof.convergence.findings import Bits, Convergence, Finding
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.orbits import resting_picture
-from difflogic.proof.convergence.sizes import PERIODS, EverySize, Plane
 from difflogic.proof.every_length import EveryLength
-from difflogic.proof.files import damage_part, write_cases, write_certificate
 from difflogic.proof.prover import confined, prove
 from difflogic.proof.question import Wound
 from difflogic.proof.verdict import Verdict

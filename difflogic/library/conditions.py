@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from difflogic.circuit.colors import hex_color
-from difflogic.library.options import (
+from difflogic.library.declaration import (
     MOST_SIDE,
     Advanced,
     Effort,
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from difflogic.circuit.automaton import Automaton
-    from difflogic.library.common import MessageCallback, ProgressCallback
-    from difflogic.library.loading import Loaded
+    from difflogic.library.exchange import MessageCallback, ProgressCallback
+    from difflogic.library.loaded import Loaded
     from difflogic.simulation.bit_grid import Geometry
     from difflogic.simulation.simulator import Erasure
 

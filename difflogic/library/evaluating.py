@@ -9,9 +9,9 @@ from typing import Any
 from difflogic import evaluation, inspection
 from difflogic.config import Config
 from difflogic.inspection import Inspection
-from difflogic.library.common import Progress, ProgressCallback
-from difflogic.library.loading import Loaded, Source, load
-from difflogic.library.options import Seconds, Seed, Starts, checked
+from difflogic.library.declaration import Seconds, Seed, Starts, checked
+from difflogic.library.exchange import Progress, ProgressCallback
+from difflogic.library.loaded import Loaded, Source, load
 from difflogic.library.simplifying import small_form
 from difflogic.library.trusting import experiment_of, load_trusted, require_same
 from difflogic.system.callbacks import ignore

@@ -14,9 +14,9 @@ from typing import Any
 from difflogic.evaluation.padding import Padded, prove_padded
 from difflogic.examples.pairs import Examples
 from difflogic.examples.reading import read_examples
-from difflogic.library.common import MessageCallback, ShouldStop
+from difflogic.library.exchange import MessageCallback, ShouldStop
 from difflogic.library.groups import AS_FITS, ExampleOptions
-from difflogic.library.loading import load
+from difflogic.library.loaded import load
 from difflogic.library.training import saved_at_interrupts
 from difflogic.library.ways import Way, describe, ways_to_learn
 from difflogic.run.removal import clear_remains

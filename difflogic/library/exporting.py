@@ -8,9 +8,9 @@ from pathlib import Path
 from difflogic.circuit.automaton import Automaton
 from difflogic.formats import FORMATS, Format, by_file, by_name
 from difflogic.formats.interface import common_interface
-from difflogic.library.common import ProgressCallback, write_output
-from difflogic.library.loading import Loaded, Source, load
-from difflogic.library.options import TimeLimit, checked
+from difflogic.library.declaration import TimeLimit, checked
+from difflogic.library.exchange import ProgressCallback, write_output
+from difflogic.library.loaded import Loaded, Source, load
 from difflogic.library.simplifying import small_form
 from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from difflogic.circuit.colors import Color
-from difflogic.library.options import (
+from difflogic.library.declaration import (
     MOST_SEED,
     Advanced,
     AllowCode,

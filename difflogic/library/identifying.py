@@ -23,7 +23,8 @@ from difflogic.identification.likely import Likely, weigh
 from difflogic.identification.recording import Reading, from_array, read
 from difflogic.identification.table_circuit import SLOTS
 from difflogic.inspection.equations import equations
-from difflogic.library.common import (
+from difflogic.library.declaration import Effort, Seconds, checked
+from difflogic.library.exchange import (
     Progress,
     ProgressCallback,
     ShouldStop,
@@ -32,7 +33,6 @@ from difflogic.library.common import (
     write_output,
 )
 from difflogic.library.groups import Assumptions
-from difflogic.library.options import Effort, Seconds, checked
 from difflogic.library.simplifying import SIMPLIFYING
 from difflogic.system.archive import write_npz
 from difflogic.system.callbacks import ignore, never_stop

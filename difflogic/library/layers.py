@@ -20,7 +20,7 @@ from difflogic.engine.arrangement import Arrangement
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
 from difflogic.engine.sharing import Sharing
-from difflogic.library.loading import Loaded, load
+from difflogic.library.loaded import Loaded, load
 from difflogic.model.model import Model
 from difflogic.system.arrays import bits, real_numbers
 from difflogic.system.errors import ConfigError

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from difflogic.circuit.automaton import Automaton
-from difflogic.library.common import ProgressCallback
-from difflogic.library.loading import Loaded, Source, load
-from difflogic.library.options import TimeLimit
+from difflogic.library.declaration import TimeLimit
+from difflogic.library.exchange import ProgressCallback
+from difflogic.library.loaded import Loaded, Source, load
 from difflogic.library.simplifying import proved, simplify
 from difflogic.proof import Proof
 from difflogic.system.callbacks import ignore

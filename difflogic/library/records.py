@@ -11,8 +11,8 @@ from typing import Any
 
 from difflogic.config import load_config, shipped_configs
 from difflogic.config.loading import flat
-from difflogic.library.common import table
-from difflogic.library.options import checked
+from difflogic.library.declaration import checked
+from difflogic.library.exchange import table
 from difflogic.run.note import MAX_TEXT, TAG, Note, read_note, write_note
 from difflogic.run.record import RunRecord, list_runs, read_record
 from difflogic.run.run_directory import ROOT, RunDirectory

@@ -10,10 +10,10 @@ import numpy as np
 
 from difflogic.circuit.automaton import Automaton, places
 from difflogic.library import starts
-from difflogic.library.common import MessageCallback, ProgressCallback, counter, require_output
 from difflogic.library.conditions import AS_TRAINED, Conditions
+from difflogic.library.exchange import MessageCallback, ProgressCallback, counter, require_output
 from difflogic.library.groups import Frames
-from difflogic.library.loading import Loaded, Source, load
+from difflogic.library.loaded import Loaded, Source, load
 from difflogic.simulation import simulator
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.simulator import Simulator, choose_engine, require_memory

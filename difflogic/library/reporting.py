@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from difflogic.circuit.automaton import Automaton
-from difflogic.evaluation.gates import count
-from difflogic.library.common import ProgressCallback, require_output, write_output
+from difflogic.evaluation.gate_counts import count
+from difflogic.library.declaration import TimeLimit, checked
 from difflogic.library.evaluating import evaluate
-from difflogic.library.loading import Loaded, Source, load
-from difflogic.library.options import TimeLimit, checked
+from difflogic.library.exchange import ProgressCallback, require_output, write_output
+from difflogic.library.loaded import Loaded, Source, load
 from difflogic.library.simplifying import small_form
 from difflogic.library.trusting import load_trusted
 from difflogic.run.metrics import History
 from difflogic.run.run_directory import saved_model
 from difflogic.scale.sweeps.directory import SweepDirectory
-from difflogic.scale.sweeps.results import aggregate, make_row
+from difflogic.scale.sweeps.sweep_results import aggregate, make_row
 from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import task_class

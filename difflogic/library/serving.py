@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from difflogic.library.options import Port
+from difflogic.library.declaration import Port
 from difflogic.run.metrics import StepResult
 from difflogic.run.run_directory import RunDirectory
 from difflogic.system.files import for_shell

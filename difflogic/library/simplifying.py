@@ -12,9 +12,9 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.formats import by_name
 from difflogic.formats.circuit_file import write_circuit
-from difflogic.library.common import Progress, ProgressCallback, counter, ticks, write_output
-from difflogic.library.loading import Loaded, Source, load
-from difflogic.library.options import Effort, TimeLimit, checked
+from difflogic.library.declaration import Effort, TimeLimit, checked
+from difflogic.library.exchange import Progress, ProgressCallback, counter, ticks, write_output
+from difflogic.library.loaded import Loaded, Source, load
 from difflogic.proof import Proof, decide_equality
 from difflogic.proof.convergence.folding import live_part
 from difflogic.system.callbacks import ignore

@@ -10,17 +10,17 @@ from typing import Any, Literal
 from difflogic.circuit.automaton import Automaton
 from difflogic.identification.rules import Space
 from difflogic.identification.table_circuit import tabulate
-from difflogic.library import options, starts
-from difflogic.library.common import (
+from difflogic.library import declaration, starts
+from difflogic.library.conditions import AS_TRAINED, Conditions
+from difflogic.library.declaration import Workers, checked
+from difflogic.library.exchange import (
     MessageCallback,
     Progress,
     ProgressCallback,
     counter,
     require_output,
 )
-from difflogic.library.conditions import AS_TRAINED, Conditions
-from difflogic.library.loading import Loaded, Source, load
-from difflogic.library.options import Workers, checked
+from difflogic.library.loaded import Loaded, Source, load
 from difflogic.simulation import picture, simulator
 from difflogic.simulation.bit_grid import BitGrid, Geometry
 from difflogic.simulation.schedule import schedule
@@ -113,7 +113,7 @@ def simulate(
     source: Source,
     conditions: Conditions = AS_TRAINED,
     *,
-    engine: options.Engine = "auto",
+    engine: declaration.Engine = "auto",
     workers: Workers = "auto",
     progress: ProgressCallback = ignore,
     on_message: MessageCallback = ignore,

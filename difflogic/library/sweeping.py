@@ -11,16 +11,16 @@ from functools import partial
 from pathlib import Path
 
 from difflogic.config import Config
-from difflogic.config.applying import without_effect
-from difflogic.library.common import MessageCallback, ShouldStop, table
+from difflogic.config.effects import without_effect
+from difflogic.library.exchange import MessageCallback, ShouldStop, table
 from difflogic.library.groups import SweepOptions
 from difflogic.run.lock import RunLock
 from difflogic.run.run_directory import RunDirectory
 from difflogic.scale.sweeps.backends import Backend, DeviceBackend, LocalBackend
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.execution import Execution, default_jobs
-from difflogic.scale.sweeps.plan import MAX_NAME, Request, SweepPlan, make_plan
-from difflogic.scale.sweeps.results import Row, VariantResult, aggregate, write_tables
+from difflogic.scale.sweeps.sweep_plan import MAX_NAME, Request, SweepPlan, make_plan
+from difflogic.scale.sweeps.sweep_results import Row, VariantResult, aggregate, write_tables
 from difflogic.system.callbacks import ignore, never_stop, undoing
 from difflogic.system.errors import ConfigError, DctError, RunDirectoryError, TrainingError
 from difflogic.system.files import remove_leftovers

@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.automaton import Automaton
-from difflogic.library.common import Progress, ProgressCallback
 from difflogic.library.conditions import AS_TRAINED, Conditions, Rectangle
+from difflogic.library.exchange import Progress, ProgressCallback
 from difflogic.library.groups import ChipOptions
-from difflogic.library.loading import Source, load
+from difflogic.library.loaded import Source, load
 from difflogic.library.simulating import simulate
 from difflogic.silicon.synthesis import DEVICES, PINS, Flow, Synthesis
 from difflogic.silicon.tools import require_tools

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from difflogic.config import Config, Override, load_config, shipped_configs
-from difflogic.config.applying import without_effect
-from difflogic.library.common import MessageCallback, ShouldStop, table
-from difflogic.library.loading import Loaded, Source, load
-from difflogic.library.options import NewDirectory, Recipe, Set
+from difflogic.config.effects import without_effect
+from difflogic.library.declaration import NewDirectory, Recipe, Set
+from difflogic.library.exchange import MessageCallback, ShouldStop, table
+from difflogic.library.loaded import Loaded, Source, load
 from difflogic.run.metrics import StepResult
 from difflogic.run.run_directory import RunDirectory, saved_model
 from difflogic.run.settings import differing, run_name, without_foreign_results

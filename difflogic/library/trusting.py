@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from difflogic.config import Config, load_config
-from difflogic.library.loading import Loaded, Source, load
+from difflogic.library.loaded import Loaded, Source, load
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted
 from difflogic.tasks import make_task

@@ -14,7 +14,7 @@ from difflogic.circuit.grid import NEIGHBORHOOD, Start
 from difflogic.circuit.netlist import Netlist
 from difflogic.model.model import Model
 from difflogic.tasks import Task, TaskSection, encoding_of, palette_of, start_of
-from difflogic.tasks.sections import AutomatonConfig
+from difflogic.tasks.section import AutomatonConfig
 
 
 def from_model(model: Model) -> Automaton:

@@ -20,7 +20,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.cases import MOST_INPUTS, Words, first_case
+from difflogic.circuit.case_words import MOST_INPUTS, Words, first_case
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import Bits, Logic, Value, evaluate
 from difflogic.circuit.grid import NEIGHBORS

@@ -22,8 +22,8 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import Bits, evaluate
 from difflogic.circuit.specification import Machine
 from difflogic.proof.answer import Answer, Assurance, Budget, Method
+from difflogic.proof.certificates import proof_text
 from difflogic.proof.convergence.folding import live_part
-from difflogic.proof.files import proof_text
 from difflogic.proof.question import Asked
 from difflogic.proof.verdict import Verdict
 from difflogic.system.deadline import NEVER, Deadline
@@ -75,7 +75,7 @@ class _OpenError(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class Lines:
+class AnyLength:
     """Asks whether lines of any length show what a machine prints, as `every_length` says."""
 
     automaton: Automaton
@@ -276,7 +276,7 @@ def _refute(cell: _Cell, delay: int) -> tuple[tuple[int, ...], int] | None:
     return None
 
 
-def _decide(question: Lines, budget: Budget, before: Answer | None) -> Answer:
+def _decide(question: AnyLength, budget: Budget, before: Answer | None) -> Answer:
     found = every_length(question.automaton, question.machine, question.delay, budget.until)
     verdict = Verdict.open if found.wrong is None else Verdict.refuted
     verdict = Verdict.proved if found.proved else verdict
@@ -284,7 +284,7 @@ def _decide(question: Lines, budget: Budget, before: Answer | None) -> Answer:
     return Answer(Assurance(verdict, "every length", found.text, *known, asked=found.asked), found)
 
 
-HISTORIES = Method("histories", 1, lambda each: isinstance(each, Lines), _decide)
+HISTORIES = Method("histories", 1, lambda each: isinstance(each, AnyLength), _decide)
 
 Node = Hashable
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 
 from difflogic.proof.answer import QUICK, Answer, Budget, Confinement, left_open
 from difflogic.proof.cases import ALL, EACH, ORDERS, ListedStarts
+from difflogic.proof.convergence.all_sizes import SIZES, EverySize, Plane
 from difflogic.proof.convergence.confinement import Ground, confine_in_any_order
 from difflogic.proof.convergence.deciding import REPEATING, RUNS, SETS, UNROLLED
 from difflogic.proof.convergence.findings import Convergence, Finding, MethodRun
 from difflogic.proof.convergence.orbits import repeated
 from difflogic.proof.convergence.planes import pack, unpack
 from difflogic.proof.convergence.sets import as_array
-from difflogic.proof.convergence.sizes import SIZES, EverySize, Plane
-from difflogic.proof.every_length import HISTORIES, Lines
+from difflogic.proof.every_length import HISTORIES, AnyLength
 from difflogic.proof.every_size import NEIGHBORHOODS, Local
 from difflogic.proof.question import REACHES, Asked, Wound
 from difflogic.proof.verdict import Verdict
@@ -42,7 +42,7 @@ class Unfit:
     asked: Asked | None = None
 
 
-Question = Convergence | Plane | Lines | Local | ListedStarts | Unfit
+Question = Convergence | Plane | AnyLength | Local | ListedStarts | Unfit
 """About every start on one grid or on all, lines, a rule, or listed starts."""
 
 
@@ -82,7 +82,9 @@ def prove(question: Question, budget: Budget = QUICK) -> Answer:
     return found if isinstance(question, Convergence) else _kept(question, found, budget)
 
 
-def _kept(question: Plane | Lines | Local | ListedStarts, found: Answer, budget: Budget) -> Answer:
+def _kept(
+    question: Plane | AnyLength | Local | ListedStarts, found: Answer, budget: Budget
+) -> Answer:
     """Decide whether damage stays local, too, if that is asked."""
     wound = getattr(question, "wound", None)
     if wound is None:

@@ -18,10 +18,10 @@ from difflogic.evaluation.assurance import MOST_BITS, assure_automaton
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.trial import Ops
 from difflogic.model.hardening import automaton_of, hard_circuit
+from difflogic.proof.convergence.all_sizes import Grids
 from difflogic.proof.convergence.deciding import by_sets
 from difflogic.proof.convergence.findings import Bits, Convergence, Finding
 from difflogic.proof.convergence.planes import Board, unpack
-from difflogic.proof.convergence.sizes import Grids
 from difflogic.proof.verdict import Verdict
 from difflogic.tasks import Task
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from difflogic.circuit.netlist import Netlist
-from difflogic.config.applying import LARGE
+from difflogic.config.effects import LARGE
 from difflogic.config.models import Config
 from difflogic.engine.kernels.structures import WORDS
 from difflogic.engine.layout import Grid
-from difflogic.engine.sizes import CELLS, MOST_SLOPES, most_slopes
+from difflogic.engine.slope_memory import CELLS, MOST_SLOPES, most_slopes
 from difflogic.search.sizes import FIRST_STARTS, MOST_SAMPLES, ROUND, VERIFIED_STARTS, most_samples
 from difflogic.tasks import make_task
 

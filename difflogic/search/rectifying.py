@@ -27,7 +27,7 @@ from difflogic.circuit.netlist import Netlist
 from difflogic.engine.detectors import Detectors
 from difflogic.engine.hard import mark_live
 from difflogic.engine.hard_gradients import HardGradients
-from difflogic.engine.sizes import MOST_SLOPES
+from difflogic.engine.slope_memory import MOST_SLOPES
 from difflogic.evaluation.scene import Scene
 from difflogic.evaluation.trial import Ops, Trial, draw_samples
 from difflogic.search.search import DRIFT, GRADIENT_COST, Search, SearchProgress

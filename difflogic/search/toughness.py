@@ -14,10 +14,10 @@ from difflogic.evaluation.scene import Damage, Scene, Streams, scene_of
 from difflogic.evaluation.trial import Ops, Trial
 from difflogic.model.hardening import automaton_of, hard_circuit
 from difflogic.proof.convergence import sets
+from difflogic.proof.convergence.all_sizes import Plane, Table
 from difflogic.proof.convergence.confinement import ANY_ORDER, Ground, Window, follow, windows_of
 from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.folding import live_part
-from difflogic.proof.convergence.sizes import Plane, Table
 from difflogic.proof.prover import prove
 from difflogic.proof.question import Wound
 from difflogic.search.limits import Limits

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.formats.interface import used_interface
-from difflogic.formats.templates import rendered
+from difflogic.formats.notation import rendered
 from difflogic.formats.write_blif import write_blif
 from difflogic.silicon.tools import ToolError, run_program, run_tool, tool_file
 from difflogic.silicon.write_top import site_names, write_sites, write_top

@@ -15,9 +15,8 @@ import numpy.typing as npt
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.grid import NEIGHBORS, OUTSIDE, neighbors
-from difflogic.formats.common import identifier
 from difflogic.formats.interface import used_rows
-from difflogic.formats.templates import rendered
+from difflogic.formats.notation import identifier, rendered
 from difflogic.formats.write_verilog import write_cell
 
 Array = npt.NDArray[Any]

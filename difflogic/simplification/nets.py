@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.cases import words, words_of
+from difflogic.circuit.case_words import words, words_of
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.circuit.xag import Xag, absorb_inverters

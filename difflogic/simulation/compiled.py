@@ -12,7 +12,7 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.simulation import native
 from difflogic.simulation.bit_grid import LINE, BitGrid, Geometry, Words
 from difflogic.simulation.random_bits import Chance, digits
-from difflogic.simulation.running import KEPT, Field
+from difflogic.simulation.run_function import KEPT, Field
 from difflogic.system.arrays import aligned
 
 if TYPE_CHECKING:

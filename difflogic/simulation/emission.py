@@ -25,7 +25,7 @@ from difflogic.simulation.bit_grid import LINE, WORD
 from difflogic.simulation.builder import I64 as _I64
 from difflogic.simulation.builder import Builder
 from difflogic.simulation.random_bits import GOLDEN
-from difflogic.simulation.running import emit_run
+from difflogic.simulation.run_function import emit_run
 
 DIGITS_AT_ONCE = 4
 """Random words computed in parallel: a hash has a latency of about 40 cycles."""

@@ -38,7 +38,7 @@ _SOURCES = (
     "emission.py",
     "native.py",
     "random_bits.py",
-    "running.py",
+    "run_function.py",
     "schedule.py",
     "../circuit/evaluate.py",
 )

@@ -19,7 +19,7 @@ from difflogic.tasks.life import Life
 from difflogic.tasks.line import Line
 from difflogic.tasks.parts import Exhibit, InapplicableError, Preview, Sample
 from difflogic.tasks.pattern import Pattern
-from difflogic.tasks.sections import AutomatonConfig, TaskSection
+from difflogic.tasks.section import AutomatonConfig, TaskSection
 
 __all__ = [
     "TASKS",

@@ -19,7 +19,7 @@ from difflogic.examples.pairs import Pair
 from difflogic.system.errors import ConfigError, DctError, described
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks.parts import Exhibit, Preview, Sample, TaskError
-from difflogic.tasks.sections import AutomatonConfig, TaskSection
+from difflogic.tasks.section import AutomatonConfig, TaskSection
 
 
 class Task(ABC):

@@ -13,7 +13,7 @@ from pydantic import Field
 from difflogic.circuit.specification import Bits
 from difflogic.tasks.base import Task
 from difflogic.tasks.parts import Exhibit, Sample
-from difflogic.tasks.sections import AutomatonConfig, Size, TaskSection
+from difflogic.tasks.section import AutomatonConfig, Size, TaskSection
 from difflogic.tasks.wounds import CODE, Contents, Wounds
 
 

@@ -20,7 +20,7 @@ from difflogic.tasks import custom
 from difflogic.tasks.base import Task, draw_batch, line_of
 from difflogic.tasks.custom import Code, CustomSection, make, parts
 from difflogic.tasks.parts import TaskError
-from difflogic.tasks.sections import AutomatonConfig, TaskSection
+from difflogic.tasks.section import AutomatonConfig, TaskSection
 
 MAX_BYTES = 2**20
 """Most bytes of a task's file."""

@@ -18,7 +18,7 @@ from difflogic.circuit.grid import Start
 from difflogic.system.errors import ConfigError
 from difflogic.system.files import write_whole
 from difflogic.tasks.base import Task
-from difflogic.tasks.sections import AutomatonConfig, TaskSection
+from difflogic.tasks.section import AutomatonConfig, TaskSection
 
 _KIND = re.compile(r"(?P<place>[^:\s][^:\0\n]{0,1000}):(?P<name>[A-Za-z_][A-Za-z0-9_]{0,100})")
 _PLAIN = (bool, int, float, str)

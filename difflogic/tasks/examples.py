@@ -25,7 +25,7 @@ from difflogic.system.quantities import counted
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks.base import Task
 from difflogic.tasks.parts import Exhibit, InapplicableError, Sample
-from difflogic.tasks.sections import AutomatonConfig, Size, TaskSection
+from difflogic.tasks.section import AutomatonConfig, Size, TaskSection
 
 Texts = Annotated[
     tuple[str, ...], Field(strict=False, json_schema_extra={"accepted": "a list of texts"})

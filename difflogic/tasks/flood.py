@@ -14,7 +14,7 @@ from pydantic import Field
 from difflogic.circuit.specification import Bits, Bounds, Rule
 from difflogic.tasks.base import Task
 from difflogic.tasks.parts import Exhibit, Sample
-from difflogic.tasks.sections import AutomatonConfig, TaskSection
+from difflogic.tasks.section import AutomatonConfig, TaskSection
 
 NW, N, NE, W, CENTER, E, SW, S, SE = range(9)
 """The cells of a neighbourhood."""

@@ -15,7 +15,7 @@ from difflogic.circuit.specification import Bits, Cases
 from difflogic.system.streams import Purpose, first_bytes, stream
 from difflogic.tasks.base import Larger, Task
 from difflogic.tasks.parts import Exhibit, InapplicableError, Sample
-from difflogic.tasks.sections import TaskSection
+from difflogic.tasks.section import TaskSection
 
 LifeRule = Annotated[
     str,

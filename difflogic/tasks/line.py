@@ -13,7 +13,7 @@ from difflogic.system.quantities import counted
 from difflogic.tasks.base import Larger, Task
 from difflogic.tasks.flood import CENTER, E, W, fixed_channels
 from difflogic.tasks.parts import Exhibit, InapplicableError, Sample
-from difflogic.tasks.sections import AutomatonConfig, Size, TaskSection
+from difflogic.tasks.section import AutomatonConfig, Size, TaskSection
 
 Computes = Literal[
     "addition", "subtraction", "parity", "comparison", "sorting", "majority", "voting"

@@ -18,7 +18,7 @@ from difflogic.system.errors import ConfigError
 from difflogic.tasks.base import Larger, Task
 from difflogic.tasks.counting import Counting
 from difflogic.tasks.parts import Exhibit, InapplicableError, Preview, Sample
-from difflogic.tasks.sections import AutomatonConfig, Size, TaskSection
+from difflogic.tasks.section import AutomatonConfig, Size, TaskSection
 
 Picture = Annotated[
     str,

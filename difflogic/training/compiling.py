@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.netlist import Netlist
-from difflogic.config.applying import why_not_rectify
+from difflogic.config.effects import why_not_rectify
 from difflogic.config.models import Config
 from difflogic.engine import candidates, detectors, hard_gradients
 from difflogic.engine.hard import HardSimulator

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 import llvmlite.binding as llvm
 
 from difflogic.circuit.circuit import Circuit
-from difflogic.formats.common import leb128
+from difflogic.formats.notation import leb128
 from difflogic.simulation.emission import emit
 from difflogic.simulation.schedule import schedule
 from difflogic.system.errors import CircuitError

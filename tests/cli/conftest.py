@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from cli import progress
 from cli.app import app
-from difflogic.library.loading import Loaded
+from difflogic.library.loaded import Loaded
 from difflogic.library.training import train
 from tests.cli.processes import Process
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from cli.errors import note
+from cli.failures import note
 from difflogic.config import load_config
 from difflogic.run.run_directory import RunDirectory
 from difflogic.run.settings import without_foreign_results

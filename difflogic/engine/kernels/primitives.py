@@ -3,8 +3,8 @@
 # ruff: noqa: F403
 from __future__ import annotations
 
+from difflogic.engine.kernels.llvm.instructions import *
 from difflogic.engine.kernels.llvm.moves import *
-from difflogic.engine.kernels.llvm.processor import *
 from difflogic.engine.kernels.llvm.slopes import *
 from difflogic.engine.kernels.llvm.vectors import *
 from difflogic.engine.kernels.llvm.words import *

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from difflogic.formats.diagram.graph import Drawing, Node
-from difflogic.formats.diagram.layout import Layering, arrange, place
+from difflogic.formats.diagram.placement import Layering, arrange, place
 
 GATE_WIDTH, GATE_HEIGHT = 34.0, 26.0
 NAMED_HEIGHT = 21.0

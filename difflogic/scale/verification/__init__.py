@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from difflogic.scale.verification.checks import equivalence
-from difflogic.scale.verification.findings import Deviation
-from difflogic.scale.verification.ranks import ranks_change_nothing
+from difflogic.scale.verification.deviation import Deviation
+from difflogic.scale.verification.rank_checks import ranks_change_nothing
 
 __all__ = ["Deviation", "equivalence", "ranks_change_nothing"]

@@ -21,8 +21,8 @@ from difflogic.engine.rollout import Engine
 from difflogic.engine.sharing import SEQUENTIAL, Sharing, Strategy
 from difflogic.run.metrics import MetricsRow, StepResult
 from difflogic.run.run_directory import RunDirectory
-from difflogic.scale.verification.cases import Case, awkward_cases, case_of, hard_cases, uneven_run
-from difflogic.scale.verification.findings import (
+from difflogic.scale.verification.case import Case, awkward_cases, case_of, hard_cases, uneven_run
+from difflogic.scale.verification.deviation import (
     DIFFERENCE_TOLERANCE,
     EXACT,
     KERNEL_TOLERANCE,

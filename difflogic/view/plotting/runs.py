@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from difflogic.circuit.gates import DECIDED, SYMBOLS, Op
-from difflogic.evaluation.gates import PASSING
+from difflogic.evaluation.gate_counts import PASSING
 from difflogic.model.model import Model
 from difflogic.run.metrics import History
 from difflogic.view.plotting import style

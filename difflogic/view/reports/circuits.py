@@ -14,7 +14,7 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.formats.diagram.canvas import Canvas, lay_out
 from difflogic.formats.diagram.graph import Node, NodeKind, diagram
 from difflogic.model.model import Model
-from difflogic.simulation.running import Field
+from difflogic.simulation.run_function import Field
 from difflogic.system.errors import CircuitError
 from difflogic.system.json_values import chosen
 from difflogic.view.webassembly import VECTOR_WORDS, compile_module

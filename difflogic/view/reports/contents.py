@@ -10,7 +10,7 @@ from typing import Any
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.gates import READS, SYMBOLS, Op
 from difflogic.config import Config, load_config, shipped_configs
-from difflogic.evaluation.gates import PASSING, count
+from difflogic.evaluation.gate_counts import PASSING, count
 from difflogic.formats.diagram.graph import DRAWN
 from difflogic.model.model import Model
 from difflogic.run.metrics import MetricsRow

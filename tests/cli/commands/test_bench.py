@@ -11,10 +11,10 @@ import pytest
 from cli.commands import bench
 from cli.terminal import screen
 from difflogic.config import load_config
-from difflogic.engine.work import WorkStats
-from difflogic.scale.speed import benchmark, rows
+from difflogic.engine.work_stats import WorkStats
+from difflogic.scale.speed import benchmark, measurements
 from difflogic.scale.speed.benchmark import Benchmark
-from difflogic.scale.speed.rows import Comparison, Measurement, Setting
+from difflogic.scale.speed.measurements import Comparison, Measurement, Setting
 
 
 def measured(name, workers, milliseconds, config=None, **changes):
@@ -53,7 +53,7 @@ def made_up(config=None, **changes):
 @pytest.fixture
 def bench_tiny(dct, tiny, monkeypatch):
     """Run `dct bench --small` on a tiny problem, with made-up peaks."""
-    for module in (benchmark, rows):
+    for module in (benchmark, measurements):
         monkeypatch.setattr(module, "fma_rate", lambda threads: threads * 1e9)
 
     def run(*arguments):
@@ -113,14 +113,14 @@ class TestRun:
     def test_ctrl_c_stops_between_steps(self, bench_tiny, monkeypatch):
         steps = []
 
-        class Interrupted(rows.Trainer):
+        class Interrupted(measurements.Trainer):
             def step(self):
                 steps.append(1)
                 if len(steps) == 6:
                     os.kill(os.getpid(), signal.SIGINT)
                 return super().step()
 
-        monkeypatch.setattr(rows, "Trainer", Interrupted)
+        monkeypatch.setattr(measurements, "Trainer", Interrupted)
         result = bench_tiny("--repeat=1000")
         assert result.exit_code == 130
         assert result.stderr.endswith("interrupted\n")

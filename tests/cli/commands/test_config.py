@@ -4,7 +4,7 @@ import tomllib
 
 import pytest
 
-from difflogic.config import document, load_config, shipped_configs
+from difflogic.config import load_config, manual, shipped_configs
 
 
 @pytest.mark.parametrize(
@@ -81,4 +81,4 @@ def test_list_has_every_experiment_and_picture(dct):
     names = ["letter-g", "lizard", "lizard-small"]
     assert pictures.strip().endswith(f"--target: {', '.join(names)}")
     listed = dct("config", "list", "--json")
-    assert listed.json == {"experiments": document.experiments(), "pictures": names}
+    assert listed.json == {"experiments": manual.experiments(), "pictures": names}

@@ -10,7 +10,7 @@ from cli.commands import convert
 from difflogic import simplification
 from difflogic.formats import FORMATS
 from difflogic.formats.circuit_file import write_circuit
-from difflogic.library.loading import load
+from difflogic.library.loaded import load
 from difflogic.simplification import Simplification
 from tests.difflogic.circuit.circuits import circuit_of
 from tests.difflogic.formats import examples

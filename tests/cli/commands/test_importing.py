@@ -9,7 +9,7 @@ import pytest
 from difflogic.formats import circuit_file, importing
 from difflogic.formats.circuit_file import write_circuit
 from difflogic.formats.write_golly import write_golly
-from difflogic.simulation.life import life_automaton
+from difflogic.simulation.life_circuit import life_automaton
 from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.formats import naive_logicars
 from tests.difflogic.formats.made import assert_same, random_circuit

@@ -8,7 +8,7 @@ import pytest
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.formats.circuit_file import write_circuit
-from difflogic.library.loading import load
+from difflogic.library.loaded import load
 from difflogic.proof import equivalence
 from difflogic.simplification import EFFORTS, Effort, nets
 from tests.difflogic.circuit.circuits import automaton_of, circuit_of, same_next_states

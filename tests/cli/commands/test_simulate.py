@@ -10,8 +10,8 @@ import pytest
 from PIL import Image
 
 from difflogic.formats.circuit_file import write_circuit
-from difflogic.simulation import benchmark, picture
-from difflogic.simulation.life import life_automaton
+from difflogic.simulation import picture, throughput
+from difflogic.simulation.life_circuit import life_automaton
 from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.formats.made import random_circuit
 
@@ -136,7 +136,7 @@ def test_ctrl_c_stops_between_steps(life, start, tmp_path):
 
 @pytest.fixture
 def bench_quick(dct, monkeypatch):
-    monkeypatch.setattr(benchmark, "PART_SECONDS", 0.002)
+    monkeypatch.setattr(throughput, "PART_SECONDS", 0.002)
     return lambda *arguments: dct("bench", "simulate", "--size=64x200", "--repeat=3", *arguments)
 
 
@@ -151,7 +151,7 @@ def test_bench_simulate_needs_no_source(bench_quick):
 
 @pytest.mark.thorough
 def test_bench_simulate_fails_where_bits_differ(bench_quick, three, monkeypatch):
-    monkeypatch.setattr(benchmark, "_check_states", lambda _, who, pause: {who: False})
+    monkeypatch.setattr(throughput, "_check_states", lambda _, who, pause: {who: False})
     result = bench_quick(three, "--workers=2", "--json")
     assert result.exit_code == 1
     assert "disagree: interpreter and compiled, " in result.stderr

@@ -16,8 +16,8 @@ from difflogic.library.groups import SweepOptions
 from difflogic.library.sweeping import sweep
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.execution import Execution, Running
-from difflogic.scale.sweeps.plan import Request, make_plan
-from difflogic.scale.sweeps.results import make_row
+from difflogic.scale.sweeps.sweep_plan import Request, make_plan
+from difflogic.scale.sweeps.sweep_results import make_row
 from difflogic.system.callbacks import HALF_DONE
 from tests.cli.processes import with_hook
 from tests.difflogic.training.kill import in_a_process_of_its_own, killing

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from difflogic.library import synthesizing
-from difflogic.library.loading import load
+from difflogic.library.loaded import load
 from difflogic.silicon.synthesis import DEVICES, Synthesis
 
 GALLERY = Path(__file__).resolve().parents[3] / "docs" / "gallery"

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cli.app import app
-from cli.errors import printable
+from cli.failures import printable
 from cli.terminal.signs import NAME, SIGNS, encoded, in_ascii
 from difflogic.config import load_config
 from tests.cli.processes import ROOT, run_dct

@@ -12,7 +12,7 @@ from difflogic.config import (
     schema,
     shipped_configs,
 )
-from difflogic.config.document import describe
+from difflogic.config.manual import describe
 from difflogic.system.errors import ConfigError
 
 BASE = load_config("checkerboard-small")

@@ -7,8 +7,8 @@ import re
 import pytest
 from hypothesis import given, settings
 
-from difflogic.formats.common import identifier
 from difflogic.formats.interface import Interface, common_interface, used_interface
+from difflogic.formats.notation import identifier
 from difflogic.formats.write_aiger import write_aiger
 from difflogic.formats.write_blif import write_blif
 from difflogic.simplification import EFFORTS, simplify

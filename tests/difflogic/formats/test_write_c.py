@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from difflogic.formats.common import identifier
+from difflogic.formats.notation import identifier
 from difflogic.formats.write_c import write_c
 from tests.difflogic.circuit.circuits import circuit_of, step
 from tests.difflogic.formats import examples

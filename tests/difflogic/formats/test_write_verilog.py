@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import given, settings
 
-from difflogic.formats.common import identifier
 from difflogic.formats.interface import used_interface
+from difflogic.formats.notation import identifier
 from difflogic.formats.write_verilog import write_verilog
 from tests.difflogic.formats import examples
 from tests.difflogic.formats.tools import call, compare_cells, needs, run_bench

@@ -14,7 +14,7 @@ import difflogic
 from difflogic.circuit.automaton import Automaton
 from difflogic.library.certifying import certify
 from difflogic.library.groups import Claims
-from difflogic.library.loading import load
+from difflogic.library.loaded import load
 from difflogic.library.ruling import rule
 from difflogic.system.errors import CircuitError, ConfigError
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from difflogic.library.certifying import certify
-from difflogic.library.loading import load
+from difflogic.library.loaded import load
 from difflogic.proof.every_size import broken
 from difflogic.system.errors import CircuitError
 from difflogic.tasks.flood import DEAD_ENDS, FLOOD

@@ -22,11 +22,11 @@ from difflogic.circuit.specification import Cases, Machine
 from difflogic.formats.circuit_file import parse
 from difflogic.library.certifying import certify
 from difflogic.library.groups import Claims
-from difflogic.library.loading import Source, load
+from difflogic.library.loaded import Source, load
 from difflogic.proof.answer import Confinement
+from difflogic.proof.certificates import damage_part, write_cases, write_certificate
 from difflogic.proof.every_length import every_length
 from difflogic.proof.every_size import broken
-from difflogic.proof.files import damage_part, write_cases, write_certificate
 from difflogic.proof.question import Wound
 from difflogic.proof.verdict import Verdict
 from difflogic.tasks.line import ADDITION

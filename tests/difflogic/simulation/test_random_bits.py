@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from difflogic.simulation import native
-from difflogic.simulation.life import life_automaton
+from difflogic.simulation.life_circuit import life_automaton
 from difflogic.simulation.random_bits import (
     GOLDEN,
     Noise,

@@ -10,9 +10,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from difflogic.circuit.gates import Op
-from difflogic.simulation import benchmark, compiled, interpreter, native
+from difflogic.simulation import compiled, interpreter, native, throughput
 from difflogic.simulation.bit_grid import Geometry, pack
-from difflogic.simulation.life import life_automaton
+from difflogic.simulation.life_circuit import life_automaton
 from difflogic.simulation.simulator import (
     Erasure,
     Simulator,
@@ -206,7 +206,7 @@ def test_very_large_circuits_are_interpreted(monkeypatch):
     monkeypatch.setattr(native, "MOST_GATES", 10)
     assert choose_engine(circuit, large, 10**6) == "interpreter"
     with pytest.raises(ConfigError, match="take too long to compile"):
-        benchmark.run(life_automaton(), 64, 64, 1)
+        throughput.run(life_automaton(), 64, 64, 1)
 
 
 @given(st.integers(1, 200), st.integers(1, 10**5), st.integers(1, 10**5), st.integers(1, 64))

@@ -8,8 +8,8 @@ import pytest
 
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
-from difflogic.config.applying import without_effect
-from difflogic.config.document import describe
+from difflogic.config.effects import without_effect
+from difflogic.config.manual import describe
 from difflogic.evaluation import run_tests
 from difflogic.evaluation.exactness import Plan, held_out_streams
 from difflogic.evaluation.trial import count_wrong

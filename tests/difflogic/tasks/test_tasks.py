@@ -6,7 +6,7 @@ from difflogic.system.errors import ConfigError
 from difflogic.system.streams import Purpose
 from difflogic.tasks import Task, draw_batch, make_task
 from difflogic.tasks.parts import TaskError
-from difflogic.tasks.sections import TaskSection
+from difflogic.tasks.section import TaskSection
 from tests.difflogic.tasks.made import automaton
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from difflogic.circuit import gates
 from difflogic.config import load_config
 from difflogic.engine import oracle
-from difflogic.scale.verification.cases import UNEVEN
+from difflogic.scale.verification.case import UNEVEN
 from difflogic.tasks import make_task
 from difflogic.training.searching import Trainer
 

@@ -1,5 +1,5 @@
 // Runs a circuit as WebAssembly compiled by dct. difflogic/simulation/emission.py says what the code
-// does, difflogic/simulation/running.py what its parameters are. One thread takes all tickets.
+// does, difflogic/simulation/run_function.py what its parameters are. One thread takes all tickets.
 
 import { decode } from "./grid.js";
 import { Interpreter } from "./interpreter.js";

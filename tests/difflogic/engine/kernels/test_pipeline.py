@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from difflogic.engine.kernels import teams
-from difflogic.engine.kernels.llvm.processor import X86
+from difflogic.engine.kernels.llvm.instructions import X86
 from difflogic.engine.kernels.pipeline import APART, BEGUN, DONE, take_group, take_ready
 from difflogic.engine.kernels.primitives import flush_denormals, restore_denormals
 from difflogic.engine.kernels.probes import fma_peak

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from difflogic.proof.convergence import confinement, sets
+from difflogic.proof.convergence.all_sizes import Table
 from difflogic.proof.convergence.confinement import Ground, confine
 from difflogic.proof.convergence.deciding import by_sets
 from difflogic.proof.convergence.findings import Bits, Convergence
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.sets import Sets
-from difflogic.proof.convergence.sizes import Table
 from difflogic.proof.question import Wound
 from difflogic.proof.verdict import Verdict
 from difflogic.system.deadline import Deadline

@@ -8,15 +8,15 @@ import pytest
 
 from difflogic.config import load_config
 from difflogic.run.metrics import PHASES
-from difflogic.scale.speed import benchmark, rows
-from difflogic.scale.speed.rows import Comparison, measure, of_ways, of_workers
+from difflogic.scale.speed import benchmark, measurements
+from difflogic.scale.speed.measurements import Comparison, measure, of_ways, of_workers
 from difflogic.training.plan import ParallelPlan
 from difflogic.training.searching import Trainer
 from tests.difflogic.training.tiny import growing, tiny
 
 pytestmark = pytest.mark.thorough
 
-RATE = rows.fma_rate
+RATE = measurements.fma_rate
 
 CONFIG = tiny("automaton.steps=2", "training.batch=3", "parallel.workers=2")
 
@@ -25,7 +25,7 @@ CONFIG = tiny("automaton.steps=2", "training.batch=3", "parallel.workers=2")
 def short_peak():
     """Replace the measurement of the arithmetic peak, which takes long."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (benchmark, rows):
+        for module in (benchmark, measurements):
             patch.setattr(module, "fma_rate", lambda threads: threads * 1e9)
         yield
 
@@ -95,7 +95,7 @@ def test_a_single_different_logit_is_found(monkeypatch, by):
             logits[-1, -1] += np.float32(by if self.workers == 2 else 0)
             return replace(model, logits=logits)
 
-    monkeypatch.setattr(rows, "Trainer", Disturbed)
+    monkeypatch.setattr(measurements, "Trainer", Disturbed)
     _, other = compared("sequential")
     assert not other.equal
     assert other.difference == pytest.approx(by, rel=1e-3, nan_ok=True)
@@ -108,24 +108,24 @@ def test_a_single_different_loss_is_found(monkeypatch):
             wrong = self.workers == 2 and result.epoch == 2
             return replace(result, soft_loss=result.soft_loss + 0.5) if wrong else result
 
-    monkeypatch.setattr(rows, "Trainer", OnceWrong)
+    monkeypatch.setattr(measurements, "Trainer", OnceWrong)
     assert compared("sequential")[1].difference == 0.5
 
 
 @pytest.mark.parametrize(("overrides", "steps"), [([], 20), (["automaton.steps=1000"], 1000)])
 def test_problems_too_large_for_the_oracle_are_reduced(overrides, steps):
-    assert rows.within_reach_of_the_oracle(CONFIG) == CONFIG
+    assert measurements.within_reach_of_the_oracle(CONFIG) == CONFIG
     config = load_config("checkerboard", ["training.batch=64", *overrides])
-    cut = rows.within_reach_of_the_oracle(config)
+    cut = measurements.within_reach_of_the_oracle(config)
     assert 1 <= cut.automaton.steps <= steps
     assert 1 <= cut.training.batch < 64
     one_sample_and_step = cut.architecture.gates * cut.task.height * cut.task.width
     lanes = one_sample_and_step * cut.automaton.steps * cut.training.batch
-    assert lanes <= max(rows.ORACLE_GATE_LANES, one_sample_and_step)
+    assert lanes <= max(measurements.ORACLE_GATE_LANES, one_sample_and_step)
 
 
 def test_rows_hold_the_reduced_configuration(monkeypatch):
-    monkeypatch.setattr(rows, "ORACLE_GATE_LANES", 70 * 42)
+    monkeypatch.setattr(measurements, "ORACLE_GATE_LANES", 70 * 42)
     for row in compared("oracle"):
         config = row.setting.config
         assert config.automaton.steps == config.training.batch == 1
@@ -135,7 +135,7 @@ def test_rows_hold_the_reduced_configuration(monkeypatch):
 def test_the_arithmetic_peak_is_that_of_all_threads(threads, monkeypatch):
     # 500 rounds, done by all threads at the same time, take half a millisecond.
     ran = []
-    monkeypatch.setattr(rows, "fma_peak", lambda rounds, seed: ran.append(rounds))
-    monkeypatch.setattr(rows, "fastest_rate", lambda run: (run(500), 1e6)[1])
-    assert RATE(threads) == threads * rows.fma_per_round() * 1e6
+    monkeypatch.setattr(measurements, "fma_peak", lambda rounds, seed: ran.append(rounds))
+    monkeypatch.setattr(measurements, "fastest_rate", lambda run: (run(500), 1e6)[1])
+    assert RATE(threads) == threads * measurements.fma_per_round() * 1e6
     assert ran == [1] + [500] * threads

@@ -8,9 +8,9 @@ from typing import Any
 from difflogic.scale.sweeps.backends import LocalBackend
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.execution import Execution
-from difflogic.scale.sweeps.plan import Request, SweepPlan, make_plan
-from difflogic.scale.sweeps.results import Row
-from difflogic.scale.verification.cases import UNEVEN
+from difflogic.scale.sweeps.sweep_plan import Request, SweepPlan, make_plan
+from difflogic.scale.sweeps.sweep_results import Row
+from difflogic.scale.verification.case import UNEVEN
 
 TINY = (
     *UNEVEN,

@@ -3,7 +3,7 @@
 import pytest
 
 from difflogic.scale.sweeps.directory import SweepDirectory
-from difflogic.scale.sweeps.plan import Request, make_plan
+from difflogic.scale.sweeps.sweep_plan import Request, make_plan
 from difflogic.system.errors import RunDirectoryError
 from tests.difflogic.scale.sweeps.small import small_plan
 

@@ -16,8 +16,8 @@ from difflogic.scale.sweeps import work
 from difflogic.scale.sweeps.backends import Backend, LocalBackend, WorkersLostError
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.execution import CONTROL, Execution, default_jobs
-from difflogic.scale.sweeps.plan import with_seed
-from difflogic.scale.sweeps.results import make_row
+from difflogic.scale.sweeps.sweep_plan import with_seed
+from difflogic.scale.sweeps.sweep_results import make_row
 from difflogic.scale.sweeps.work import Control, Outcome, PlannedRun, run
 from difflogic.system.errors import RunDirectoryError, StorageError
 from difflogic.training import session

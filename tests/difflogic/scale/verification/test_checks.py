@@ -7,8 +7,8 @@ from difflogic.config import config_from_dict, load_config
 from difflogic.engine import oracle
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
-from difflogic.scale.verification import Deviation, checks, equivalence, findings
-from difflogic.scale.verification.cases import IRREGULAR, SINGLE, SMALL, Case
+from difflogic.scale.verification import Deviation, checks, deviation, equivalence
+from difflogic.scale.verification.case import IRREGULAR, SINGLE, SMALL, Case
 from difflogic.system.jit import JIT
 from difflogic.training import trainer
 from tests.difflogic.training.tiny import tiny
@@ -37,7 +37,7 @@ def test_everything_is_equivalent(monkeypatch):
     ran, made = set(), {}
     for name, check in vars(checks).items():
         returned = str(getattr(check, "__annotations__", {}).get("return"))
-        if "Finding" in returned and check.__module__ == checks.__name__:
+        if "Deviation" in returned and check.__module__ == checks.__name__:
             made[name] = check
             monkeypatch.setattr(checks, name, noting(name, check))
     findings = list(equivalence(tiny("update.gates=[6,4,2]", "automaton.fire_rate=0.5")))
@@ -126,15 +126,15 @@ def test_a_finding_passes_within_its_tolerance():
 
 def test_distances():
     x = np.array([1.0, 2.0])
-    assert findings.distance(x, x) == 0
-    assert findings.distance(x, x + np.array([0, 0.5])) == 0.5
-    assert findings.distance(x, x[:1]) == np.inf
-    assert findings.distance(x, np.array([1.0, np.nan])) == np.inf
-    assert findings.distance(np.array([np.inf]), x[:1]) == np.inf
-    assert findings.relative(2 * x, x) == 1.0
-    assert findings.relative(x, np.array([np.nan, 1.0])) == np.inf
-    assert findings.relative(np.zeros(2), np.zeros(2)) == 0
-    assert findings.relative(np.ones(2), np.zeros(2)) > 1e300
+    assert deviation.distance(x, x) == 0
+    assert deviation.distance(x, x + np.array([0, 0.5])) == 0.5
+    assert deviation.distance(x, x[:1]) == np.inf
+    assert deviation.distance(x, np.array([1.0, np.nan])) == np.inf
+    assert deviation.distance(np.array([np.inf]), x[:1]) == np.inf
+    assert deviation.relative(2 * x, x) == 1.0
+    assert deviation.relative(x, np.array([np.nan, 1.0])) == np.inf
+    assert deviation.relative(np.zeros(2), np.zeros(2)) == 0
+    assert deviation.relative(np.ones(2), np.zeros(2)) > 1e300
 
 
 def test_worker_counts_go_beyond_the_cores():

@@ -10,12 +10,12 @@ import pytest
 
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
-from difflogic.evaluation.gates import count
+from difflogic.evaluation.gate_counts import count
 from difflogic.library.reporting import plot
 from difflogic.model.model import Model
 from difflogic.run.metrics import History, MetricsRow
-from difflogic.scale.sweeps.plan import Request, SweepPlan, Variant
-from difflogic.scale.sweeps.results import Row, aggregate
+from difflogic.scale.sweeps.sweep_plan import Request, SweepPlan, Variant
+from difflogic.scale.sweeps.sweep_results import Row, aggregate
 from difflogic.system.errors import ConfigError
 from difflogic.view.plotting import runs, sweeps
 from difflogic.view.plotting.style import encode, require_matplotlib, styled

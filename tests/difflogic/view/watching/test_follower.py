@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 import difflogic
-from difflogic.scale.verification.cases import UNEVEN
+from difflogic.scale.verification.case import UNEVEN
 from difflogic.training.session import execute
 from difflogic.view.watching import Feed
 from difflogic.view.watching.follower import Follower

@@ -5,8 +5,15 @@ import math
 import pytest
 
 from difflogic.library.benchmarking import compare
-from difflogic.scale.speed import rows
-from difflogic.scale.speed.rows import Comparison, Measurement, Setting, measure, of_workers, ratio
+from difflogic.scale.speed import measurements
+from difflogic.scale.speed.measurements import (
+    Comparison,
+    Measurement,
+    Setting,
+    measure,
+    of_workers,
+    ratio,
+)
 from difflogic.system.errors import ConfigError
 from difflogic.training.plan import ParallelPlan
 from tests.difflogic.training.tiny import tiny
@@ -18,11 +25,11 @@ CONFIG = tiny("training.batch=4")
 
 @pytest.fixture
 def two_cores(monkeypatch):
-    monkeypatch.setattr(rows, "cpu_count", lambda: 2)
+    monkeypatch.setattr(measurements, "cpu_count", lambda: 2)
 
 
 def test_rows_of_worker_counts_give_the_same_bits(monkeypatch, two_cores):
-    monkeypatch.setattr(rows, "fma_rate", lambda threads: 1e9 * threads)
+    monkeypatch.setattr(measurements, "fma_rate", lambda threads: 1e9 * threads)
     heard = []
     found = measure(of_workers(CONFIG, (1, 2, 3)), 2, heard.append)
     assert heard == [1, 2]
@@ -35,7 +42,7 @@ def test_rows_of_worker_counts_give_the_same_bits(monkeypatch, two_cores):
     assert first.tasks["stolen"] == first.waiting == 0
     for row in found.rows:
         assert len(row.steps) == len(row.phases["backward"]) == 2
-        assert len(row.losses) == rows.WARM_UP_STEPS + 4
+        assert len(row.losses) == measurements.WARM_UP_STEPS + 4
         # Whole groups are one task each way. Every task is taken once.
         assert row.tasks["own"] + row.tasks["stolen"] == row.tasks["created"] >= 2 * 4
         assert 0 <= row.waiting <= 1

@@ -17,7 +17,7 @@ from difflogic.config.schema import TASK, TOP_LEVEL
 from difflogic.config.sections import RunFacts
 from difflogic.system.templates import rendered
 from difflogic.tasks import CustomSection, custom, make_task, task_class
-from difflogic.tasks.sections import Section
+from difflogic.tasks.section import Section
 
 _COLUMNS = 96
 

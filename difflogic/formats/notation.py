@@ -1,16 +1,19 @@
-"""Shared by the writers: a file's header, names, and gates as expressions."""
+"""What writers share: a file's head, names, gates as expressions, and texts with a template.
+
+A template, such as `write_c.jinja`, stands beside its module.
+"""
 
 from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import Text
-from difflogic.system.templates import rendered
+from difflogic.system import templates
 from difflogic.version import __version__
 
 LINE = 96
@@ -44,8 +47,8 @@ def identifier(automaton: Automaton) -> str:
 
 def head(automaton: Automaton, *usage: str) -> list[str]:
     """Return the lines of a comment that says what a file holds and how to use it."""
-    text = rendered(
-        Path(__file__).with_name("head.jinja"),
+    text = templates.rendered(
+        templates.ROOT / "formats" / "head.jinja",
         automaton=automaton,
         circuit=automaton.circuit,
         usage=usage,
@@ -72,3 +75,27 @@ def folded(items: Sequence[str], width: int = LINE) -> list[str]:
         else:
             lines.append(item)
     return lines
+
+
+def rendered(name: str, automaton: Automaton, *usage: str, **values: Any) -> str:
+    """Return the text of `name`.jinja, such as "formats/write_c", for an automaton.
+
+    `usage` ends the comment at its head. Templates know `values` and what is set here; the filter
+    `listed` joins items by commas, in lines after the first indented by some columns.
+    """
+    return templates.rendered(
+        templates.ROOT / f"{name}.jinja",
+        {"folded": folded, "listed": _listed},
+        automaton=automaton,
+        circuit=automaton.circuit,
+        name=identifier(automaton),
+        head=head(automaton, *usage),
+        asynchronous=automaton.fire_rate < 1,
+        periodic=automaton.boundary == "periodic",
+        rate=f"{automaton.fire_rate:g}",
+        **values,
+    )
+
+
+def _listed(items: Iterable[str], indent: int) -> str:
+    return f"\n{' ' * indent}".join(folded([f"{item}," for item in items], 84))[:-1]

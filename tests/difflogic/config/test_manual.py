@@ -3,7 +3,7 @@ import tomllib
 import pytest
 
 from difflogic.config import load_config, schema, shipped_configs
-from difflogic.config.document import describe, experiments
+from difflogic.config.manual import describe, experiments
 from difflogic.config.models import Config
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from difflogic.formats.diagram.layout import crossings, isotonic
+from difflogic.formats.diagram.placement import crossings, isotonic
 
 
 @given(st.integers(0, 2**32))

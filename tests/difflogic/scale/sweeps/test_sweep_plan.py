@@ -6,7 +6,7 @@ import shlex
 import pytest
 
 from difflogic.config import load_config
-from difflogic.scale.sweeps.plan import (
+from difflogic.scale.sweeps.sweep_plan import (
     MAX_NAME,
     Request,
     differences,

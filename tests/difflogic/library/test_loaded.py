@@ -5,7 +5,7 @@ import pytest
 
 from difflogic.config import load_config
 from difflogic.formats.circuit_file import write_circuit
-from difflogic.library import loading
+from difflogic.library import loaded
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError, DctError
@@ -27,7 +27,7 @@ def model(tmp_path_factory):
 
 def problem(path):
     with pytest.raises(DctError) as caught:
-        loading.load(path)
+        loaded.load(path)
     message = str(caught.value)
     assert str(path) in message
     assert "\n" not in message
@@ -36,11 +36,11 @@ def problem(path):
 
 def test_models_runs_and_circuits_are_loaded(model, tmp_path):
     made, path = model
-    assert_same(loading.load(path).automaton, from_model(made))
-    assert_same(loading.load(path.parent).automaton, from_model(made))
-    assert loading.load(path).require_model().config == made.config
+    assert_same(loaded.load(path).automaton, from_model(made))
+    assert_same(loaded.load(path.parent).automaton, from_model(made))
+    assert loaded.load(path).require_model().config == made.config
     (tmp_path / "any.name").write_text(write_circuit(MADE))
-    found = loading.load(tmp_path / "any.name")
+    found = loaded.load(tmp_path / "any.name")
     assert_same(found.automaton, MADE)
     assert not found.trained
     with pytest.raises(ConfigError, match=r"any.name: is a circuit, not a trained model"):
@@ -49,11 +49,11 @@ def test_models_runs_and_circuits_are_loaded(model, tmp_path):
 
 def test_loaded_objects_are_accepted(model):
     made, path = model
-    found = loading.load(str(path))
-    assert loading.load(found) is found
-    assert loading.load(made).model is made
-    assert loading.load(MADE).automaton is MADE
-    assert [loading.load(each).trained for each in (found, made, MADE)] == [True, True, False]
+    found = loaded.load(str(path))
+    assert loaded.load(found) is found
+    assert loaded.load(made).model is made
+    assert loaded.load(MADE).automaton is MADE
+    assert [loaded.load(each).trained for each in (found, made, MADE)] == [True, True, False]
 
 
 def test_a_file_of_another_kind(tmp_path):

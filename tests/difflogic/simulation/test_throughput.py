@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from difflogic.simulation import benchmark
+from difflogic.simulation import throughput
 from difflogic.simulation.compiled import Compiled
 from difflogic.system import memory
 from difflogic.system.errors import ConfigError
@@ -13,8 +13,8 @@ from tests.difflogic.formats.made import random_circuit
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    monkeypatch.setattr(benchmark, "PART_SECONDS", 0.002)
-    monkeypatch.setattr(benchmark, "INTERPRETER_SECONDS", 0.01)
+    monkeypatch.setattr(throughput, "PART_SECONDS", 0.002)
+    monkeypatch.setattr(throughput, "INTERPRETER_SECONDS", 0.01)
 
 
 def made(**changes):
@@ -23,7 +23,7 @@ def made(**changes):
 
 def test_a_report_adds_up():
     seen = []
-    report = benchmark.run(made(fire_rate=0.5), 64, 100, 2, repeat=3, progress=seen.append)
+    report = throughput.run(made(fire_rate=0.5), 64, 100, 2, repeat=3, progress=seen.append)
     assert seen == sorted(seen)
     assert set(seen) == {0, 1, 2, 3, 4}
     assert report.agree
@@ -45,11 +45,11 @@ def test_a_wrong_bit_is_found(monkeypatch):
         return taken
 
     monkeypatch.setattr(Compiled, "take", wrong)
-    report = benchmark.run(made(), 64, 100, 1, steps=4, repeat=2)
+    report = throughput.run(made(), 64, 100, 1, steps=4, repeat=2)
     assert not report.agree
 
 
 def test_all_paths_need_memory(monkeypatch):
     monkeypatch.setattr(memory, "available_memory", lambda: 10**6)
     with pytest.raises(ConfigError, match="for 2 paths side by side"):
-        benchmark.run(made(), 1000, 10000, 1)
+        throughput.run(made(), 1000, 10000, 1)

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from difflogic.config import Config
 from difflogic.engine.sharing import STRATEGIES
-from difflogic.scale.verification.cases import uneven
+from difflogic.scale.verification.case import uneven
 from difflogic.scale.verification.checks import FINISHING, with_levers
-from difflogic.scale.verification.findings import EXACT, Deviation, distance
+from difflogic.scale.verification.deviation import EXACT, Deviation, distance
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.training.following import gather
 from difflogic.training.searching import Trainer

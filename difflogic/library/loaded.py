@@ -8,7 +8,7 @@ from pathlib import Path
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.formats.circuit_file import read_circuit
-from difflogic.library.common import table
+from difflogic.library.exchange import table
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.run.run_directory import saved_model

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 
 import difflogic
-from difflogic.library.common import table
+from difflogic.library.exchange import table
 from difflogic.library.reporting import framed
 
 SETTINGS = ["training.epochs=3", "finishing.from_epoch=1000", "training.restart_every=0"]

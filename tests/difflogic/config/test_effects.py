@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from difflogic.config import load_config, shipped_configs
-from difflogic.config.applying import why_not_rectify, without_effect
+from difflogic.config.effects import why_not_rectify, without_effect
 from difflogic.library.groups import SweepOptions
 from difflogic.library.sweeping import sweep
 from difflogic.library.training import train

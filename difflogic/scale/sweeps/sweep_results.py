@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from difflogic.run.run_directory import TABLES
 from difflogic.scale.sweeps.directory import SweepDirectory
-from difflogic.scale.sweeps.plan import SweepPlan, Variant
+from difflogic.scale.sweeps.sweep_plan import SweepPlan, Variant
 from difflogic.scale.sweeps.work import is_finished
 from difflogic.system.json_values import json_value
 from difflogic.system.quantities import format_ranges

@@ -20,11 +20,11 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.specification import Cases
 from difflogic.formats.circuit_file import write_circuit
 from difflogic.proof.answer import Confinement
+from difflogic.proof.convergence.all_sizes import NEVER, Table
 from difflogic.proof.convergence.confinement import Ground
 from difflogic.proof.convergence.findings import Finding
 from difflogic.proof.convergence.folding import fold
 from difflogic.proof.convergence.sets import as_array
-from difflogic.proof.convergence.sizes import NEVER, Table
 from difflogic.proof.question import Asked
 from difflogic.system.errors import CircuitError
 

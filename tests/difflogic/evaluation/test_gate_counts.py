@@ -1,7 +1,7 @@
 import numpy as np
 
 from difflogic.circuit.gates import Op
-from difflogic.evaluation import gates
+from difflogic.evaluation import gate_counts
 from tests.difflogic.evaluation.naive import random_model, with_ops
 from tests.difflogic.training.tiny import tiny
 
@@ -10,7 +10,7 @@ def test_parts_and_histograms():
     config = tiny("task.loss_channels=[1]")
     model = random_model(config)
     ops = model.ops
-    found = gates.count(model)["scopes"]["all"]
+    found = gate_counts.count(model)["scopes"]["all"]
     perception = 2 * (8 + 4 + 2)
     for part, own in (
         ("perception", ops[:perception]),
@@ -27,14 +27,14 @@ def test_scopes():
     config = tiny("task.loss_channels=[0]")
     model = random_model(config)
     ops = np.full(42, Op.A, np.uint8)
-    assert gates.count(with_ops(model, ops))["scopes"]["next_state"]["both"]["gates"] == 0
+    assert gate_counts.count(with_ops(model, ops))["scopes"]["next_state"]["both"]["gates"] == 0
     ops[41] = Op.TRUE  # channel 1
-    found = gates.count(with_ops(model, ops))
+    found = gate_counts.count(with_ops(model, ops))
     assert found["scopes"]["all"]["both"]["active"] == 1
     assert found["scopes"]["next_state"]["update"]["ops"]["TRUE"] == 1
     ops[40] = Op.FALSE  # channel 0, the loss channel
     ops[:28] = Op.XOR  # nothing listens
-    found = gates.count(with_ops(model, ops))
+    found = gate_counts.count(with_ops(model, ops))
     scopes = found["scopes"]
     assert scopes["all"]["perception"]["active"] == 28
     assert scopes["next_state"]["both"]["gates"] == 2

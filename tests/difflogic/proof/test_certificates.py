@@ -17,14 +17,14 @@ from difflogic.config import load_config
 from difflogic.formats.circuit_file import read_circuit
 from difflogic.library.certifying import Certified, certify
 from difflogic.library.groups import Claims
-from difflogic.library.loading import Loaded, load
+from difflogic.library.loaded import Loaded, load
 from difflogic.library.ruling import rule
 from difflogic.proof.answer import Assurance, Confinement
+from difflogic.proof.certificates import write_cases, write_certificate
 from difflogic.proof.convergence.confinement import Ground, confine
 from difflogic.proof.convergence.deciding import by_sets
 from difflogic.proof.convergence.findings import Bits, Convergence
 from difflogic.proof.every_length import every_length
-from difflogic.proof.files import write_cases, write_certificate
 from difflogic.proof.question import Wound
 from difflogic.proof.verdict import Verdict
 from difflogic.system.errors import CircuitError

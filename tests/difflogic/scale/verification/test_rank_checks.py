@@ -3,7 +3,7 @@
 import pytest
 
 from difflogic.engine.rollout import add_slots
-from difflogic.scale.verification import ranks as comparison
+from difflogic.scale.verification import rank_checks as comparison
 from difflogic.scale.verification import ranks_change_nothing
 from difflogic.system.ranks import Ranks
 from difflogic.system.ranks.protocol import LinkedRanks

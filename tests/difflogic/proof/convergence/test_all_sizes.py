@@ -11,12 +11,12 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import Walls, neighbors
 from difflogic.proof.convergence import sets
+from difflogic.proof.convergence.all_sizes import NEVER, Arrivals, EverySize, Target, arrivals
 from difflogic.proof.convergence.deciding import by_sets
 from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.planes import pack
 from difflogic.proof.convergence.sets import Sets
-from difflogic.proof.convergence.sizes import NEVER, Arrivals, EverySize, Target, arrivals
 from difflogic.proof.verdict import Verdict
 from difflogic.system.callbacks import checking
 from difflogic.system.deadline import Deadline

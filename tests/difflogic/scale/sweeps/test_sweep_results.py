@@ -7,8 +7,8 @@ import statistics
 import pytest
 from scipy.stats import binomtest
 
-from difflogic.scale.sweeps.plan import Request, make_plan
-from difflogic.scale.sweeps.results import (
+from difflogic.scale.sweeps.sweep_plan import Request, make_plan
+from difflogic.scale.sweeps.sweep_results import (
     aggregate,
     make_row,
     to_csv,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from cli.errors import explained, note, printable
+from cli.failures import explained, note, printable
 from difflogic.system.errors import ConfigError, ModelFileError, RunDirectoryError, TrainingError
 from difflogic.system.files import refused
 from tests.cli.processes import ROOT, run_dct
@@ -93,7 +93,7 @@ def test_failures_without_memory_are_reported_as_such(error, capsys, monkeypatch
     monkeypatch.delenv("DCT_DEBUG", raising=False)
     with pytest.raises(type(error)), explained():
         raise error
-    monkeypatch.setattr("cli.errors.memory_is_left", lambda: False)
+    monkeypatch.setattr("cli.failures.memory_is_left", lambda: False)
     with pytest.raises(typer.Exit) as exit_info, explained():
         raise error
     assert exit_info.value.exit_code == 1
