@@ -163,23 +163,23 @@ def _show(report: Benchmark) -> None:
 
 def _rates(report: Benchmark) -> dict[str, str]:
     """Return label and text of each line below the table of phases."""
-    path, tasks = report.path, report.path.tasks
-    memory, taken = report.peak_memory, ""
+    path, plan, memory = report.path, report.path.plan, report.peak_memory
     peak = f"{report.peak_one_core / 1e9:.0f} billion fused multiply-adds per second on one core"
+    lines = {"gate evaluations": f"{report.gate_rate / 1e9:.2f} billion per second"}
     if path.workers > 1:
         peak += f", {report.peak_all_workers / 1e9:.0f} on {counted(path.workers, 'worker')}"
+    lines["arithmetic peak"] = peak
+    share = f"{100 * report.share_of_peak:.0f} % of the peak reached"
+    lines["arithmetic limit"] = f"{1000 * report.limit:.3f} ms per step: {share}"
+    if path.workers > 1:
         taken = "{created:g} per step: {own:.1f} taken by their own worker, {stolen:.1f} stolen"
-    each, shared = show_bytes(path.plan.bytes_per_worker), show_bytes(path.plan.bytes_shared)
-    workers = counted(machine.cpu_count(), "worker")
-    return {
-        "gate evaluations": f"{report.gate_rate / 1e9:.2f} billion per second",
-        "arithmetic peak": peak,
-        "arithmetic limit": f"{1000 * report.limit:.3f} ms per step: "
-        f"{100 * report.share_of_peak:.0f} % of the peak reached",
-        **({"tasks": taken.format_map(tasks)} if taken else {}),
-        "buffers": f"{each} per worker, {shared} shared",
+        lines["tasks"] = taken.format_map(path.tasks)
+    if plan is not None:
+        each, shared = show_bytes(plan.bytes_per_worker), show_bytes(plan.bytes_shared)
+        lines["buffers"] = f"{each} per worker, {shared} shared"
+    return lines | {
         "process": f"{show_bytes(memory)} at most" if memory else "memory unknown on this system",
-        "processors": f"{machine.cpu_name()}, {workers} by default",
+        "processors": f"{machine.cpu_name()}, {counted(machine.cpu_count(), 'worker')} by default",
         "noise": noise(report.noise, len(path.steps)),
     }
 

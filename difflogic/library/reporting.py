@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from difflogic.circuit.automaton import Automaton
-from difflogic.evaluation.gate_counts import count
 from difflogic.library.declaration import TimeLimit, checked
 from difflogic.library.evaluating import evaluate
 from difflogic.library.exchange import ProgressCallback, require_output, write_output
 from difflogic.library.loaded import Loaded, Source, load
 from difflogic.library.simplifying import small_form
 from difflogic.library.trusting import load_trusted
-from difflogic.run.metrics import History
 from difflogic.run.run_directory import saved_model
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.sweep_results import aggregate, make_row
@@ -27,7 +25,6 @@ from difflogic.view import reports
 from difflogic.view.plotting import runs, sweeps
 from difflogic.view.plotting.style import SUFFIXES as FIGURE_SUFFIXES
 from difflogic.view.plotting.style import encode, require_matplotlib, styled
-from difflogic.view.reports.source import read_training
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -86,12 +83,8 @@ def report(
     if len(loaded) > 1:
         page = reports.build_gallery(small)
     else:
-        (only,), history, summary = loaded, None, None
-        if only.trained and isinstance(given[0], str | Path):
-            history, summary = _training(given[0])
-        results = evaluate(only, progress=progress).results if tested else None
-        rows, exact = tuple(history or ()), summary["exact_epoch"] if summary else None
-        found = reports.Source(only.automaton, only.model, rows, summary, exact)
+        found = _source(loaded[0], given[0])
+        results = evaluate(loaded[0], progress=progress).results if tested else None
         page = reports.build(found, small[0], results)
     if file is not None:
         write_output(file, page, force)
@@ -104,11 +97,14 @@ def framed(page: str) -> str:
     return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{escape(page)}"></iframe>'
 
 
-def _training(source: str | Path) -> tuple[History | None, dict[str, Any] | None]:
-    """Return metrics and summary of a run; None for a file."""
-    if Path(source).is_file():
-        return None, None
-    return read_training(saved_model(Path(source)).parent)
+def _source(loaded: Loaded, given: Source) -> reports.Source:
+    """Return what is shown of something: of a run its training, too."""
+    found = reports.Source(loaded.automaton, loaded.model)
+    if not loaded.trained or not isinstance(given, str | Path) or Path(given).is_file():
+        return found
+    rows, summary = reports.read_training(saved_model(Path(given)).parent)
+    exact = summary["exact_epoch"] if summary else None
+    return replace(found, rows=rows, summary=summary, exact_epoch=exact)
 
 
 @dataclass(frozen=True)
@@ -150,10 +146,9 @@ def plot(source: str | Path, file: str | Path | None = None, *, force: bool = Fa
 
 
 def _run(source: str | Path) -> Figure:
-    model = load(source).require_model()
-    history, summary = _training(source)
-    exact = summary["exact_epoch"] if summary else None
-    return runs.draw(model, history, exact, count(model))
+    loaded = load(source)
+    found = _source(loaded, source)
+    return runs.draw(loaded.require_model(), found.rows, found.exact_epoch)
 
 
 def _sweep(directory: SweepDirectory) -> Figure:

@@ -231,13 +231,6 @@ class History:
         last = [row for row in rows if row.hard_loss is not None and row.stage == rows[-1].stage]
         return min(last, key=lambda row: row.hard_loss or 0.0, default=None)
 
-    @property
-    def seconds(self) -> dict[str, float]:
-        """Seconds by phase, over all rows."""
-        return {
-            phase: sum(row.phase_seconds.get(phase, 0.0) for row in self.rows) for phase in PHASES
-        }
-
     def to_csv(self) -> str:
         """Return the rows as CSV under COLUMNS. Floats are exact, as the shortest decimal."""
         return "".join(self._lines)

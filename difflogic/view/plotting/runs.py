@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from difflogic.circuit.gates import DECIDED, SYMBOLS, Op
-from difflogic.evaluation.gate_counts import PASSING
+from difflogic.evaluation.gate_counts import PASSING, count
 from difflogic.model.model import Model
-from difflogic.run.metrics import History
+from difflogic.run.metrics import PHASES, MetricsRow
 from difflogic.view.plotting import style
 from difflogic.view.plotting.style import COLORS, FAINT, LINES, MARKS, figure, logarithmic, unused
 from difflogic.view.reports.curves import charts
@@ -26,21 +26,20 @@ CHARTS = {
 """The titles of the curves, by their names in reports."""
 
 
-def draw(
-    model: Model, history: History | None, exact_epoch: float | None, gates: Mapping[str, Any]
-) -> Figure:
-    """Return the figure of a run. `gates` comes from `evaluation.gates.count`."""
+def draw(model: Model, rows: Sequence[MetricsRow], exact_epoch: float | None) -> Figure:
+    """Return the figure of a run."""
+    gates = count(model)
     made, places = figure(4, 2)
     *curves, phases, perception, update, rest = places.ravel()
     rest.set_axis_off()
-    drawn = charts(history.rows if history else (), exact_epoch, model.config.published.learned_by)
+    drawn = charts(rows, exact_epoch, model.config.published.learned_by)
     for axes, (name, title) in zip(curves, CHARTS.items(), strict=True):
         axes.set_title(title)
         if name in drawn:
             _draw_chart(axes, drawn[name])
         else:
-            unused(axes, "not recorded" if history else "no metrics.csv")
-    _draw_phases(phases, history)
+            unused(axes, "not recorded" if rows else "no metrics.csv")
+    _draw_phases(phases, rows)
     for axes, part in ((perception, "perception"), (update, "update")):
         _draw_ops(axes, part, gates)
     made.suptitle(_title(model, gates), fontweight="bold")
@@ -73,13 +72,14 @@ def _draw_chart(axes: Axes, chart: Mapping[str, Any]) -> None:
         )
 
 
-def _draw_phases(axes: Axes, history: History | None) -> None:
+def _draw_phases(axes: Axes, rows: Sequence[MetricsRow]) -> None:
     axes.set_title("Seconds by phase")
-    seconds = {} if not history else {k: v for k, v in history.seconds.items() if v > 0}
-    if not seconds:
+    seconds = {name: sum(row.phase_seconds.get(name, 0.0) for row in rows) for name in PHASES}
+    drawn = {name: spent for name, spent in reversed(seconds.items()) if spent > 0}
+    if drawn:
+        style.bars(axes, drawn, COLORS[0])
+    else:
         unused(axes, "no metrics.csv")
-        return
-    style.bars(axes, dict(reversed(seconds.items())), COLORS[0])
 
 
 def _title(model: Model, gates: Mapping[str, Any]) -> str:

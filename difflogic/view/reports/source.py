@@ -10,7 +10,7 @@ from typing import Any
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.model.model import Model
-from difflogic.run.metrics import History, MetricsRow, from_csv
+from difflogic.run.metrics import MetricsRow, from_csv
 from difflogic.run.run_directory import RunDirectory
 from difflogic.run.summary import read_summary
 from difflogic.system.errors import RunDirectoryError
@@ -33,23 +33,23 @@ class Source:
     """The epoch after which a circuit was verified exact."""
 
 
-def read_training(directory: Path) -> tuple[History | None, dict[str, Any] | None]:
-    """Return all complete rows of a run's metrics, and its summary; None for what is missing.
+def read_training(directory: Path) -> tuple[tuple[MetricsRow, ...], dict[str, Any] | None]:
+    """Return all complete rows of a run's metrics, and its summary, if they are there.
 
     Raises RunDirectoryError for metrics that are damaged or cannot be read.
     """
     run = RunDirectory.at(directory)
-    return _history(run.metrics), read_summary(run)
+    return _rows(run.metrics), read_summary(run)
 
 
-def _history(path: Path) -> History | None:
+def _rows(path: Path) -> tuple[MetricsRow, ...]:
     try:
         content = read_inside(path, MOST_METRICS_BYTES)
     except FileNotFoundError:
-        return None
+        return ()
     # Text after the last line's end is a row that is still being written.
     rows = max(0, content.count(b"\n") - 1)
     try:
-        return from_csv(io.BytesIO(content), rows) if rows else None
+        return tuple(from_csv(io.BytesIO(content), rows)) if rows else ()
     except ValueError as error:
         raise RunDirectoryError(f"{path}: is damaged: {error}") from None

@@ -61,8 +61,7 @@ class Follower:
         run = RunDirectory(path)
         numbers = _stamp(run.metrics), _stamp(run.summary)
         if numbers != self._numbers:
-            history, summary = read_training(path)
-            rows = tuple(history.rows) if history is not None else ()
+            rows, summary = read_training(path)
             self._numbers = numbers
             self._feed.publish(
                 rows=rows,

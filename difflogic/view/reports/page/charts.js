@@ -1,7 +1,5 @@
 // Charts as SVG: curves over a common x axis, and horizontal bars. The style sheet colours them.
 
-const CHART_POINTS = 700; // per line, about: of more, every second or third is drawn, and so on
-
 const SVG = "http://www.w3.org/2000/svg";
 
 export function svgElement(name, attributes = {}, text = "") {
@@ -75,7 +73,7 @@ export function drawChart(svg, { x: xName, lines, scale = "logarithmic", marks =
   parts.push(...starts.map((at) => upright("start", at, top, foot)), ...events.map((at) => upright("event", at, foot - 4, foot + 4)));
   lines.forEach(([name, points], number) => {
     const kind = `s${number + 1}`;
-    parts.push(svgElement("polyline", { class: kind, points: thinned(points).map(([at, value]) => `${x(at)},${y(value)}`).join(" ") }));
+    parts.push(svgElement("polyline", { class: kind, points: points.map(([at, value]) => `${x(at)},${y(value)}`).join(" ") }));
     // A line of one point would be invisible.
     if (points.length === 1) parts.push(svgElement("circle", { class: kind, cx: x(points[0][0]), cy: y(points[0][1]), r: 2.5 }));
     if (!name) return;
@@ -98,12 +96,6 @@ function roundSteps(first, last) {
   const found = [];
   for (let at = Math.ceil(first / step) * step; at <= last; at += step) found.push(at);
   return found;
-}
-
-/** Leave out some of many points, never the last. */
-function thinned(points) {
-  const stride = Math.ceil(points.length / CHART_POINTS);
-  return points.filter((_, index) => index % stride === 0 || index === points.length - 1);
 }
 
 /** Draw a horizontal bar for each [name, value]. `format` turns a value into text, `scale` into a length. */

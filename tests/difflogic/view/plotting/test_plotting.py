@@ -10,10 +10,9 @@ import pytest
 
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
-from difflogic.evaluation.gate_counts import count
 from difflogic.library.reporting import plot
 from difflogic.model.model import Model
-from difflogic.run.metrics import History, MetricsRow
+from difflogic.run.metrics import MetricsRow
 from difflogic.scale.sweeps.sweep_plan import Request, SweepPlan, Variant
 from difflogic.scale.sweeps.sweep_results import Row, aggregate
 from difflogic.system.errors import ConfigError
@@ -34,19 +33,14 @@ def model():
     return Model(made.layers, logits, config)
 
 
-@pytest.fixture(scope="module")
-def gates(model):
-    return count(model)
-
-
 def by_label(axes):
     return {line.get_label(): line.get_xydata() for line in axes.get_lines()}
 
 
 @pytest.mark.thorough
-def test_curves_have_every_epoch_of_a_short_run(model, gates):
+def test_curves_have_every_epoch_of_a_short_run(model):
     with styled():
-        made = runs.draw(model, History(rows(40)), 30, gates)
+        made = runs.draw(model, rows(40), 30)
     losses, accuracy, _, _, phases, *_ = made.axes
     lines = by_label(losses)
     np.testing.assert_allclose(lines["soft loss"], [(n, 200 / n) for n in range(1, 41)], rtol=1e-5)
@@ -56,10 +50,10 @@ def test_curves_have_every_epoch_of_a_short_run(model, gates):
     assert [bar.get_width() for bar in phases.patches] == [8, 60, 20]
 
 
-def test_decided_gates_and_searches_are_drawn_if_recorded(model, gates):
+def test_decided_gates_and_searches_are_drawn_if_recorded(model):
     with styled():
-        made = runs.draw(model, History(rows(40)), None, gates)
-        plain = runs.draw(model, History([MetricsRow(1, 5.0, 4.0, 0.5)]), None, gates)
+        made = runs.draw(model, rows(40), None)
+        plain = runs.draw(model, [MetricsRow(1, 5.0, 4.0, 0.5)], None)
     decided, searches = (by_label(axes) for axes in made.axes[2:4])
     assert decided["decided gates"][0].tolist() == [1, 100 * (1 - 1 / 5000)]
     np.testing.assert_allclose(searches["before a search"][:2], [(10, 40), (20, 80)])
@@ -68,10 +62,10 @@ def test_decided_gates_and_searches_are_drawn_if_recorded(model, gates):
     assert words == [["not recorded"], ["not recorded"]]
 
 
-def test_restarts_are_marked(model, gates):
+def test_restarts_are_marked(model):
     with styled():
-        made = runs.draw(model, History(rows(40, (15, 22, 35))), 38, gates)
-        plain = runs.draw(model, History(rows(40)), 38, gates)
+        made = runs.draw(model, rows(40, (15, 22, 35)), 38)
+        plain = runs.draw(model, rows(40), 38)
     for axes, before in zip(made.axes[:4], plain.axes[:4], strict=True):
         more = axes.get_lines()[len(before.get_lines()) :]
         assert [line.get_xdata()[0] for line in more] == [15, 22, 35]
@@ -81,9 +75,9 @@ def test_restarts_are_marked(model, gates):
 
 
 @pytest.mark.thorough
-def test_histograms_count_the_ops(model, gates):
+def test_histograms_count_the_ops(model):
     with styled():
-        made = runs.draw(model, None, None, gates)
+        made = runs.draw(model, (), None)
     perception, update = made.axes[5:7]
     split = model.config.architecture.kernels * model.config.architecture.kernel_gates
     for axes, ops in ((perception, model.ops[:split]), (update, model.ops[split:])):
