@@ -33,7 +33,7 @@ def show_progress(stop_at_once: bool = False, raises: bool = True) -> Iterator[P
     Without `raises` the caller handles Ctrl-C. Exits 1, with the reason, if a simplified circuit
     cannot be proved equal.
     """
-    from difflogic.library.simplifying import SIMPLIFYING
+    from difflogic.library.equality import SIMPLIFYING
     from difflogic.system.errors import ProofError
 
     part = ""

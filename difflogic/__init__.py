@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from difflogic.library.benchmarking import bench_simulation as bench_simulation
     from difflogic.library.benchmarking import compare as compare
     from difflogic.library.benchmarking import plan as plan
-    from difflogic.library.certifying import certify as certify
     from difflogic.library.conditions import Conditions as Conditions
     from difflogic.library.conditions import Rectangle as Rectangle
     from difflogic.library.evaluating import evaluate as evaluate
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from difflogic.library.identifying import identify as identify
     from difflogic.library.layers import SoftRollout as SoftRollout
     from difflogic.library.loaded import load as load
+    from difflogic.library.proving import certify as certify
     from difflogic.library.proving import prove as prove
     from difflogic.library.records import runs as runs
     from difflogic.library.rendering import render as render
@@ -69,7 +69,6 @@ _NAMES = {
     "difflogic.engine.work_stats": "WorkStats",
     "difflogic.evaluation": "check",
     "difflogic.library.benchmarking": "bench bench_simulation compare plan",
-    "difflogic.library.certifying": "certify",
     "difflogic.library.evaluating": "evaluate inspect",
     "difflogic.library.applying": "apply",
     "difflogic.library.exemplifying": "train_examples",
@@ -83,7 +82,7 @@ _NAMES = {
     "difflogic.library.reporting": "plot report",
     "difflogic.library.ruling": "rule",
     "difflogic.library.serving": "watch",
-    "difflogic.library.proving": "prove",
+    "difflogic.library.proving": "certify prove",
     "difflogic.library.simplifying": "simplify",
     "difflogic.library.conditions": "Conditions Rectangle",
     "difflogic.library.simulating": "simulate",

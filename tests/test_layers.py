@@ -15,9 +15,10 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 BUDGETS = {
-    "difflogic.engine.oracle": 1_720,
+    "difflogic.engine.oracle": 1_430,
     "difflogic.formats": 3_950,
     "difflogic.inspection": 2_180,
+    "difflogic.library.certifying": 9_300,
     "difflogic.library.exporting": 11_600,
     "difflogic.proof": 6_000,
     "difflogic.simplification": 3_950,

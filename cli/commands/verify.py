@@ -187,7 +187,7 @@ def convergence(
     coarse, other methods follow until the time limit. Exits 1 unless all sizes are proved.
     """
     from difflogic.config import load_config
-    from difflogic.library import certifying
+    from difflogic.library import proving
     from difflogic.system.files import check_output
 
     if to is not None:
@@ -197,7 +197,7 @@ def convergence(
     # Naming an experiment's file allows its code to run, but not the code of the source.
     experiment = None if task is None else load_config(task, allow_code=True)
     with show_progress(stop_at_once=True) as progress:
-        found = certifying.certify(
+        found = proving.certify(
             source,
             claims,
             task=experiment,

@@ -1,44 +1,37 @@
-"""Proofs that every start ends in the target and stays."""
+"""Proofs that every start ends in the target and stays, of an automaton and its goal."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from html import escape
-from itertools import product
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.cost import require_provable
 from difflogic.circuit.specification import Cases
-from difflogic.config import Config
-from difflogic.evaluation.assurance import question_of
-from difflogic.library.declaration import TimeLimit, checked
+from difflogic.library.equality import proved, smaller
 from difflogic.library.exchange import Progress, ProgressCallback, table, write_output
 from difflogic.library.groups import Claims
-from difflogic.library.loaded import Loaded, Source
-from difflogic.library.simplifying import proved, simplify
-from difflogic.library.trusting import experiment_of, load_trusted
 from difflogic.proof.answer import Assurance, Budget, Confinement
 from difflogic.proof.cases import ListedStarts
 from difflogic.proof.certificates import damage_part, write_cases, write_certificate
-from difflogic.proof.convergence.all_sizes import PERIODS, EverySize, Plane
+from difflogic.proof.convergence.all_sizes import EverySize, Plane
 from difflogic.proof.convergence.deciding import SETS
 from difflogic.proof.convergence.findings import Bits, Convergence, Finding
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.orbits import resting_picture
 from difflogic.proof.every_length import EveryLength
-from difflogic.proof.prover import confined, prove
+from difflogic.proof.prover import Question, confined, prove
 from difflogic.proof.question import Wound
 from difflogic.proof.verdict import Verdict
 from difflogic.system.callbacks import ignore
-from difflogic.system.deadline import NEVER, Deadline
+from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError, ConfigError
-from difflogic.tasks import Task, make_task
-from difflogic.tasks.parts import TaskError
+
+if TYPE_CHECKING:
+    from difflogic.library.loaded import Loaded
 
 GRIDS = "grids decided:"
 """Label of progress."""
@@ -50,7 +43,7 @@ SHORTEST = 0.001
 """Least time limit of a simplification."""
 
 CHECKED = 32
-"""Largest side of the grids on which a custom task's period is checked."""
+"""Largest side of the grids on which what an author says of a period is checked."""
 
 Targets = Callable[[int, int], Bits]
 """From rows and columns to the target of the visible channels."""
@@ -135,31 +128,35 @@ class Certified:
         return damage_part(found, table)
 
 
-OWN_GRID = Claims()
+@dataclass(frozen=True)
+class Goal:
+    """What a task asks of an automaton."""
+
+    name: str
+    targets: Targets
+    """The target of every start, by the grid."""
+    question: Question | None = None
+    """What is asked instead, if starts have several targets."""
+    holds: bool = False
+    """Whether the picture that grows from the only start should stay."""
+    repeats: int | None = None
+    """Cells after which the targets of all grids repeat, if known."""
+    assumes: bool = False
+    """Whether that is only said by its author."""
 
 
-@checked
-def certify(
-    source: Source,
-    claims: Claims = OWN_GRID,
-    *,
-    task: Config | str | None = None,
-    time_limit: TimeLimit = None,
+def certified(
+    loaded: Loaded,
+    goal: Goal | None,
+    claims: Claims,
+    time_limit: float | None = None,
     progress: ProgressCallback = ignore,
-    allow_code: bool = False,
 ) -> Certified:
     """Prove that every start ends in the target and stays, or find a state that does not.
 
-    Runs and models know their target. For a circuit file, `task` is the experiment or its name;
-    without it, the target is the state that a start of zeros ends in. `time_limit` is in seconds,
-    for everything, by default SECONDS for each grid, for all sizes and for damage. `allow_code`
-    allows the code of a run's or model's custom task to run; the code of `task` runs only if its
-    configuration was loaded with it. Raises what `load` raises, ConfigError for a task or sizes
-    that do not fit, and CircuitError without a target.
+    Without a goal, the target is the state that a start of zeros ends in. Options are as in
+    `certify`.
     """
-    loaded = load_trusted(source, allow_code)
-    config = experiment_of(loaded, task)
-    goal = None if config is None else make_task(config)
     automaton = loaded.automaton
     sizes, all_sizes, damage, margin = claims.sizes, claims.all_sizes, claims.damage, claims.margin
     contents = claims.contents
@@ -170,7 +167,7 @@ def certify(
     parts = max(1, len(sizes)) + (all_sizes or damage is not None) + (damage is not None)
     deadline = Deadline.after(SECONDS * parts if time_limit is None else time_limit)
     wound = None if damage is None else Wound(damage, margin=margin, zeros=contents == "zeros")
-    if goal is not None and goal.find_lasting_target() is None:
+    if goal is not None and goal.question is not None:
         if sizes or all_sizes or (damage and not goal.holds):
             what = "damage" if damage and not goal.holds else "grids of other sizes"
             raise ConfigError(
@@ -182,7 +179,7 @@ def certify(
                 f"--damage {damage} --margin {margin}: no such square fits into "
                 f"{automaton.height}×{automaton.width} cells"
             )
-        question = question_of(automaton, goal)
+        question = goal.question
         if isinstance(question, ListedStarts):
             question = replace(question, wound=wound)
         if wound is not None:
@@ -196,7 +193,7 @@ def certify(
     for size in grids:
         require_provable(loaded.name, automaton.circuit, *size)
     until = Deadline.after(deadline.left * len(grids) / parts)
-    targets = _targets(automaton, goal, deadline)
+    targets = _resting(automaton, deadline) if goal is None else goal.targets
     small = live_part(automaton)
     if not proved(automaton, small.circuit, until.left, progress).equal:
         small = automaton
@@ -205,8 +202,8 @@ def certify(
     if any(each.verdict is not Verdict.proved for each in found):
         # With fewer gates, sets lose fewer dependencies between signals.
         limit = max(until.left, SHORTEST)
-        simpler = simplify(small, "low", time_limit=limit, progress=progress)
-        simple = simpler.automaton if simpler.proved else small
+        simpler, proof, _ = smaller(small, "low", limit, progress)
+        simple = simpler.automaton if proof.equal else small
         for place, each in enumerate(found):
 
             def report(method: str, place: int = place) -> None:
@@ -219,13 +216,13 @@ def certify(
     findings = tuple(found)
     if not all_sizes and damage is None:
         return Certified(loaded, findings)
-    repeats = 1 if goal is None else _repeats(goal)
+    repeats = 1 if goal is None else goal.repeats
     half = Deadline.after(deadline.left / (1 if wound is None else 2))
     progress(Progress(GRIDS, len(grids), len(grids), "all sizes"))
     plane = Plane(small, targets, repeats, goal is not None)
     everywhere = prove(plane, Budget(half)).evidence
     assumed = ""
-    if everywhere.table is not None and goal is not None and goal.source is not None:
+    if everywhere.table is not None and goal is not None and goal.assumes:
         assumed = (
             f"if the target repeats every {repeats} cells, as the task says; on grids of up to "
             f"{CHECKED}×{CHECKED} cells it does"
@@ -237,40 +234,10 @@ def certify(
     return Certified(loaded, findings, None, None, everywhere, assumed, kept)
 
 
-def _repeats(task: Task) -> int | None:
-    """Return the period of a task's lasting targets; None if unknown.
-
-    What a custom task says is checked on all grids of up to CHECKED rows and columns. Raises
-    TaskError if it is wrong.
-    """
-    period: int | None = task.call("lasting_period")
-    if period is None or task.source is None:
-        return period
-    if type(period) is not int or period < 1:
-        raise TaskError(f"{task.prefix}.lasting_period must be a whole number of cells, or None")
-    if period > max(PERIODS):
-        return None
-    targets, sides = _targets(None, task, NEVER), range(1, CHECKED + 1)
-    whole = targets(CHECKED, CHECKED)
-    plane = np.pad(whole[:, :period, :period], ((0, 0), *((0, CHECKED),) * 2), mode="wrap")
-    for height, width in product(sides, sides):
-        if (targets(height, width) != plane[:, :height, :width]).any():
-            raise TaskError(
-                f"{task.prefix}.lasting_period is {period}, but the target on {height}×{width} "
-                "cells is not the upper left part of one picture that repeats so"
-            )
-    return period
-
-
-def _targets(automaton: Automaton | None, task: Task | None, deadline: Deadline) -> Targets:
-    """Return a function from a grid to its target: the task's, or where a start of zeros ends."""
+def _resting(automaton: Automaton, deadline: Deadline) -> Targets:
+    """Return a function from a grid to the state that a start of zeros ends in."""
 
     def target(height: int, width: int) -> Bits:
-        if task is not None:
-            found = task.on_grid(height, width).find_lasting_target()
-            assert found is not None, "a task has such targets on all grids, or on none"
-            return found
-        assert automaton is not None
         what = f"on {height}×{width} cells, a start of zeros"
         try:
             found = resting_picture(automaton, height, width, deadline)

@@ -24,6 +24,7 @@ from difflogic.identification.recording import Reading, from_array, read
 from difflogic.identification.table_circuit import SLOTS
 from difflogic.inspection.equations import equations
 from difflogic.library.declaration import Effort, Seconds, checked
+from difflogic.library.equality import SIMPLIFYING
 from difflogic.library.exchange import (
     Progress,
     ProgressCallback,
@@ -33,7 +34,6 @@ from difflogic.library.exchange import (
     write_output,
 )
 from difflogic.library.groups import Assumptions
-from difflogic.library.simplifying import SIMPLIFYING
 from difflogic.system.archive import write_npz
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.deadline import NEVER, Deadline

@@ -1,16 +1,25 @@
-"""Proving two circuits equal: `prove`."""
+"""Proving two circuits equal, and that an automaton does what it should: `prove`, `certify`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from difflogic.circuit.automaton import Automaton
-from difflogic.library.declaration import TimeLimit
+from difflogic.config import Config
+from difflogic.evaluation.assurance import question_of
+from difflogic.library.certifying import CHECKED, Certified, Goal, certified
+from difflogic.library.declaration import TimeLimit, checked
+from difflogic.library.equality import proved
 from difflogic.library.exchange import ProgressCallback
+from difflogic.library.groups import Claims
 from difflogic.library.loaded import Loaded, Source, load
-from difflogic.library.simplifying import proved, simplify
+from difflogic.library.simplifying import simplify
+from difflogic.library.trusting import experiment_of, load_trusted
 from difflogic.proof import Proof
+from difflogic.proof.convergence.all_sizes import PERIODS
 from difflogic.system.callbacks import ignore
+from difflogic.tasks import Task, make_task
 
 
 @dataclass(frozen=True)
@@ -74,3 +83,43 @@ def _differences(one: Automaton, other: Automaton) -> list[str]:
     found = [f"{name} {first} and {second}" for name, first, second in pairs if first != second]
     kept = ("palette", "encoding")
     return [*found, *(key for key in kept if getattr(one, key) != getattr(other, key))]
+
+
+OWN_GRID = Claims()
+
+
+@checked
+def certify(
+    source: Source,
+    claims: Claims = OWN_GRID,
+    *,
+    task: Config | str | None = None,
+    time_limit: TimeLimit = None,
+    progress: ProgressCallback = ignore,
+    allow_code: bool = False,
+) -> Certified:
+    """Prove that every start ends in the target and stays, or find a state that does not.
+
+    Runs and models know their target. For a circuit file, `task` is the experiment or its name;
+    without it, the target is the state that a start of zeros ends in. `time_limit` is in seconds,
+    for everything, by default SECONDS for each grid, for all sizes and for damage. `allow_code`
+    allows the code of a run's or model's custom task to run; the code of `task` runs only if its
+    configuration was loaded with it. Raises what `load` raises, ConfigError for a task or sizes
+    that do not fit, and CircuitError without a target.
+    """
+    loaded = load_trusted(source, allow_code)
+    config = experiment_of(loaded, task)
+    goal = None if config is None else goal_of(make_task(config), loaded.automaton, claims)
+    return certified(loaded, goal, claims, time_limit, progress)
+
+
+def goal_of(task: Task, automaton: Automaton, claims: Claims) -> Goal:
+    """Return what a task asks of an automaton. Raises TaskError for what it cannot ask."""
+    targets = partial(task.lasting_target_on, boundary=None)
+    if task.find_lasting_target() is None:
+        return Goal(task.name, targets, question_of(automaton, task), task.holds)
+    asks_more = claims.all_sizes or claims.damage is not None
+    repeats = task.find_lasting_period(CHECKED) if asks_more else None
+    if repeats is not None and repeats > max(PERIODS):
+        repeats = None
+    return Goal(task.name, targets, repeats=repeats, assumes=task.source is not None)

@@ -2,35 +2,23 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from difflogic import simplification
 from difflogic.circuit.automaton import Automaton
-from difflogic.circuit.circuit import Circuit
 from difflogic.formats import by_name
 from difflogic.formats.circuit_file import write_circuit
 from difflogic.library.declaration import Effort, TimeLimit, checked
-from difflogic.library.exchange import Progress, ProgressCallback, counter, ticks, write_output
+from difflogic.library.equality import smaller
+from difflogic.library.exchange import ProgressCallback, write_output
 from difflogic.library.loaded import Loaded, Source, load
-from difflogic.proof import Proof, decide_equality
+from difflogic.proof import Proof
 from difflogic.proof.convergence.folding import live_part
 from difflogic.system.callbacks import ignore
-from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import CircuitError, ProofError
 from difflogic.system.json_values import chosen
-
-SIMPLIFYING, PROVING = "simplifying, steps done:", "outputs proved:"
-"""Labels of progress."""
-
-PROOF_SECONDS = 60.0
-"""Default time limit of a proof."""
-
-SEARCH_SHARE = 0.5
-"""Share of a time limit that the search may use; the proof gets the rest."""
-
 
 LARGE = 1000
 """Gates above which a normal simplification takes minutes, as in pictures of 96×96 cells."""
@@ -120,17 +108,7 @@ def simplify(
     PROOF_SECONDS. Raises what `load` raises, and ConfigError for an unknown effort.
     """
     loaded = load(source)
-    progress(Progress(SIMPLIFYING, 0))
-    began = time.perf_counter()
-    deadline = NEVER if time_limit is None else Deadline.after(SEARCH_SHARE * time_limit)
-    chosen = simplification.EFFORTS[effort]
-    found = simplification.simplify(
-        loaded.automaton, chosen, ticks(progress, SIMPLIFYING), deadline
-    )
-    seconds = time.perf_counter() - began
-    left = None if time_limit is None else max(time_limit - seconds, 0.0)
-    proof = proved(loaded.automaton, found.circuit, left, progress)
-    return Simplified(loaded, effort, found, proof, seconds)
+    return Simplified(loaded, effort, *smaller(loaded.automaton, effort, time_limit, progress))
 
 
 def small_form(
@@ -153,12 +131,3 @@ def small_form(
     if effort is None:
         effort = "low" if live_part(loaded.automaton).circuit.gates > LARGE else "normal"
     return simplify(loaded, effort, time_limit=time_limit, progress=progress).require_proved()
-
-
-def proved(
-    automaton: Automaton, circuit: Circuit, seconds: float | None, progress: ProgressCallback
-) -> Proof:
-    """Compare a circuit with the automaton's, for at most `seconds`, by default PROOF_SECONDS."""
-    count = counter(progress, PROVING, circuit.channels)
-    seconds = PROOF_SECONDS if seconds is None else seconds
-    return decide_equality(automaton.circuit, circuit, automaton.visible, seconds, count)

@@ -6,7 +6,8 @@ import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
@@ -137,9 +138,11 @@ class Task(ABC):
         """Whether an exact circuit must be right on every grid with zeros around, by proof."""
         return False
 
-    def lasting_target_on(self, height: int, width: int) -> Bits:
-        """Return the lasting target on another grid, with zeros beyond its edge."""
-        found = self.on_grid(height, width, boundary="zero").find_lasting_target()
+    def lasting_target_on(
+        self, height: int, width: int, *, boundary: Boundary | None = "zero"
+    ) -> Bits:
+        """Return the lasting target on another grid, with zeros beyond its edge, or its own."""
+        found = self.on_grid(height, width, boundary=boundary).find_lasting_target()
         assert found is not None, "a task has such targets on all grids, or on none"
         return found
 
@@ -364,6 +367,31 @@ class Task(ABC):
                 f"and columns of 0 and 1; it is of shape {bits.shape}"
             )
         return bits.astype(np.uint8)
+
+    def find_lasting_period(self, side: int) -> int | None:
+        """Return `lasting_period`, on trust only beyond grids of `side` cells. Raises TaskError.
+
+        What a shipped task says is not checked.
+        """
+        period: int | None = self.call("lasting_period")
+        if period is None or self.source is None:
+            return period
+        if type(period) is not int or period < 1:
+            raise TaskError(
+                f"{self.prefix}.lasting_period must be a whole number of cells, or None"
+            )
+
+        target = partial(self.lasting_target_on, boundary=None)
+        part = target(side, side)[:, :period, :period]
+        plane = np.pad(part, ((0, 0), *((0, side),) * 2), mode="wrap")
+        for height, width in product(range(1, side + 1), range(1, side + 1)):
+            if (target(height, width) != plane[:, :height, :width]).any():
+                raise TaskError(
+                    f"{self.prefix}.lasting_period is {period}, but the target on "
+                    f"{height}×{width} cells is not the upper left part of one picture that "
+                    "repeats so"
+                )
+        return period
 
     def find_steps_seen(self) -> tuple[int, ...]:
         """Return checked `steps_seen`. Raises TaskError."""

@@ -11,7 +11,6 @@ import pytest
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.formats.circuit_file import read_circuit, write_circuit
-from difflogic.library import certifying
 from difflogic.model.model import Model
 from difflogic.proof import prover
 from difflogic.proof.convergence import deciding
@@ -205,9 +204,9 @@ class TestAllSizes:
         task = Squares(config.task, config.automaton)
         if found is None:
             with pytest.raises(ConfigError, match="lasting_period"):
-                certifying._repeats(task)
+                task.find_lasting_period(32)
         else:
-            assert certifying._repeats(task) == found
+            assert task.find_lasting_period(32) == found
 
     @pytest.mark.parametrize("square", [2, 16])
     def test_a_target_that_differs_far_out(self, verify, tmp_path, square):

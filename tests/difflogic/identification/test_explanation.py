@@ -8,7 +8,7 @@ import pytest
 import difflogic
 from difflogic.identification import Recording, Space, identify
 from difflogic.identification.recording import Inquiry, Reading, from_array
-from difflogic.library.simplifying import SIMPLIFYING
+from difflogic.library.equality import SIMPLIFYING
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError, ConfigError, StoppedError
 from tests.difflogic.identification import automata

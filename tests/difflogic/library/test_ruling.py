@@ -12,9 +12,9 @@ import pytest
 
 import difflogic
 from difflogic.circuit.automaton import Automaton
-from difflogic.library.certifying import certify
 from difflogic.library.groups import Claims
 from difflogic.library.loaded import load
+from difflogic.library.proving import certify
 from difflogic.library.ruling import rule
 from difflogic.system.errors import CircuitError, ConfigError
 

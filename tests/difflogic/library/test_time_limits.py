@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from difflogic.library.certifying import certify
 from difflogic.library.groups import Claims
-from difflogic.library.proving import prove
+from difflogic.library.proving import certify, prove
 from difflogic.library.simplifying import simplify
 from difflogic.proof.verdict import Verdict
 from difflogic.system import deadline

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from difflogic.config import load_config
-from difflogic.library.certifying import certify
 from difflogic.library.groups import Claims, PictureOptions
 from difflogic.library.picture_experiment import experiment_for
+from difflogic.library.proving import certify
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.pictures.picture import Picture

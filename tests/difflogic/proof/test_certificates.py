@@ -15,9 +15,10 @@ from difflogic.circuit.gates import Op
 from difflogic.circuit.specification import Cases
 from difflogic.config import load_config
 from difflogic.formats.circuit_file import read_circuit
-from difflogic.library.certifying import Certified, certify
+from difflogic.library.certifying import Certified
 from difflogic.library.groups import Claims
 from difflogic.library.loaded import Loaded, load
+from difflogic.library.proving import certify
 from difflogic.library.ruling import rule
 from difflogic.proof.answer import Assurance, Confinement
 from difflogic.proof.certificates import write_cases, write_certificate

@@ -11,7 +11,7 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.circuit.specification import Machine
-from difflogic.library.certifying import certify
+from difflogic.library.proving import certify
 from difflogic.proof.every_length import EveryLength, every_length
 from difflogic.system.errors import CircuitError
 from difflogic.tasks.line import ADDITION, MACHINES, PARITY

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from difflogic.library.certifying import certify
 from difflogic.library.loaded import load
+from difflogic.library.proving import certify
 from difflogic.proof.every_size import broken
 from difflogic.system.errors import CircuitError
 from difflogic.tasks.flood import DEAD_ENDS, FLOOD

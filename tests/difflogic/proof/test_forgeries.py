@@ -20,9 +20,9 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.circuit.specification import Cases, Machine
 from difflogic.formats.circuit_file import parse
-from difflogic.library.certifying import certify
 from difflogic.library.groups import Claims
 from difflogic.library.loaded import Source, load
+from difflogic.library.proving import certify
 from difflogic.proof.answer import Confinement
 from difflogic.proof.certificates import damage_part, write_cases, write_certificate
 from difflogic.proof.every_length import every_length

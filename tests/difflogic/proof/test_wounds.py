@@ -10,8 +10,8 @@ import pytest
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.specification import Cases
 from difflogic.config import Config, load_config
-from difflogic.library.certifying import certify
 from difflogic.library.groups import Claims
+from difflogic.library.proving import certify
 from difflogic.library.ruling import rule
 from difflogic.proof.answer import Confinement
 from difflogic.proof.cases import ListedStarts
