@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from difflogic.config import Config
     from difflogic.library.experiments import Experiment
     from difflogic.run.metrics import StepResult
-    from difflogic.search.search import SearchProgress
+    from difflogic.search.walk import SearchProgress
     from difflogic.system.ranks import Ranks
     from difflogic.tasks import Task
     from difflogic.training.searching import Trainer

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from difflogic.run.metrics import MetricsRow, StepResult
-    from difflogic.search.finishing import Finished
-    from difflogic.search.search import SearchProgress
+    from difflogic.search.finisher import Finished
+    from difflogic.search.walk import SearchProgress
     from difflogic.tasks import Preview
 
     Palette = Sequence[tuple[int, int, int]]

@@ -9,6 +9,7 @@ gates are evaluated, which is then faster.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -26,64 +27,42 @@ AT_ONCE = 64
 
 
 @dataclass
-class Walk:
-    """A walk: changes are tried one after the other, and kept if they do no harm.
+class Rule:
+    """Keeps changes that do no harm; knows how far a search has come, and when it ends.
 
     A change that leaves fewer wrong bits is kept. A change that leaves as many is kept if at most
-    `most_gates` gates are then active and the next of `draws` in [0, 1) is below `sideways`.
+    `most_gates` gates are then active and a random number in [0, 1) is below `sideways`.
     """
 
-    wrong: int
-    """Wrong bits of the current circuit."""
-    improvements: int
-    """Improvements left until the walk ends."""
+    rng: np.random.Generator
     most_tried: int
-    most_gates: float
-    sideways: float
-    draws: npt.NDArray[np.float64]
-    """Random numbers, one for each change."""
+    wrong: int = 0
+    """Wrong bits of the current circuit."""
+    most_gates: float = math.inf
+    sideways: float = 1.0
+    improvements: float = math.inf
+    """Improvements left until a list of changes ends."""
     tried: int = 0
-    place: int = 0
-    """Index of the next change."""
-    drawn: int = 0
-    """Draws used so far."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no bit is wrong, or no tries are left."""
+        return not self.wrong or self.tried >= self.most_tried
 
     @property
     def goes_on(self) -> bool:
-        """Whether bits are wrong, and improvements and tries are left."""
-        return self.wrong > 0 and self.improvements > 0 and self.tried < self.most_tried
-
-    @property
-    def chances(self) -> npt.NDArray[np.float64]:
-        """The limits by which a kernel decides."""
-        return np.array([self.most_gates, self.sideways])
+        """Whether a list of changes goes on."""
+        return self.improvements > 0 and not self.is_over
 
     def decide(self, wrong: int, gates: int) -> bool:
         """Count a change that leaves these wrong bits and gates; return whether it is kept."""
         self.tried += 1
-        if wrong > self.wrong:
-            return False
-        if wrong < self.wrong:
-            self.wrong, self.improvements = wrong, self.improvements - 1
-            return True
-        if gates > self.most_gates:
-            return False
-        self.drawn += 1
-        return bool(self.draws[self.drawn - 1] < self.sideways)
-
-    def fields(self) -> npt.NDArray[np.int64]:
-        """Return the walk's state for a kernel, which counts changes from its own first one."""
-        fields = np.zeros(k.WALK_FIELDS, np.int64)
-        fields[k.TRIED], fields[k.MOST_TRIED] = self.tried, self.most_tried
-        fields[k.IMPROVEMENTS], fields[k.WRONG] = self.improvements, self.wrong
-        fields[k.DRAWN] = self.drawn
-        return fields
-
-    def read_fields(self, fields: npt.NDArray[np.int64], first: int) -> None:
-        """Read the state back from a kernel whose first change was the walk's `first`."""
-        self.place = first + int(fields[k.PLACE])
-        self.tried, self.improvements = int(fields[k.TRIED]), int(fields[k.IMPROVEMENTS])
-        self.wrong, self.drawn = int(fields[k.WRONG]), int(fields[k.DRAWN])
+        if wrong == self.wrong and gates <= self.most_gates:
+            return bool(self.rng.random() < self.sideways)
+        better = wrong < self.wrong
+        self.improvements -= better
+        self.wrong = min(wrong, self.wrong)
+        return better
 
 
 class Found(NamedTuple):
@@ -104,24 +83,32 @@ class Candidates(SimulatedBase):
         self,
         parameters: npt.NDArray[np.int32],
         ops: Ops,
-        walk: Walk,
+        rule: Rule,
         on_progress: Callable[[], None],
-    ) -> tuple[npt.NDArray[np.int64], bool]:
-        """Continue a walk through these changes; return the indices of those that are kept.
+    ) -> tuple[npt.NDArray[np.int64], int, bool]:
+        """Try these changes until the rule ends it; return the indices of those that are kept.
 
         The base takes over the kept changes. At least one change is tried, if there is any.
-        `on_progress` is called now and then. Also returns whether the next change's values fit.
+        `on_progress` is called now and then. Also returns how many were passed, and whether the
+        next change's values fit.
         """
-        job, fields, first = new_job(parameters, ops, k.WALKS), walk.fields(), walk.place
+        job, fields = new_job(parameters, ops, k.WALKS), np.zeros(k.WALK_FIELDS, np.int64)
+        counts = [k.TRIED, k.IMPROVEMENTS, k.WRONG]
+        fields[counts] = rule.tried, min(rule.improvements, len(ops) + 1), rule.wrong
+        fields[k.MOST_TRIED], before = rule.most_tried, rule.rng.bit_generator.state
+        chances, draws = np.array([rule.most_gates, rule.sideways]), rule.rng.random(len(ops))
         fits = True
-        while fits and fields[k.PLACE] < len(ops) and (walk.goes_on or not fields[k.PLACE]):
+        while fits and fields[k.PLACE] < len(ops) and (rule.goes_on or not fields[k.PLACE]):
             may_cancel()
             on_progress()
             fields[k.END] = min(len(ops), fields[k.PLACE] + AT_ONCE)
-            fits = self.judge(job, fields, walk.chances, walk.draws)
-            walk.read_fields(fields, first)
+            fits = self.judge(job, fields, chances, draws)
+            rule.tried, rule.improvements, rule.wrong = fields[counts].tolist()
             fits = fits or self.find_room()
-        return job.kept[: fields[k.KEPT]], fits
+        # As if each number had been drawn only when needed.
+        rule.rng.bit_generator.state = before
+        rule.rng.random(fields[k.DRAWN])
+        return job.kept[: fields[k.KEPT]], int(fields[k.PLACE]), fits
 
     def find(self, parameters: npt.NDArray[Any], ops: npt.NDArray[Any]) -> Found | None:
         """Return the first change that leaves no wrong bit; None if its values do not fit."""

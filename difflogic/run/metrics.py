@@ -18,7 +18,7 @@ from difflogic.system.errors import RunDirectoryError
 from difflogic.system.files import open_plain, refused
 
 if TYPE_CHECKING:
-    from difflogic.search.finishing import Finished
+    from difflogic.search.finisher import Finished
 
 PHASES = (
     "sample",

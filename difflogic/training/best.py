@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.config import Config
-from difflogic.search.finishing import AnyFinisher, Finished
-from difflogic.search.polishing import Polished
-from difflogic.search.search import OnProgress
+from difflogic.search.finisher import AnyFinisher, Finished
+from difflogic.search.polish import Polished
+from difflogic.search.walk import OnProgress
 from difflogic.system.callbacks import ignore
 from difflogic.system.streams import Purpose, stream
 from difflogic.training.sampling import attempt_of

@@ -20,7 +20,7 @@ from difflogic.engine.layout import Grid, samples_per_group
 from difflogic.engine.program import compile_program
 from difflogic.engine.sharing import Sharing
 from difflogic.model.model import Model
-from difflogic.search.memory import search_bytes
+from difflogic.search.footprint import search_bytes
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import at_least, counted, parse_bytes, show_bytes
 from difflogic.training.pool import pool_steps

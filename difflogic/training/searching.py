@@ -15,12 +15,13 @@ from difflogic.evaluation.exactness import Plan, is_deterministic
 from difflogic.evaluation.scene import Streams
 from difflogic.model.model import Model
 from difflogic.run.metrics import StepResult
-from difflogic.search.correcting import Corrector
-from difflogic.search.finishing import AnyFinisher, Correction, Finished, Finisher
-from difflogic.search.rewiring import Rewirer
-from difflogic.search.search import GradientSensitivity, OnProgress
-from difflogic.search.sizes import ROUND
+from difflogic.search.corrector import Corrector
+from difflogic.search.finisher import AnyFinisher, Correction, Finished, Finisher
+from difflogic.search.footprint import ROUND
+from difflogic.search.rewirer import Rewirer
+from difflogic.search.sensitivity import GradientSensitivity
 from difflogic.search.toughness import Toughness
+from difflogic.search.walk import OnProgress
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.system.streams import Purpose

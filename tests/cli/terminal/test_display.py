@@ -14,8 +14,8 @@ from cli.terminal.display import Lines, Progress, show_preview
 from cli.terminal.screen import Display, Screen
 from difflogic.config import load_config
 from difflogic.run.metrics import PHASES, MetricsRow
-from difflogic.search.polishing import CircuitCost
-from difflogic.search.search import SearchProgress
+from difflogic.search.polish import CircuitCost
+from difflogic.search.walk import SearchProgress
 from difflogic.tasks import make_task
 from tests.cli.terminal.screens import Terminal, open_terminal
 

@@ -9,7 +9,7 @@ from difflogic.config.effects import why_not_rectify, without_effect
 from difflogic.library.groups import SweepOptions
 from difflogic.library.sweeping import sweep
 from difflogic.library.training import train
-from difflogic.search.rectifying import can_rectify
+from difflogic.search.rectification import can_rectify
 from difflogic.tasks import make_task
 from difflogic.training import searching
 from difflogic.training.sampling import staged

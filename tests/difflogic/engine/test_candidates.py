@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,7 +13,7 @@ from difflogic.circuit.gates import OPS, Op
 from difflogic.circuit.netlist import Architecture, flatten, wire
 from difflogic.engine import bases
 from difflogic.engine.bases import new_job
-from difflogic.engine.candidates import Candidates, Walk
+from difflogic.engine.candidates import Candidates, Rule
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.kernels import candidates as k
 from difflogic.engine.layout import Grid
@@ -181,29 +183,24 @@ def test_a_walk_equals_its_decisions_one_by_one(seed, masks, passing, sideways, 
     wrong, gates = case.alone(case.ops)
     most_tried = int(rng.integers(10, 70))
 
-    def begun():
-        draws = np.random.default_rng(1).random(60)
-        return Walk(wrong, improvements, most_tried, gates + 0.5, sideways, draws)
-
-    candidates = case.candidates()
-    walk, changed = begun(), case.ops.copy()
-    while walk.goes_on and walk.place < 60:
-        first = walk.place
-        kept, fits = candidates.walk(parameters[first:], ops[first:], walk, ignore)
-        assert fits
-        for place in first + kept:
-            changed[parameters[place]] = ops[place]
-
-    plain = begun()
-    for parameter, op in zip(parameters.tolist(), ops.tolist(), strict=True):
-        if not plain.goes_on:
+    rule, plain = (
+        Rule(np.random.default_rng(1), most_tried, wrong, gates + 0.5, sideways, improvements)
+        for _ in range(2)
+    )
+    kept, passed, fits = case.candidates().walk(parameters, ops, rule, ignore)
+    assert fits
+    changed = case.ops.copy()
+    for place in kept:
+        changed[parameters[place]] = ops[place]
+    for number, (parameter, op) in enumerate(zip(parameters.tolist(), ops.tolist(), strict=True)):
+        if number and not plain.goes_on:
+            assert number == passed
             break
-        plain.place += 1
         if op != case.ops[parameter] and plain.decide(*case.alone(case.changed(parameter, op))):
             case.ops = case.changed(parameter, op)
     np.testing.assert_array_equal(changed, case.ops)
-    for field in ("wrong", "improvements", "tried", "drawn", "place"):
-        assert getattr(walk, field) == getattr(plain, field)
+    assert rule.rng.random() == plain.rng.random()
+    assert replace(rule, rng=None) == replace(plain, rng=None)
 
 
 def test_a_change_that_leaves_nothing_wrong_is_found():
@@ -236,11 +233,11 @@ def test_a_base_finds_room_for_the_values_of_changes(monkeypatch):
     parameters = np.arange(case.netlist.parameters, dtype=np.int32)
     ops = np.full(len(parameters), Op.XOR, np.uint8)
     walking = case.candidates()
-    walk = Walk(10**9, 10**9, 10**9, 10**9, 1.0, np.zeros(len(ops)))
-    while walk.place < len(ops):
-        walk.wrong = 10**9  # so that every change is an improvement
-        next_one = slice(walk.place, walk.place + 1)
-        assert walking.walk(parameters[next_one], ops[next_one], walk, ignore)[1]
+    rule = Rule(np.random.default_rng(0), 10**9, improvements=10**9)
+    for place in range(len(ops)):
+        rule.wrong = 10**9  # so that every change is an improvement
+        next_one = slice(place, place + 1)
+        assert walking.walk(parameters[next_one], ops[next_one], rule, ignore)[2]
     candidates = case.candidates()
     before = len(candidates._base.free)
     for parameter in range(case.netlist.parameters):

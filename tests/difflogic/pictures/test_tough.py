@@ -16,7 +16,7 @@ from difflogic.pictures.tough import FLAGS, SIDES, voting_layers
 from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.folding import fold
 from difflogic.proof.convergence.orbits import plain_step
-from difflogic.search.correcting import Corrector
+from difflogic.search.corrector import Corrector
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
 

@@ -14,10 +14,10 @@ from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import FIRST_FOUND, NumberedStarts, Streams
 from difflogic.model.model import Model
 from difflogic.proof.convergence.folding import live_circuit
-from difflogic.search import verifying
-from difflogic.search.finishing import Finisher
+from difflogic.search import verifier
+from difflogic.search.finisher import Finisher
 from difflogic.search.judge import DOUBTFUL, Judge
-from difflogic.search.search import GradientSensitivity
+from difflogic.search.sensitivity import GradientSensitivity
 from difflogic.system.streams import Purpose
 from tests.difflogic.proof.convergence.trained import trained
 
@@ -50,7 +50,7 @@ def config_of(channels: int, *overrides: str) -> Config:
 
 
 def finisher_of(config: Config, netlist: Netlist) -> Finisher:
-    plan = Plan.of(config, verifying.ROUND, STREAMS)
+    plan = Plan.of(config, verifier.ROUND, STREAMS)
     sensitivity = GradientSensitivity(netlist, plan, config.automaton.steps)
     return Finisher(netlist, plan, config.finishing, sensitivity)
 

@@ -16,7 +16,7 @@ from difflogic.evaluation.trial import count_wrong
 from difflogic.library.training import resolve
 from difflogic.model.hardening import netlist_of
 from difflogic.model.model import Model
-from difflogic.search.verifying import Verifier
+from difflogic.search.verifier import Verifier
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import custom, draw_batch, make_task, start_of
 from difflogic.tasks.code import contradiction, find_code

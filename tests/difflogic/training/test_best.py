@@ -11,8 +11,8 @@ from hypothesis.extra import numpy as arrays
 from difflogic.circuit import gates
 from difflogic.evaluation import check
 from difflogic.model.model import Model
-from difflogic.search.finishing import Finished
-from difflogic.search.polishing import CircuitCost, Polished
+from difflogic.search.finisher import Finished
+from difflogic.search.polish import CircuitCost, Polished
 from difflogic.system.jit import JIT
 from difflogic.tasks import make_task
 from difflogic.training.best import BestCircuit, Gain, make_most_probable

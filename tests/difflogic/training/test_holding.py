@@ -10,9 +10,9 @@ from difflogic.engine import oracle
 from difflogic.evaluation.exactness import Plan, assure, check
 from difflogic.evaluation.scene import Patches, Streams
 from difflogic.evaluation.trial import Trial
-from difflogic.search.finishing import Finisher
-from difflogic.search.search import GradientSensitivity
-from difflogic.search.verifying import FIRST_STARTS
+from difflogic.search.finisher import Finisher
+from difflogic.search.sensitivity import GradientSensitivity
+from difflogic.search.verifier import FIRST_STARTS
 from difflogic.system.streams import Purpose
 from difflogic.tasks import make_task
 from difflogic.training.searching import Trainer

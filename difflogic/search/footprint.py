@@ -1,4 +1,4 @@
-"""The memory that searches for exact circuits take, for the plan: an upper bound."""
+"""How many starts a search looks at, and the memory that it takes, for the plan: an upper bound."""
 
 from __future__ import annotations
 
@@ -8,8 +8,23 @@ from difflogic.config.models import Config
 from difflogic.engine.kernels.structures import WORDS
 from difflogic.engine.layout import Grid
 from difflogic.engine.slope_memory import CELLS, MOST_SLOPES, most_slopes
-from difflogic.search.sizes import FIRST_STARTS, MOST_SAMPLES, ROUND, VERIFIED_STARTS, most_samples
 from difflogic.tasks import make_task
+
+MOST_SAMPLES = 64
+"""Most starts of a search. Each makes every candidate slower."""
+
+FIRST_STARTS = 8
+"""Starts at the beginning of a search. Counterexamples join them."""
+
+VERIFIED_STARTS = 1024
+"""Further starts on which a circuit must have no wrong cell. A circuit that is wrong on one start
+in 200 passes them once in 170 times."""
+
+ROUND = 256
+"""Fresh starts that are checked together for counterexamples."""
+
+SEARCH_CELLS = 1024
+"""Cells that a gradient is taken over, about: a few grids, or many small ones."""
 
 SIMULATOR, GRADIENT, BASE = 80, 208, 168
 """Bytes for a row of the netlist: in a simulator, and at most in a gradient and in the base that
@@ -85,3 +100,8 @@ def packed_bytes(grid: Grid, samples: int) -> int:
     furthest = grid.cells if grid.boundary == "periodic" else grid.width + 1
     words = -(-samples * grid.cells // (64 * WORDS)) * WORDS
     return 8 * (words + 2 * (furthest // 64 + 2))
+
+
+def most_samples(grid: Grid) -> int:
+    """Return the most samples that a gradient is taken over."""
+    return max(1, SEARCH_CELLS // grid.cells)

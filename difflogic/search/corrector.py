@@ -22,8 +22,8 @@ from difflogic.model.model import Model
 from difflogic.pictures.correction import NEW, add_correction
 from difflogic.pictures.decision_diagram import FREE, DecisionDiagram, smallest_diagram
 from difflogic.pictures.places import Places
-from difflogic.search.finishing import Correction, Finished
-from difflogic.search.search import OnProgress, SearchProgress
+from difflogic.search.finisher import Correction, Finished
+from difflogic.search.walk import OnProgress, SearchProgress
 from difflogic.system.callbacks import ignore
 from difflogic.tasks import Task
 

@@ -31,13 +31,13 @@ from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.trial import Ops
 from difflogic.model.hardening import netlist_of
 from difflogic.model.model import Model
-from difflogic.search.finishing import Correction, Finished
+from difflogic.search.finisher import Correction, Finished
 from difflogic.search.judge import Judge
 from difflogic.search.limits import Limits
-from difflogic.search.polishing import CircuitCost, Polished
-from difflogic.search.search import OnProgress, SearchProgress
+from difflogic.search.polish import CircuitCost, Polished
 from difflogic.search.toughness import Toughness
-from difflogic.search.verifying import Verifier
+from difflogic.search.verifier import Verifier
+from difflogic.search.walk import OnProgress, SearchProgress
 from difflogic.system.callbacks import ignore, may_cancel
 from difflogic.system.streams import Purpose, stream
 

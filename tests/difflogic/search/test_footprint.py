@@ -11,8 +11,8 @@ from difflogic.engine.hardware import Hardware
 from difflogic.engine.rollout import Engine
 from difflogic.engine.workers import Workers
 from difflogic.model.model import Model
-from difflogic.search.rectifying import Rectifier
-from difflogic.search.search import Changes
+from difflogic.search.changes import Changes
+from difflogic.search.rectification import Rectifier
 from difflogic.tasks import make_task
 from difflogic.training.plan import ParallelPlan
 from difflogic.training.searching import make_finisher
@@ -70,7 +70,7 @@ def test_a_search(config, starts):
         assert candidates is not None
         found = [finisher._sensitivity._hard, finisher._fresh, trial._blocks, candidates]
         if finisher._rectifies:
-            rectifier = Rectifier(model.netlist, finisher._scene, finisher._first_samples)
+            rectifier = Rectifier(model.netlist, finisher._scene, finisher.first_samples)
             gates = np.arange(model.netlist.gates) + model.netlist.inputs
             traced = rectifier._trace(model.ops, np.arange(model.netlist.rows), gates)
             found += [rectifier._hard, traced]

@@ -13,8 +13,9 @@ from difflogic.engine import oracle
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Streams
 from difflogic.evaluation.trial import Trial
-from difflogic.search import sizes
-from difflogic.search.search import Changes, GradientSensitivity
+from difflogic.search import footprint
+from difflogic.search.changes import Changes
+from difflogic.search.sensitivity import GradientSensitivity
 from difflogic.system.streams import Purpose
 from difflogic.tasks import draw_batch, make_task
 from tests.difflogic.engine.built import read_once
@@ -133,7 +134,7 @@ def test_the_prediction_is_exact_for_all_cases_of_the_game_of_life():
 
 def test_only_the_first_of_many_samples_count(monkeypatch):
     """They are those with the most wrong cells."""
-    monkeypatch.setattr(sizes, "SEARCH_CELLS", 100)  # two grids of 42 cells
+    monkeypatch.setattr(footprint, "SEARCH_CELLS", 100)  # two grids of 42 cells
     config = tiny()
     model = random_model(config)
     found = predict(model.netlist, config, model.ops, (7, 3, 5, 1))

@@ -19,16 +19,18 @@ import numpy.typing as npt
 
 from difflogic.circuit.netlist import Netlist
 from difflogic.config.sections import FinishingConfig
+from difflogic.engine.candidates import Rule
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Scene
 from difflogic.evaluation.trial import Ops, Trial
 from difflogic.model.model import Model
-from difflogic.search.polishing import Polished, polish
-from difflogic.search.rectifying import RectifyingSearch, can_rectify
-from difflogic.search.search import FEW_WRONG, OnProgress, Search, Sensitivity
-from difflogic.search.sizes import MOST_SAMPLES
+from difflogic.search.footprint import MOST_SAMPLES
+from difflogic.search.polish import Polished, polish
+from difflogic.search.rectification import RepairByDetectors, can_rectify
+from difflogic.search.repair import FEW_WRONG, Repair, Sensitivity
 from difflogic.search.toughness import Toughness
-from difflogic.search.verifying import Verifier
+from difflogic.search.verifier import Verifier
+from difflogic.search.walk import OnProgress
 from difflogic.system.callbacks import ignore
 
 LATER = 16
@@ -126,32 +128,33 @@ class Finisher(Verifier):
         """
         if self._plan.numbered_starts is not None:
             self._plan.numbered_starts.clear()
-        samples, scene = self._first_samples, self._scene
+        samples, scene = self.first_samples, self._scene
         if self._rectifies and self._plan.holds:
             scene = replace(scene, at=scene.at[: self._useful_steps(logits.argmax(axis=0))])
-        search = (RectifyingSearch if self._rectifies else Search)(
-            self._netlist, logits, self._sensitivity, rng, self._settings.candidates, on_progress
+        rule = Rule(rng, self._settings.candidates)
+        search = (RepairByDetectors if self._rectifies else Repair)(
+            self.netlist, logits, self._sensitivity, rule, on_progress
         )
-        search.set_trial(Trial(self._netlist, scene, samples))
-        before = search.wrong
+        search.set_trial(Trial(self.netlist, scene, samples))
+        before = rule.wrong
         while not self._heals(search.ops):
             search.few_wrong = self._few_wrong(scene)
             search.run()
             found = search.ops
-            exact, failing = (self._heals(found), []) if search.wrong else self.verify(found)
-            over = search.wrong or exact or search.is_over
-            late = None if over or failing else self._wrong_later(search.ops, scene)
+            exact, failing = (self._heals(found), []) if rule.wrong else self.verify(found)
+            over = exact or rule.wrong or rule.tried >= rule.most_tried
+            late = None if over or failing else self._wrong_later(found, scene)
             if over or not (failing or late):
-                fresh = 0 if exact else int(self._fresh[0](search.ops).sum())
-                return Finished(search.ops, exact, before, search.wrong, fresh, search.candidates)
+                fresh = 0 if exact else int(self._fresh[0](found).sum())
+                return Finished(found, bool(exact), before, rule.wrong, fresh, rule.tried)
             if late:
                 scene = scene.until(late)
             # Where others are damaged, the first one is not: it alone tests later steps.
             stay = 1 if scene.undamaged_at else 0
             others = samples[stay:] + tuple(failing)
             samples = samples[:stay] + others[stay - MOST_SAMPLES :]
-            search.set_trial(Trial(self._netlist, scene, samples))
-        return Finished(search.ops, True, before, search.wrong, 0, search.candidates)
+            search.set_trial(Trial(self.netlist, scene, samples))
+        return Finished(search.ops, True, before, rule.wrong, 0, rule.tried)
 
     def _few_wrong(self, scene: Scene) -> int:
         """Return the largest number of wrong cells with which a stuck search continues."""
@@ -165,7 +168,7 @@ class Finisher(Verifier):
 
         Errors spread from step to step: later steps follow once the earlier ones are right.
         """
-        wrong = self.trial(self._first_samples)(ops.astype(np.uint8)).sum(axis=1)
+        wrong = self.trial(self.first_samples)(ops.astype(np.uint8)).sum(axis=1)
         few = np.cumsum(wrong) <= self._settings.rectify * np.arange(1, len(wrong) + 1)
         return 1 + int(np.flatnonzero(few)[-1]) if few.any() else 1
 
@@ -180,7 +183,7 @@ class Finisher(Verifier):
         later = replace(
             scene, at=tuple(range(seen + 1, LATER * seen)), undamaged_at=(), damage=None
         )
-        wrong = Trial(self._netlist, later, (0,))(ops)[:, 0]
+        wrong = Trial(self.netlist, later, (0,))(ops)[:, 0]
         return later.at[int(wrong.astype(np.bool_).argmax())] if wrong.any() else None
 
     def complete(self, model: Model) -> Model:
@@ -195,18 +198,8 @@ class Finisher(Verifier):
         """
         if not self.can_prove or not self._settings.polish:
             return found
-        from_step = None if self._complete else self.judge.certified_step(found.ops)
-        latest = self.judge.latest_step
-        polished = polish(
-            netlist=self._netlist,
-            verifier=self,
-            verified=found.ops,
-            from_step=from_step,
-            samples=self._first_samples,
-            rng=rng,
-            budget=self._settings.polish,
-            latest=latest if hasten else None,
-        )
+        budget, latest = self._settings.polish, self.judge.latest_step
+        polished = polish(self, found.ops, rng, budget, hasten)
         late = latest is not None and (polished.after.from_step or 0) > latest
         return replace(
             found, ops=polished.ops, polished=polished, late=late, exact=found.exact and not late

@@ -7,7 +7,7 @@ from difflogic.circuit import gates
 from difflogic.engine import oracle
 from difflogic.model.model import Model
 from difflogic.pictures.picture import Picture
-from difflogic.search.correcting import Corrector
+from difflogic.search.corrector import Corrector
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
 from difflogic.training.searching import Trainer

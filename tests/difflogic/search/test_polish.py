@@ -15,14 +15,15 @@ from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Streams
 from difflogic.evaluation.trial import Trial
 from difflogic.proof.convergence import sets
-from difflogic.search import polishing, verifying
-from difflogic.search.finishing import Finished, Finisher
+from difflogic.search import polish as polishing
+from difflogic.search import verifier
+from difflogic.search.finisher import Finished, Finisher
 from difflogic.search.judge import Judge
-from difflogic.search.polishing import CircuitCost, Polished, polish
+from difflogic.search.polish import CircuitCost, Polished, polish
 from difflogic.system.streams import Purpose
 from tests.difflogic.engine.built import game_of_life
 from tests.difflogic.proof.convergence.trained import checkerboard_question, trained
-from tests.difflogic.search.test_finishing import life, wrong_boards
+from tests.difflogic.search.test_finisher import life, wrong_boards
 from tests.difflogic.search.test_judge import config_of, netlist_of
 
 STREAMS = Streams(23, Purpose.CHECK_START, Purpose.CHECK_MASK)
@@ -30,7 +31,7 @@ STREAMS = Streams(23, Purpose.CHECK_START, Purpose.CHECK_MASK)
 
 def finisher_of(config: Config, netlist: Netlist, budget: int) -> Finisher:
     settings = config.finishing.model_copy(update={"polish": budget})
-    plan = Plan.of(config, verifying.ROUND, STREAMS)
+    plan = Plan.of(config, verifier.ROUND, STREAMS)
     return Finisher(netlist, plan, settings, lambda ops, samples: pytest.fail("a search"))
 
 
@@ -152,6 +153,8 @@ class Refusing:
 
     def __init__(self, finisher: Finisher, failing: list[int]) -> None:
         self.finisher, self.failing, self.judge = finisher, failing, finisher.judge
+        self.netlist, self.first_samples = finisher.netlist, range(4)
+        self.proved_from = finisher.proved_from
         self.trials: list[tuple[int, ...]] = []
         self.refused = 0
 
@@ -168,7 +171,7 @@ def test_unverified_circuits_are_dropped_and_counterexamples_join() -> None:
     netlist, ops = netlist_of("checkerboard-seed-2")
     config = config_of(netlist.channels)
     prover = Refusing(finisher_of(config, netlist, 1), [77])
-    found = polish(netlist, prover, ops, 13, range(4), np.random.default_rng(0), 800)
+    found = polish(prover, ops, np.random.default_rng(0), 800, hasten=False)
     assert prover.refused > 0
     assert found.before == found.after
     live = found.ops != ops

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from difflogic.circuit.netlist import Netlist
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.trial import Ops, Trial
+from difflogic.search.footprint import FIRST_STARTS, ROUND, VERIFIED_STARTS
 from difflogic.search.judge import Judge
-from difflogic.search.sizes import FIRST_STARTS, ROUND, VERIFIED_STARTS
 from difflogic.search.toughness import Toughness
 
 NEW_COUNTEREXAMPLES = 4
@@ -36,7 +36,7 @@ class Verifier:
         If `toughness` is given, at most `most_wrong` cells may be wrong on average under damage.
         """
         self.toughness, self._most_wrong = toughness, most_wrong
-        self._netlist, self._plan = netlist, plan
+        self.netlist, self._plan = netlist, plan
         # Only the decisive steps are compared.
         self._scene = replace(plan.scene, at=plan.decisive)
         # The search has all starts from the beginning.
@@ -79,6 +79,10 @@ class Verifier:
         trial = self.trial(tuple(self._plan.numbered_starts.add(judgement.doubtful_starts())))
         return False, _worst(trial, trial(ops).sum(axis=0))
 
+    def proved_from(self, ops: Ops) -> int | None:
+        """Return the step from which a certificate holds; None without one, or if cases decide."""
+        return None if self._complete else self.judge.certified_step(ops)
+
     def _is_tough(self, toughness: Toughness, ops: Ops) -> bool:
         """Return whether few cells are wrong under damage, and the rest is proved, in time."""
         step, latest = self.judge.certified_step(ops), self.judge.latest_step
@@ -91,7 +95,7 @@ class Verifier:
         return self._plan.scene.damage is not None and self.judge.keeps(ops)
 
     @property
-    def _first_samples(self) -> tuple[int, ...]:
+    def first_samples(self) -> tuple[int, ...]:
         """The numbers of a search's first starts."""
         most = self._plan.starts if self._complete else FIRST_STARTS
         if self._plan.covers_all_starts:
@@ -103,7 +107,7 @@ class Verifier:
         if self._complete:
             yield range(self._plan.starts)
             return
-        first = len(self._first_samples)
+        first = len(self.first_samples)
         end = self._plan.starts if self._plan.covers_all_starts else first + VERIFIED_STARTS
         for start in range(first, end, ROUND):
             yield range(start, min(start + ROUND, end))
@@ -112,7 +116,7 @@ class Verifier:
 
     def trial(self, samples: Sequence[int]) -> Trial:
         """Return the trial of the starts with these numbers."""
-        return Trial(self._netlist, self._scene, samples)
+        return Trial(self.netlist, self._scene, samples)
 
 
 def _worst(trial: Trial, wrong: npt.NDArray[np.int64]) -> list[int]:

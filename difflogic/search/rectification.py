@@ -15,7 +15,7 @@ don't-cares. The predictions are of first order, so each resulting circuit must 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -24,13 +24,14 @@ import numpy.typing as npt
 
 from difflogic.circuit.gates import OPS, READS, Op
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.detectors import Detectors
+from difflogic.engine.detectors import Detectors, Rectification
 from difflogic.engine.hard import mark_live
 from difflogic.engine.hard_gradients import HardGradients
 from difflogic.engine.slope_memory import MOST_SLOPES
 from difflogic.evaluation.scene import Scene
 from difflogic.evaluation.trial import Ops, Trial, draw_samples
-from difflogic.search.search import DRIFT, GRADIENT_COST, Search, SearchProgress
+from difflogic.search.repair import DRIFT, GRADIENT_COST, Repair
+from difflogic.search.walk import walk
 
 MAKING_SPARE = 4000
 """Changes to try in order to free gates, before free gates become detectors."""
@@ -72,8 +73,8 @@ class Place(NamedTuple):
     most_gates: float
 
 
-class RectifyingSearch(Search):
-    """A `Search` that rectifies if no change of one gate helps. It needs all starts of the task."""
+class RepairByDetectors(Repair):
+    """A repair that rectifies if no change of one gate helps. It needs all starts of the task."""
 
     _corrected = True
     """Whether the last rectifications corrected a cell; true before the first."""
@@ -83,6 +84,8 @@ class RectifyingSearch(Search):
     """The first circuit where the search was stuck."""
     _best: Place | None = None
     """The best circuit given up so far."""
+    _wrong_before: int | None = None
+    """Cells that were wrong before the last rectifications."""
 
     def set_trial(self, trial: Trial) -> None:
         """Continue with the starts of `trial`, which must be all starts of the task."""
@@ -92,11 +95,11 @@ class RectifyingSearch(Search):
         super().set_trial(trial)
 
     def run(self) -> None:
-        """Search like `Search.run`; simplify the circuit if it is right."""
+        """Search like `Repair.run`; simplify the circuit if it is right."""
         super().run()
-        if self._best is not None and self._best.wrong < self.wrong:
+        if self._best is not None and self._best.wrong < self.rule.wrong:
             self._go_to(self._best)
-        if not self.wrong:
+        if not self.rule.wrong:
             self._simplify()
 
     def _escape(self) -> None:
@@ -104,55 +107,77 @@ class RectifyingSearch(Search):
             self._first = self._place
         # Wiring decides which cells can be corrected: if none can, other gates must become live.
         if self._corrected:
-            self._make_spare()
+            self._simplify()
+            walk(self._removals, self._keep, MAKING_SPARE)
         else:
-            self._loosen()
-        self._corrected = self._correct()
+            self._trial(self.ops)
+            self.rule.most_gates = LOOSE * self._trial.active_gates
+            walk(self._others, self._keep, LOOSENING)
+        before, self._wrong_before = self.rule.wrong, None
+        walk(self._rectifications, self._correct, self.rule.most_tried)
+        self._corrected = self.rule.wrong < before
         self._failures = 0 if self._corrected else self._failures + 1
-        if self._failures == MOST_FAILURES and not self.is_over:
+        if self._failures == MOST_FAILURES and self.rule.tried < self.rule.most_tried:
             self._start_over()
 
     def _start_over(self) -> None:
         assert self._first is not None
-        if self._best is None or self.wrong < self._best.wrong:
+        if self._best is None or self.rule.wrong < self._best.wrong:
             self._best = self._place
         self._go_to(self._first)
         self._corrected, self._failures = True, 0
 
     @property
     def _place(self) -> Place:
-        return Place(self.ops, self.wrong, self._most_gates)
+        return Place(self.ops, self.rule.wrong, self.rule.most_gates)
 
     def _go_to(self, place: Place) -> None:
         self._take(place.ops)
-        self.wrong, self._most_gates = place.wrong, place.most_gates
+        self.rule.wrong, self.rule.most_gates = place.wrong, place.most_gates
 
-    @property
-    def _is_done(self) -> bool:
-        return not self.wrong or self.is_over
-
-    def _make_spare(self) -> None:
-        """Walk to circuits with fewer gates and no more errors; later descents keep that size."""
-        self._simplify()
-        end = self.candidates + MAKING_SPARE
-        while not self._is_done and self.candidates < end:
-            self._trial(self.ops)
-            self._most_gates = self._trial.active_gates
-            removed = self._rng.choice(REMOVING, DRIFT)
-            others = self._rng.integers(0, OPS, DRIFT)
-            self._drift(np.where(self._rng.random(DRIFT) < REMOVED, removed, others))
-
-    def _loosen(self) -> None:
-        """Walk to circuits with more gates and no more errors. Later descents may use the gates."""
+    def _removals(self, left: int) -> npt.NDArray[Any] | None:
+        """Propose ops, mostly for fewer gates; later descents keep that size."""
+        if self.rule.is_over:
+            return None
         self._trial(self.ops)
-        self._most_gates = LOOSE * self._trial.active_gates
-        end = self.candidates + LOOSENING
-        while not self._is_done and self.candidates < end:
-            self._drift(self._rng.integers(0, OPS, DRIFT))
+        self.rule.most_gates = self._trial.active_gates
+        removed = self.rule.rng.choice(REMOVING, DRIFT)
+        others = self.rule.rng.integers(0, OPS, DRIFT)
+        return np.where(self.rule.rng.random(DRIFT) < REMOVED, removed, others)
 
-    def _drift(self, ops: npt.NDArray[Any]) -> None:
-        gates = self._rng.choice(np.flatnonzero(self._live()), len(ops))
-        self._try(list(zip(gates.tolist(), ops.tolist(), strict=True)), 1.0, len(ops))
+    def _others(self, left: int) -> npt.NDArray[Any] | None:
+        """Propose any ops. Later descents may use the gates."""
+        return None if self.rule.is_over else self.rule.rng.integers(0, OPS, DRIFT)
+
+    def _keep(self, ops: npt.NDArray[Any]) -> int:
+        """Keep those of these ops, for any gates, that leave no more cells wrong."""
+        return self._try(self._live_gates(len(ops)), ops)
+
+    def _rectifications(self, left: int) -> Iterator[Rectification] | None:
+        """Propose rectifications of the circuit, as long as the last ones corrected a cell."""
+        rule = self.rule
+        if rule.is_over or rule.wrong == self._wrong_before:
+            return None
+        self._simplify()
+        self._wrong_before = rule.wrong
+        rule.tried += GRADIENT_COST
+        rule.sideways = SIDEWAYS
+        self._report()
+        return islice(self._rectifier.propose(self.ops, rule.rng), MOST_TRIED)
+
+    def _correct(self, found: Iterator[Rectification]) -> int:
+        """Keep those that leave no more cells wrong; they concern different points."""
+        rule, before, changed = self.rule, self.rule.tried, set[int]()
+        for each in found:
+            # Most of the others still help as much as before.
+            if changed.isdisjoint(each.ops) and self._changes.try_alone(
+                each.of(self._changes.ops), rule, any_size=True
+            ):
+                changed.update(each.ops)
+                if not rule.wrong:
+                    break
+        self.ops = self._changes.ops
+        return rule.tried - before
 
     def _simplify(self) -> None:
         self._take(self._rectifier.simplify(self.ops))
@@ -160,36 +185,6 @@ class RectifyingSearch(Search):
     def _take(self, ops: Ops) -> None:
         self._changes.go_to(ops)
         self.ops = ops
-
-    def _correct(self) -> bool:
-        """Correct cells one by one, as far as possible; return whether any was corrected."""
-        before = self.wrong
-        while not self._is_done:
-            self._simplify()
-            wrong = self.wrong
-            self.candidates += GRADIENT_COST
-            self._on_progress(SearchProgress(self.candidates, self._budget, wrong))
-            self._correct_by_one_trace()
-            if self.wrong == wrong:
-                break
-        return self.wrong < before
-
-    def _correct_by_one_trace(self) -> None:
-        changed = set[int]()
-        for found in islice(self._rectifier.propose(self.ops, self._rng), MOST_TRIED):
-            if not changed.isdisjoint(found.ops):
-                continue
-            self.candidates += 1
-            ops = found.of(self.ops)
-            wrong = int(self._trial(ops).sum())
-            if wrong > self.wrong or (wrong == self.wrong and self._rng.random() >= SIDEWAYS):
-                continue
-            # The others concern other points: most help as much as before.
-            self.ops, self.wrong = ops, wrong
-            changed.update(found.ops)
-            if not wrong:
-                break
-        self._take(self.ops)
 
 
 class Rectifier:

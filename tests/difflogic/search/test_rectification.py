@@ -16,9 +16,9 @@ from difflogic.engine.hard_gradients import HardGradients
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Streams, scene_of
 from difflogic.model.model import Model
-from difflogic.search.finishing import Finisher
-from difflogic.search.rectifying import Rectifier, RectifyingSearch, can_rectify
-from difflogic.search.search import GradientSensitivity
+from difflogic.search.finisher import Finisher
+from difflogic.search.rectification import Rectifier, RepairByDetectors, can_rectify
+from difflogic.search.sensitivity import GradientSensitivity
 from difflogic.system.streams import Purpose
 from difflogic.tasks import make_task
 from tests.difflogic.training.tiny import growing, tiny
@@ -151,13 +151,13 @@ def test_it_corrects_more_than_changes_of_one_gate(stays):
 
 
 def test_a_search_that_starts_over_ends_with_the_best(monkeypatch):
-    left, start_over = [], RectifyingSearch._start_over
+    left, start_over = [], RepairByDetectors._start_over
 
     def leave(search):
-        left.append(search.wrong)
+        left.append(search.rule.wrong)
         start_over(search)
 
-    monkeypatch.setattr(RectifyingSearch, "_start_over", leave)
+    monkeypatch.setattr(RepairByDetectors, "_start_over", leave)
     best = []
     for seed in range(4):
         left.clear()

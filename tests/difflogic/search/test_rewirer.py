@@ -18,7 +18,7 @@ from difflogic.model.model import Model
 from difflogic.proof.convergence import sets
 from difflogic.proof.convergence.planes import Board, Network
 from difflogic.search.limits import Limits
-from difflogic.search.rewiring import Rewirer, rebuilt, rewire
+from difflogic.search.rewirer import Rewirer, rebuilt, rewire
 from difflogic.search.toughness import Toughness
 from difflogic.tasks import make_task
 from difflogic.training.searching import make_finisher
