@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -18,10 +17,12 @@ from difflogic.evaluation.assurance import MOST_BITS, assure_automaton
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.trial import Ops
 from difflogic.model.hardening import automaton_of, hard_circuit
+from difflogic.proof.answer import Budget
 from difflogic.proof.convergence.all_sizes import Grids
-from difflogic.proof.convergence.deciding import by_sets
+from difflogic.proof.convergence.deciding import SETS
 from difflogic.proof.convergence.findings import Bits, Convergence, Finding
 from difflogic.proof.convergence.planes import Board, unpack
+from difflogic.proof.prover import prove
 from difflogic.proof.verdict import Verdict
 from difflogic.tasks import Task
 
@@ -32,32 +33,8 @@ DOUBTFUL = 64
 """Number of starts to draw from those that a certificate leaves open."""
 
 
-@dataclass(frozen=True, eq=False)
-class Judgement:
-    """What a certificate says about a circuit."""
-
-    proved: bool
-    """Whether every start reaches the target and stays there, on every grid if the task asks so."""
-    in_time: bool
-    """Whether the proof covers the decisive steps."""
-    finding: Finding
-    """About the training grid, in the lower right corner, and perhaps small grids beside it."""
-    shape: tuple[int, int, int]
-    """Channels of the netlist, and rows and columns of the training grid."""
-
-    def doubtful_starts(self) -> Bits:
-        """Return states that the certificate leaves open, shape (DOUBTFUL, C, height, width).
-
-        They depend only on the circuit. If some start stays wrong, some of these do.
-        """
-        question, final = self.finding.question, self.finding.final_sets
-        _, height, width = self.shape
-        least, most = (unpack(question.board, planes)[:, -height:, -width:] for planes in final)
-        rng = np.random.default_rng(0)
-        starts = np.zeros((DOUBTFUL, *self.shape), np.uint8)
-        drawn = rng.integers(0, 2, (DOUBTFUL, *least.shape), dtype=np.uint8)
-        starts[:, list(question.circuit.labels)] = np.where(least == most, least, drawn)
-        return starts
+BY_SETS = Budget(most=SETS.cost)
+"""Asks the one method that takes milliseconds."""
 
 
 class Judge:
@@ -76,19 +53,37 @@ class Judge:
         bits = self._netlist.channels * self._plan.scene.grid.cells
         return self._plan.numbered_starts is not None and bits <= MOST_BITS
 
-    def __call__(self, ops: Ops) -> Judgement:
-        """Judge the circuit with `ops` (parameters,). Requires `can_prove`."""
-        step, latest, grid = self.certified_step(ops), self.latest_step, self._plan.scene.grid
-        proved = step is not None and self.keeps(ops)
-        in_time = proved and step is not None and latest is not None and step <= latest
-        shape = self._netlist.channels, grid.height, grid.width
-        return Judgement(proved, in_time, self._by_sets(ops), shape)
+    def proves(self, ops: Ops) -> bool:
+        """Whether every start reaches the target and stays there, on every grid if asked so."""
+        return self.certified_step(ops) is not None and self.keeps(ops)
+
+    def is_late(self, ops: Ops) -> bool:
+        """Whether sets do not prove a circuit right, or only from a step after the decisive one."""
+        step, latest = self.certified_step(ops), self.latest_step
+        return step is None or (latest is not None and step > latest)
+
+    def doubtful_starts(self, ops: Ops) -> Bits:
+        """Return states that the certificate leaves open, shape (DOUBTFUL, C, height, width).
+
+        They depend only on the circuit. If some start stays wrong, some of these do.
+        """
+        finding, grid = self._by_sets(ops), self._plan.scene.grid
+        least, most = (
+            unpack(finding.question.board, planes)[:, -grid.height :, -grid.width :]
+            for planes in finding.final_sets
+        )
+        rng = np.random.default_rng(0)
+        starts = np.zeros((DOUBTFUL, self._netlist.channels, *least.shape[1:]), np.uint8)
+        drawn = rng.integers(0, 2, (DOUBTFUL, *least.shape), dtype=np.uint8)
+        labels = list(finding.question.circuit.labels)
+        starts[:, labels] = np.where(least == most, least, drawn)
+        return starts
 
     def certified_step(self, ops: Ops) -> int | None:
         """Return the step from which sets prove a circuit right; None if they do not.
 
         For a task that asks for every size, it is also right on the small grids: nearly always, it
-        is then proved on every grid. `__call__` makes that proof.
+        is then proved on every grid. `keeps` makes that proof.
         """
         found = self._by_sets(ops)
         if found.from_step is None:
@@ -128,7 +123,7 @@ class Judge:
         circuit = question.circuit
         parts = circuit.op, circuit.a, circuit.b, circuit.outputs
         key = *(part.tobytes() for part in parts), circuit.labels
-        found = self._recent.pop(key, None) or by_sets(question)
+        found = self._recent.pop(key, None) or prove(question, BY_SETS).evidence
         self._recent[key] = found
         if len(self._recent) > RECALLED:
             del self._recent[next(iter(self._recent))]

@@ -94,9 +94,7 @@ class Rewirer:
         return self._last[1]
 
     def _rewired(self, ops: Ops) -> Model | None:
-        judge = Judge(self._start.netlist, self._plan)
-        step, latest = judge.certified_step(ops), judge.latest_step
-        if step is None or (latest is not None and step > latest):
+        if Judge(self._start.netlist, self._plan).is_late(ops):
             return None
         rng = stream(self._start.config.training.seed, Purpose.POLISH)
         asked = self._toughness.limits(ops)

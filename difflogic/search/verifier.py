@@ -61,22 +61,22 @@ class Verifier:
         time, tries fresh starts. Returns no counterexamples if the search has all starts already,
         or if the circuit must be tough.
         """
-        if self.toughness is not None and self.judge.can_prove:
+        judge, certifies = self.judge, self.judge.can_prove
+        if self.toughness is not None and certifies:
             return self._is_tough(self.toughness, ops), []
-        judgement = self.judge(ops) if self.judge.can_prove else None
-        if (judgement is not None and judgement.in_time) or self._heals(ops):
+        proved = certifies and judge.proves(ops)
+        in_time = proved and judge.latest_step is not None and not judge.is_late(ops)
+        if in_time or self._heals(ops):
             return True, []
         for trial in self._fresh:
             wrong = trial(ops).sum(axis=0)
             if wrong.any():
                 return False, [] if self._complete else _worst(trial, wrong)
-        if judgement is None:
-            return self.judge.keeps(ops), []
-        if judgement.proved:
-            return True, []
+        if proved or not certifies:
+            return proved or judge.keeps(ops), []
         # Look for counterexamples among the starts that the certificate leaves open.
         assert self._plan.numbered_starts is not None
-        trial = self.trial(tuple(self._plan.numbered_starts.add(judgement.doubtful_starts())))
+        trial = self.trial(tuple(self._plan.numbered_starts.add(judge.doubtful_starts(ops))))
         return False, _worst(trial, trial(ops).sum(axis=0))
 
     def proved_from(self, ops: Ops) -> int | None:
@@ -85,10 +85,9 @@ class Verifier:
 
     def _is_tough(self, toughness: Toughness, ops: Ops) -> bool:
         """Return whether few cells are wrong under damage, and the rest is proved, in time."""
-        step, latest = self.judge.certified_step(ops), self.judge.latest_step
-        if step is None or (latest is not None and step > latest):
+        if self.judge.is_late(ops) or toughness(ops) > self._most_wrong:
             return False
-        return toughness(ops) <= self._most_wrong and toughness.confines(ops)
+        return toughness.confines(ops)
 
     def _heals(self, ops: Ops) -> bool:
         """Whether all damages are proved to grow back, even after the compared steps."""

@@ -68,10 +68,10 @@ def test_proved_in_time_needs_no_samples(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_samples_decide_about_a_late_proof(steps: int, exact: bool) -> None:
     netlist, ops = netlist_of("checkerboard-seed-2")
     config = config_of(netlist.channels, f"automaton.steps={steps}")
-    judgement = Judge(netlist, Plan.of(config, 8, STREAMS))(ops)
-    assert judgement.proved
-    assert judgement.finding.from_step == 13
-    assert judgement.in_time == exact
+    judge = Judge(netlist, Plan.of(config, 8, STREAMS))
+    assert judge.proves(ops)
+    assert judge.certified_step(ops) == 13
+    assert judge.is_late(ops) != exact
     finisher = finisher_of(config, netlist)
     found, failing = finisher.verify(ops)
     assert found == exact
@@ -79,12 +79,17 @@ def test_samples_decide_about_a_late_proof(steps: int, exact: bool) -> None:
     assert all(number < FIRST_FOUND for number in failing)
 
 
-def test_rounds_do_not_count_as_steps() -> None:
+def test_rounds_do_not_count_as_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     netlist, ops = netlist_of("checkerboard-async-seed-1")
     config = config_of(netlist.channels, "automaton.fire_rate=0.6", "automaton.steps=1000")
-    judgement = Judge(netlist, Plan.of(config, 8, STREAMS))(ops)
-    assert judgement.proved
-    assert not judgement.in_time
+    judge = Judge(netlist, Plan.of(config, 8, STREAMS))
+    assert judge.proves(ops)
+    assert judge.latest_step is None
+    # An early round does not make up for samples.
+    finisher = finisher_of(config, netlist)
+    monkeypatch.setattr(Finisher, "_fresh", property(lambda self: pytest.fail("samples")))
+    with pytest.raises(pytest.fail.Exception, match="samples"):
+        finisher.verify(ops)
 
 
 def stained() -> tuple[Netlist, np.ndarray]:
@@ -120,11 +125,11 @@ def test_a_refuted_circuit_is_not_exact(monkeypatch: pytest.MonkeyPatch) -> None
     """Counterexamples come from the open starts of the certificate, and really fail."""
     netlist, ops = stained()
     config = config_of(netlist.channels)
-    judgement = Judge(netlist, Plan.of(config, 8, STREAMS))(ops)
-    assert not judgement.proved
-    starts = judgement.doubtful_starts()
+    judge, again = (Judge(netlist, Plan.of(config, 8, STREAMS)) for _ in range(2))
+    assert not judge.proves(ops)
+    starts = judge.doubtful_starts(ops)
     assert starts.shape == (DOUBTFUL, netlist.channels, 8, 8)
-    assert (starts == Judge(netlist, Plan.of(config, 8, STREAMS))(ops).doubtful_starts()).all()
+    assert (starts == again.doubtful_starts(ops)).all()
     finisher = finisher_of(config, netlist)
     monkeypatch.setattr(Finisher, "_fresh", [])  # as if samples had found nothing
     exact, failing = finisher.verify(ops)
@@ -172,7 +177,7 @@ def test_the_judged_circuit_is_the_live_part(seed: int) -> None:
         ops[netlist.param], netlist.a, netlist.b, netlist.outputs, tuple(range(netlist.channels))
     )
     visible = tuple(config.task.loss_channels)
-    judged = Judge(netlist, Plan.of(config, 8, STREAMS))(ops).finding.question.circuit
+    judged = Judge(netlist, Plan.of(config, 8, STREAMS))._by_sets(ops).question.circuit
     expected = live_circuit(whole, visible)
     assert judged.labels == expected.labels
     for name in ("op", "a", "b", "outputs"):

@@ -77,10 +77,10 @@ def test_a_polished_checkerboard_is_certified_no_later(name: str) -> None:
     judge = Judge(netlist, Plan.of(config, 8, STREAMS))
     found = polished(config, netlist, ops)
     assert found.before == CircuitCost(
-        len(active_gates(netlist, ops, (0,))), judge(ops).finding.from_step
+        len(active_gates(netlist, ops, (0,))), judge.certified_step(ops)
     )
     assert found.after == CircuitCost(
-        len(active_gates(netlist, found.ops, (0,))), judge(found.ops).finding.from_step
+        len(active_gates(netlist, found.ops, (0,))), judge.certified_step(found.ops)
     )
     assert found.after <= found.before
     # All other gates are inactive.
