@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from difflogic.library.groups import SweepOptions as SweepOptions
     from difflogic.library.identifying import identify as identify
     from difflogic.library.layers import SoftRollout as SoftRollout
-    from difflogic.library.loaded import load as load
+    from difflogic.library.loaded_circuit import load as load
     from difflogic.library.proving import certify as certify
     from difflogic.library.proving import prove as prove
     from difflogic.library.records import runs as runs
@@ -77,7 +77,7 @@ _NAMES = {
     "difflogic.library.identifying": "identify",
     "difflogic.library.layers": "SoftRollout",
     "difflogic.library.records": "runs",
-    "difflogic.library.loaded": "load",
+    "difflogic.library.loaded_circuit": "load",
     "difflogic.library.rendering": "render",
     "difflogic.library.reporting": "plot report",
     "difflogic.library.ruling": "rule",

@@ -29,7 +29,7 @@ class Loaded:
     """Where a model's file is, beside its task's own code."""
 
     def __repr__(self) -> str:
-        return f"Loaded({self.name!r}, {self.model or self.circuit!r})"
+        return f"{type(self).__name__}({self.name!r}, {self.model or self.circuit!r})"
 
     def _repr_html_(self) -> str:
         """Show the circuit's sizes in a notebook; `Simplified` shows its gates."""

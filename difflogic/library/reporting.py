@@ -83,7 +83,7 @@ def report(
     if len(loaded) > 1:
         page = reports.build_gallery(small)
     else:
-        found = _source(loaded[0], given[0])
+        found = _source(loaded[0])
         results = evaluate(loaded[0], progress=progress).results if tested else None
         page = reports.build(found, small[0], results)
     if file is not None:
@@ -97,12 +97,12 @@ def framed(page: str) -> str:
     return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{escape(page)}"></iframe>'
 
 
-def _source(loaded: Loaded, given: Source) -> reports.Source:
+def _source(loaded: Loaded) -> reports.Source:
     """Return what is shown of something: of a run its training, too."""
     found = reports.Source(loaded.automaton, loaded.model)
-    if not loaded.trained or not isinstance(given, str | Path) or Path(given).is_file():
+    if loaded.folder is None or Path(loaded.name).is_file():
         return found
-    rows, summary = reports.read_training(saved_model(Path(given)).parent)
+    rows, summary = reports.read_training(saved_model(Path(loaded.name)).parent)
     exact = summary["exact_epoch"] if summary else None
     return replace(found, rows=rows, summary=summary, exact_epoch=exact)
 
@@ -147,7 +147,7 @@ def plot(source: str | Path, file: str | Path | None = None, *, force: bool = Fa
 
 def _run(source: str | Path) -> Figure:
     loaded = load(source)
-    found = _source(loaded, source)
+    found = _source(loaded)
     return runs.draw(loaded.require_model(), found.rows, found.exact_epoch)
 
 

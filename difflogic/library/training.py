@@ -15,7 +15,7 @@ from difflogic.config import Config, Override, load_config, shipped_configs
 from difflogic.config.effects import without_effect
 from difflogic.library.declaration import NewDirectory, Recipe, Set
 from difflogic.library.exchange import MessageCallback, ShouldStop, table
-from difflogic.library.loaded import Loaded, Source, load
+from difflogic.library.loaded import Source, load
 from difflogic.run.metrics import StepResult
 from difflogic.run.run_directory import RunDirectory, saved_model
 from difflogic.run.settings import differing, run_name, without_foreign_results
@@ -51,10 +51,6 @@ class Trained:
         """The epoch at which the hard circuit was verified to be exact; None if it was not."""
         epoch: int | None = self.summary["exact_epoch"]
         return epoch
-
-    def load(self) -> Loaded:
-        """Return the saved model."""
-        return load(self.path)
 
 
 def resolve(

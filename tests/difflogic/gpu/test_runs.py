@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from difflogic import check
+from difflogic import check, load
 from difflogic.library.groups import SweepOptions
 from difflogic.library.sweeping import sweep
 from difflogic.library.training import train
@@ -25,7 +25,7 @@ def test_a_run_finds_an_exact_circuit(tmp_path):
     found = train(config, directory=tmp_path / "run")
     assert found.finished
     assert found.exact_epoch is not None
-    assert check(found.load().require_model())["wrong_cells"] == 0
+    assert check(load(found.path).require_model())["wrong_cells"] == 0
 
 
 @pytest.mark.thorough

@@ -45,7 +45,7 @@ def test_a_framed_page_is_complete_and_may_only_run_scripts():
 def test_results_have_short_representations_and_need_no_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run = difflogic.train("checkerboard-small", SETTINGS, directory="run")
-    loaded = run.load()
+    loaded = difflogic.load(run.path)
     assert Cells(run._repr_html_()).cells[4:] == ["run", "3", "True", ""]
     assert Cells(loaded._repr_html_()).cells[6] == "run"
     small = difflogic.simplify(loaded, "low")
@@ -55,7 +55,8 @@ def test_results_have_short_representations_and_need_no_file(tmp_path, monkeypat
     shown += [difflogic.prove(loaded, small.automaton)]
     assert [each for each in shown if len(repr(each)) > 200] == []
     assert ElementTree.fromstring(small._repr_svg_()).tag.endswith("svg")
-    reported = difflogic.report("run", tests=False)
+    reported = loaded.report(tests=False)
+    assert reported.page == difflogic.report("run", tests=False).page
     assert len(repr(reported)) < 400
     assert Cells(reported._repr_html_()).frames[0]["srcdoc"] == reported.page
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
