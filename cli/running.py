@@ -23,7 +23,7 @@ from difflogic.system.quantities import counted
 if TYPE_CHECKING:
     from difflogic.config import Config
     from difflogic.library.experiments import Experiment
-    from difflogic.run.metrics import StepResult
+    from difflogic.run.measures import StepResult
     from difflogic.search.walk import SearchProgress
     from difflogic.system.ranks import Ranks
     from difflogic.tasks import Task

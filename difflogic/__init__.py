@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from difflogic.engine.hardware import Hardware as Hardware
     from difflogic.engine.rollout import Engine as Engine
     from difflogic.engine.work_stats import WorkStats as WorkStats
-    from difflogic.evaluation import check as check
+    from difflogic.evaluation.exactness import check as check
     from difflogic.library.applying import apply as apply
     from difflogic.library.benchmarking import bench as bench
     from difflogic.library.benchmarking import bench_simulation as bench_simulation
@@ -67,7 +67,7 @@ _NAMES = {
     "difflogic.training.plan": "ParallelPlan",
     "difflogic.engine.rollout": "Engine",
     "difflogic.engine.work_stats": "WorkStats",
-    "difflogic.evaluation": "check",
+    "difflogic.evaluation.exactness": "check",
     "difflogic.library.benchmarking": "bench bench_simulation compare plan",
     "difflogic.library.evaluating": "evaluate inspect",
     "difflogic.library.applying": "apply",

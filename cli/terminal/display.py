@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from difflogic.run.metrics import MetricsRow, StepResult
+    from difflogic.run.measures import StepResult
+    from difflogic.run.metrics import MetricsRow
     from difflogic.search.finisher import Finished
     from difflogic.search.walk import SearchProgress
     from difflogic.tasks import Preview

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from difflogic import evaluation, inspection
+from difflogic import inspection
 from difflogic.config import Config
+from difflogic.evaluation.tests import run_tests
 from difflogic.inspection import Inspection
 from difflogic.library.declaration import Seconds, Seed, Starts, checked
 from difflogic.library.exchange import Progress, ProgressCallback
@@ -95,7 +96,5 @@ def evaluate(
         progress(Progress("tests:", done, total, name))
 
     config, found = require_experiment(loaded, task), loaded.model or loaded.automaton
-    results = evaluation.run_tests(
-        found, tests, config=config, starts=starts, seed=seed, progress=test
-    )
+    results = run_tests(found, tests, config=config, starts=starts, seed=seed, progress=test)
     return Evaluated(loaded, results)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from difflogic.library.declaration import Port
-from difflogic.run.metrics import StepResult
+from difflogic.run.measures import StepResult
 from difflogic.run.run_directory import RunDirectory
 from difflogic.system.files import for_shell
 from difflogic.training.session import Session

@@ -16,7 +16,7 @@ from difflogic.config.effects import without_effect
 from difflogic.library.declaration import NewDirectory, Recipe, Set
 from difflogic.library.exchange import MessageCallback, ShouldStop, table
 from difflogic.library.loaded import Source, load
-from difflogic.run.metrics import StepResult
+from difflogic.run.measures import StepResult
 from difflogic.run.run_directory import RunDirectory, saved_model
 from difflogic.run.settings import differing, run_name, without_foreign_results
 from difflogic.run.start_model import StartModel

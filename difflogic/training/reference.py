@@ -18,7 +18,7 @@ from difflogic.config.models import Config
 from difflogic.config.sections import EPSILON
 from difflogic.engine import oracle
 from difflogic.model.model import Model
-from difflogic.run.metrics import PhaseTimer, StepResult
+from difflogic.run.measures import PhaseTimer, StepResult
 from difflogic.tasks import make_task
 from difflogic.training.pool import draw_pool
 from difflogic.training.sampling import attempt_of, draw_samples, staged

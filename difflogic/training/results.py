@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from difflogic.config import Config
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
-from difflogic.run.metrics import AROUND, TOTALS, History
+from difflogic.run.measures import AROUND, TOTALS
+from difflogic.run.metrics import History
 from difflogic.system import machine
 from difflogic.system.json_values import json_value
 from difflogic.tasks import make_task, task_class
@@ -71,14 +72,15 @@ def final_scores(model: Model, epochs: int | None = None) -> dict[str, Any]:
     all cases and in a random soup.
     """
     # Imported here, since it needs kernels, and readers of summaries do not.
-    from difflogic.evaluation import check, run_tests
-    from difflogic.evaluation.exactness import assure
+    from difflogic.evaluation.exactness import assure, check
     from difflogic.evaluation.settling import right_pairs
+    from difflogic.evaluation.subject import EXACTNESS, TESTS, Subject
 
     scores = {"checked": check(model, epochs), "assurance": json_value(assure(model))}
     pairs = right_pairs(from_model(model), make_task(model.config))
     if pairs is not None:
         scores["right_pairs"] = pairs
     if task_class(model.config.task).has_changing_targets():
-        scores["exactness"] = run_tests(model, ["exactness"])["tests"]["exactness"]
+        subject = Subject(model, model.config, model.config.training.seed)
+        scores["exactness"] = TESTS[EXACTNESS].measure(subject)
     return scores

@@ -14,7 +14,7 @@ from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan, is_deterministic
 from difflogic.evaluation.scene import Streams
 from difflogic.model.model import Model
-from difflogic.run.metrics import StepResult
+from difflogic.run.measures import StepResult
 from difflogic.search.corrector import Corrector
 from difflogic.search.finisher import AnyFinisher, Correction, Finished, Finisher
 from difflogic.search.footprint import ROUND

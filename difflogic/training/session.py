@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 from difflogic.config import Config
 from difflogic.run.checkpoint import Checkpoint, made_with, write_checkpoint
 from difflogic.run.lock import RunLock
-from difflogic.run.metrics import History, MetricsRow, StepResult, clocks
+from difflogic.run.measures import StepResult, clocks
+from difflogic.run.metrics import History, MetricsRow
 from difflogic.run.run_directory import RunDirectory
 from difflogic.run.start_model import StartModel
 from difflogic.run.summary import read_summary, write_summary

@@ -18,7 +18,7 @@ from difflogic.config.models import Config
 from difflogic.engine.rollout import Engine
 from difflogic.model.model import Model
 from difflogic.run import start_model
-from difflogic.run.metrics import PhaseTimer, StepResult
+from difflogic.run.measures import PhaseTimer, StepResult
 from difflogic.system.callbacks import pause
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.system.rounding import warnings

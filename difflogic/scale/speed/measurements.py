@@ -20,7 +20,7 @@ from difflogic.engine.kernels.probes import fma_peak, fma_per_round
 from difflogic.engine.work_stats import WorkStats
 from difflogic.engine.workers import Workers
 from difflogic.model.model import Model
-from difflogic.run.metrics import PHASES
+from difflogic.run.measures import PHASES
 from difflogic.system.callbacks import ignore
 from difflogic.system.json_values import chosen
 from difflogic.system.machine import cpu_count

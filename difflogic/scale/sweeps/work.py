@@ -21,7 +21,7 @@ from difflogic.version import __version__
 
 if TYPE_CHECKING:
     from difflogic.gpu.fleet import Fleets
-    from difflogic.run.metrics import StepResult
+    from difflogic.run.measures import StepResult
     from difflogic.tasks.custom import Code
 
 BEAT_SECONDS = 0.5

@@ -19,7 +19,8 @@ from difflogic.engine import oracle
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.rollout import Engine
 from difflogic.engine.sharing import SEQUENTIAL, Sharing, Strategy
-from difflogic.run.metrics import MetricsRow, StepResult
+from difflogic.run.measures import StepResult
+from difflogic.run.metrics import MetricsRow
 from difflogic.run.run_directory import RunDirectory
 from difflogic.scale.verification.case import Case, awkward_cases, case_of, hard_cases, uneven_run
 from difflogic.scale.verification.deviation import (

@@ -44,7 +44,7 @@ GALLERY_SCRIPTS = (*SCRIPTS[: SCRIPTS.index("judge.js")], "screen.js", "gallery.
 def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -> str:
     """Return the report of a source whose circuit is simplified to `small`.
 
-    `results` are those of `evaluation.run_tests`, or None for a circuit that cannot be evaluated.
+    `results` are those of `run_tests`, or None for a circuit that cannot be evaluated.
     """
     model, trained = source.model, source.automaton
     simplified = small.circuit is not trained.circuit

@@ -6,7 +6,8 @@ import pytest
 
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
-from difflogic.evaluation import TESTS, noise, tests
+from difflogic.evaluation import noise, tests
+from difflogic.evaluation.tests import TESTS
 from difflogic.model.model import Model
 
 TEST_NAMES = "exactness generalisation fault healing asynchronous robustness noise gates"

@@ -13,7 +13,8 @@ from cli.terminal import display, screen
 from cli.terminal.display import Lines, Progress, show_preview
 from cli.terminal.screen import Display, Screen
 from difflogic.config import load_config
-from difflogic.run.metrics import PHASES, MetricsRow
+from difflogic.run.measures import PHASES
+from difflogic.run.metrics import MetricsRow
 from difflogic.search.polish import CircuitCost
 from difflogic.search.walk import SearchProgress
 from difflogic.tasks import make_task

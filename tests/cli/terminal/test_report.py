@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cli.terminal import report
-from difflogic.run.metrics import PHASES
+from difflogic.run.measures import PHASES
 
 CONFIGS = Path(__file__).parents[3] / "configs"
 

@@ -6,8 +6,9 @@ import pytest
 from difflogic.circuit.firing import draw_masks
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
-from difflogic.evaluation import Streams, check, exactness
-from difflogic.evaluation.exactness import Exactness, Plan, held_out_streams
+from difflogic.evaluation import exactness
+from difflogic.evaluation.exactness import Exactness, Plan, check, held_out_streams
+from difflogic.evaluation.scene import Streams
 from difflogic.evaluation.trial import Count, Trial
 from difflogic.model.model import Model
 from difflogic.system.streams import Purpose

@@ -9,18 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from difflogic.run import metrics
-from difflogic.run.metrics import (
-    PHASES,
-    History,
-    MetricsRow,
-    PhaseTimer,
-    Restart,
-    Search,
-    clocks,
-    from_csv,
-    restarts,
-)
+from difflogic.run import measures
+from difflogic.run.measures import PHASES, PhaseTimer, clocks
+from difflogic.run.metrics import History, MetricsRow, Restart, Search, from_csv, restarts
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -144,7 +135,7 @@ def test_a_block_counts_without_the_blocks_inside(monkeypatch):
     def spend(seconds):
         clock[0] += seconds
 
-    monkeypatch.setattr(metrics.time, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(measures.time, "perf_counter", lambda: clock[0])
     timer = PhaseTimer()
     with timer("other"):
         spend(1.0)

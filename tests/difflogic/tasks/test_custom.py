@@ -10,8 +10,8 @@ from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.config.effects import without_effect
 from difflogic.config.manual import describe
-from difflogic.evaluation import run_tests
 from difflogic.evaluation.exactness import Plan, held_out_streams
+from difflogic.evaluation.tests import run_tests
 from difflogic.evaluation.trial import count_wrong
 from difflogic.library.training import resolve
 from difflogic.model.hardening import netlist_of

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from difflogic.circuit import gates
-from difflogic.evaluation import check
+from difflogic.evaluation.exactness import check
 from difflogic.model.model import Model
 from difflogic.search.finisher import Finished
 from difflogic.search.polish import CircuitCost, Polished

@@ -7,7 +7,7 @@ from difflogic.circuit import gates
 from difflogic.config import load_config
 from difflogic.engine import oracle
 from difflogic.model.model import Model
-from difflogic.run.metrics import PHASES
+from difflogic.run.measures import PHASES
 from difflogic.system.errors import ConfigError, TrainingError
 from difflogic.tasks import Task
 from difflogic.training.sampling import draw_epoch

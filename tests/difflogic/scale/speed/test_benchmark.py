@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from difflogic.config import load_config
-from difflogic.run.metrics import PHASES
+from difflogic.run.measures import PHASES
 from difflogic.scale.speed import benchmark, measurements
 from difflogic.scale.speed.measurements import Comparison, measure, of_ways, of_workers
 from difflogic.training.plan import ParallelPlan

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from difflogic.config import load_config
-from difflogic.evaluation import run_tests
+from difflogic.evaluation.tests import run_tests
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.view.reports import Source, assets, build, webpage
