@@ -19,7 +19,7 @@ BUDGETS = {
     "difflogic.formats": 3_950,
     "difflogic.inspection": 2_180,
     "difflogic.library.certifying": 9_300,
-    "difflogic.library.exporting": 11_600,
+    "difflogic.library.exporting": 12_000,
     "difflogic.proof": 6_000,
     "difflogic.simplification": 3_950,
     "difflogic.simulation": 4_300,

@@ -123,6 +123,14 @@ class Config(Section):
         run = self.run.model_copy(update=facts)
         return self.model_copy(update={RUN: run, "task": _with_code(self.task, run)})
 
+    @property
+    def missing_start(self) -> ConfigError:
+        """The error for a run that should start from a saved model, but has none."""
+        return ConfigError(
+            f"[run] start_sha256: {self.name} starts from a saved model, of SHA-256 "
+            f"{self.run.start_sha256}: name its run or its file with dct train CONFIG --from"
+        )
+
     @model_validator(mode="after")
     def _check_sections_agree(self) -> Config:
         self.__dict__["task"] = _with_code(self.task, self.run)

@@ -149,13 +149,5 @@ def fitted(model: Model, config: Config, name: str) -> Model:
     )
 
 
-def missing(config: Config) -> ConfigError:
-    """Return the error for a run that should start from a saved model, but has none."""
-    return ConfigError(
-        f"[run] start_sha256: {config.name} starts from a saved model, of SHA-256 "
-        f"{config.run.start_sha256}: name its run or its file with dct train CONFIG --from"
-    )
-
-
 def _show(value: object) -> str:
     return str(list(value)) if isinstance(value, tuple) else str(value)

@@ -15,10 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from difflogic.config import Config
+from difflogic.model.model import Model
 from difflogic.run.checkpoint import Checkpoint, made_with, write_checkpoint
 from difflogic.run.lock import RunLock
 from difflogic.run.measures import StepResult, clocks
 from difflogic.run.metrics import History, MetricsRow
+from difflogic.run.opened_run import OpenedRun, open_run
 from difflogic.run.run_directory import RunDirectory
 from difflogic.run.start_model import StartModel
 from difflogic.run.summary import read_summary, write_summary
@@ -27,10 +29,9 @@ from difflogic.system.cancelling import cancelling
 from difflogic.system.errors import LockLostError, RunDirectoryError, TrainingError
 from difflogic.system.files import for_shell, remove_leftovers, write_whole
 from difflogic.system.ranks import ALONE, Ranks
-from difflogic.training import searching
 from difflogic.training.following import gather
-from difflogic.training.opening import open_run
-from difflogic.training.results import summarize
+from difflogic.training.rank_plan import RankPlan
+from difflogic.training.scores import summarize
 from difflogic.training.searching import Trainer
 
 if TYPE_CHECKING:
@@ -117,25 +118,42 @@ class Session:
             stack.push(self._discard_if_failed)
             remove_leftovers(self.run.path)
             opened = open_run(self.run, self.config, self._start, self._on_message)
-            self._new = opened.is_new
+            self._new, model = opened.is_new, opened.model
             if opened.is_new:
-                opened.begin(self._ranks)
+                model = model or Model.create(opened.config)
+                opened.begin(str(RankPlan.of(opened.config, model.netlist, self._ranks).plan))
             self.config, self._start = opened.config, opened.start
-            self.summary = opened.summary if opened.is_finished else None
-            if not opened.is_finished:
-                config = opened.for_trainer
-                trainer = searching.Trainer(config, opened.model, self._ranks, self._fleets)
+            if opened.is_finished:
+                self.summary = opened.summary
+            else:
+                trainer = Trainer(opened.for_trainer, model, self._ranks, self._fleets)
                 self._trainer = stack.enter_context(trainer)
                 # Find mistakes in a task's own code before hours of training.
                 trainer.task.find_cases()
                 trainer.task.find_lasting_target()
-                if self._new:
-                    opened.note_lost_logits(trainer)
-                else:
-                    self.history, self._checkpoint_epoch, resumed = opened.restore(trainer)
-                    self.resumed = resumed + 1
+                self._note_lost_logits() if opened.is_new else self._restore(opened)
             self._stack = stack.pop_all()
         return self
+
+    def _restore(self, opened: OpenedRun) -> None:
+        """Go on from the latest checkpoint, if there is one."""
+        self.resumed = 1
+        found = opened.find_resume_point(self.trainer.state())
+        if found is not None:
+            checkpoint, self.history = found
+            self.trainer.restore(checkpoint.state)
+            self.trainer.phases.restore(checkpoint.seconds)
+            self._checkpoint_epoch, self.resumed = checkpoint.epoch, checkpoint.resumed + 1
+
+    def _note_lost_logits(self) -> None:
+        """Report if a new run cannot use all logits of its start model."""
+        conformed, gates = self.trainer.conformed_gates
+        if conformed and self._start is not None:
+            self._on_message(
+                f"{self._start.name}: {conformed} of {gates} gates do not have the form "
+                "training.form: they begin as sure of their most probable op as "
+                "training.initial_logit says, and lose what else they learned"
+            )
 
     def __exit__(self, *raised: Any) -> None:
         self._stack.__exit__(*raised)
@@ -280,14 +298,18 @@ class Session:
 
     def abandon(self) -> None:
         """Remove a new run without results; for callers that end this process at once."""
-        if self._new and not self.history.rows and self._lock.held:
+        if self._is_empty:
             self.run.discard()
             self._lock.remove()
             self.run.remove_if_made()
 
     def _discard_if_failed(self, kind: Any, error: Any, traceback: Any) -> None:
-        if error is not None and self._new and not self.history.rows and self._lock.held:
+        if error is not None and self._is_empty:
             self.run.discard()
+
+    @property
+    def _is_empty(self) -> bool:
+        return self._new and not self.history.rows and self._lock.held
 
 
 class _Clock:

@@ -17,7 +17,6 @@ import numpy.typing as npt
 from difflogic.config.models import Config
 from difflogic.engine.rollout import Engine
 from difflogic.model.model import Model
-from difflogic.run import start_model
 from difflogic.run.measures import PhaseTimer, StepResult
 from difflogic.system.callbacks import pause
 from difflogic.system.ranks import ALONE, Ranks
@@ -61,7 +60,7 @@ class Descent:
         and all take every step together. Runs on a GPU may share `fleets`.
         """
         if config.run.start_sha256 is not None and model is None:
-            raise start_model.missing(config)
+            raise config.missing_start
         self.config = config
         self.ranks = ranks
         self.first_model = model or Model.create(config)

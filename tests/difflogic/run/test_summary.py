@@ -10,7 +10,7 @@ from difflogic.config import load_config
 from difflogic.model.model import Model
 from difflogic.run.metrics import History, MetricsRow
 from difflogic.run.summary import parse, render
-from difflogic.training.results import final_scores, summarize
+from difflogic.training.scores import final_scores, summarize
 from difflogic.training.searching import Trainer
 from tests.difflogic.training.tiny import tiny
 
