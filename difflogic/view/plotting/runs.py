@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from difflogic.circuit.gates import DECIDED, SYMBOLS, Op
 from difflogic.evaluation.gate_counts import PASSING, count
 from difflogic.model.model import Model
-from difflogic.run.metrics import PHASES, MetricsRow
+from difflogic.run.measures import PHASES
+from difflogic.run.metrics import MetricsRow
 from difflogic.view.plotting import style
 from difflogic.view.plotting.style import COLORS, FAINT, LINES, MARKS, figure, logarithmic, unused
 from difflogic.view.reports.curves import charts
