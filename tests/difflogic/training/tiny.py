@@ -9,7 +9,7 @@ from difflogic.scale.verification.case import UNEVEN
 from difflogic.tasks import make_task
 from difflogic.training.searching import Trainer
 
-TINY = (*UNEVEN, "parallel.workers=1")
+TINY = (*UNEVEN, "training.seed=36", "parallel.workers=1")
 
 
 def tiny(*overrides):
@@ -27,6 +27,7 @@ GROWING = (
     "perception.kernels=4",
     "update.gates=[32,16,8,4]",
     "training.learning_rate=0.1",
+    "training.seed=23",
     "training.epochs=60",
     "parallel.workers=1",
     "finishing.every=10",
