@@ -7,11 +7,13 @@ import sys
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from cli.app import app
 from difflogic.circuit.cost import MOST_BYTES, step_bytes
 from difflogic.formats.circuit_file import read_circuit
 
-LIMIT, FAIR = 2, 20
+LIMIT, FAIR = 1, 20
 """Seconds allowed by --time-limit, and of a processor beyond it: to start, to read, to end."""
 
 
@@ -66,13 +68,19 @@ def command(*arguments):
     return done.returncode, text + done.stderr, float(seconds), int(peak)
 
 
+def refusal(*words):
+    """Run dct in this process; return what it says as it refuses its input."""
+    done = CliRunner().invoke(app, words)
+    assert (done.exit_code, done.stdout) == (2, "")
+    return done.stderr
+
+
 SIZES = [{"side": 256, "gates": 3000}, {"side": 65536, "gates": 20_000}]
 COMMANDS = [
     ["verify", "convergence", "FILE"],
     ["verify", "circuit", "FILE", "--against", "OTHER"],
     ["simplify", "FILE", "-o", "OUT.json", "--force"],
     ["inspect", "FILE"],
-    ["export", "FILE", "-o", "OUT.aag", "--property", "converges", "--force"],
 ]
 
 
@@ -89,10 +97,11 @@ def test_time_limits_hold_for_hostile_files(arguments, sizes, tmp_path):
     assert seconds < LIMIT + FAIR, text
     assert peak < 2**30
     assert "Traceback" not in text
-    assert code in (0, 1, 2)
+    assert code in (0, 1) or "time limit" in text or "cells" in text, text
     assert "refuted" not in text.lower()
 
 
+@pytest.mark.thorough
 def test_files_too_large_to_prove_anything_about_are_refused(tmp_path):
     for sizes, words in (
         ({"side": 2048}, "2048×2048 cells: sides must be from 1 to 256"),
@@ -100,9 +109,7 @@ def test_files_too_large_to_prove_anything_about_are_refused(tmp_path):
         ({"side": 256, "channels": 8192}, "each step of a proof needs"),
     ):
         path = hostile(tmp_path / "file.json", **sizes)
-        code, text, *_ = command("verify", "convergence", path)
-        assert code == 2
-        assert words in text
+        assert words in refusal("verify", "convergence", path)
     circuit = read_circuit(tmp_path / "file.json").circuit
     assert step_bytes(circuit, 256**2) > MOST_BYTES
     assert step_bytes(circuit, 2**10) < MOST_BYTES
@@ -119,6 +126,7 @@ def test_the_time_limit_of_identify_holds_where_cells_depend_on_millions(tmp_pat
     assert "the time limit passed" in text
 
 
+@pytest.mark.thorough
 def test_line_ends_in_names_are_escaped():
     code, text, *_ = command("inspect", "nope\nx.json")
     assert code == 2
