@@ -19,9 +19,9 @@ from difflogic.engine.kernels import candidates as k
 from difflogic.engine.kernels.candidate_base import (
     ABSENT,
     Base,
-    History,
+    ReaderNetlist,
     Rolled,
-    Wiring,
+    RolloutValues,
     find_slots,
     set_ops,
     simulate_base,
@@ -64,7 +64,7 @@ class SimulatedBase:
         states = np.zeros(((script.steps + 1) * channels, simulator.shape[1]), np.uint64)
         states[:channels, pad : pad + self._words] = starts
         block = find_block(simulator.grid.cells, self._words)
-        self._history = History(np.empty((0, self._words), np.uint64), states, block)
+        self._history = RolloutValues(np.empty((0, self._words), np.uint64), states, block)
         every = np.full((1, self._words), ~np.uint64(0))
         self._masks = script.packed._replace(
             fires=script.packed.fires if len(script.packed.fires) else every,
@@ -216,7 +216,7 @@ def find_block(cells: int, words: int) -> int:
     return block if words % block == 0 else words
 
 
-def wiring_of(netlist: Netlist) -> Wiring:
+def wiring_of(netlist: Netlist) -> ReaderNetlist:
     """Return a netlist indexed by rows, with the readers of each row."""
     rows, first = netlist.rows, netlist.inputs
     gates = np.arange(first, rows, dtype=np.int32)
@@ -225,7 +225,7 @@ def wiring_of(netlist: Netlist) -> Wiring:
     readers = np.stack([2 * gates, 2 * gates + 1], axis=1).ravel()
     wires = _table(np.stack([netlist.a, netlist.b], axis=1).ravel(), readers, rows)
     uses = _table(netlist.param, gates, netlist.parameters)
-    return Wiring(a, b, param, netlist.outputs.astype(np.int32), first, *wires, *uses)
+    return ReaderNetlist(a, b, param, netlist.outputs.astype(np.int32), first, *wires, *uses)
 
 
 def _table(

@@ -27,7 +27,7 @@ AT_ONCE = 64
 
 
 @dataclass
-class Rule:
+class Acceptance:
     """Keeps changes that do no harm; knows how far a search has come, and when it ends.
 
     A change that leaves fewer wrong bits is kept. A change that leaves as many is kept if at most
@@ -83,7 +83,7 @@ class Candidates(SimulatedBase):
         self,
         parameters: npt.NDArray[np.int32],
         ops: Ops,
-        rule: Rule,
+        rule: Acceptance,
         on_progress: Callable[[], None],
     ) -> tuple[npt.NDArray[np.int64], int, bool]:
         """Try these changes until the rule ends it; return the indices of those that are kept.

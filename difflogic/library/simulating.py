@@ -21,7 +21,7 @@ from difflogic.library.exchange import (
     require_output,
 )
 from difflogic.library.loaded import Loaded, Source, load
-from difflogic.simulation import picture, simulator
+from difflogic.simulation import simulator, state_picture
 from difflogic.simulation.bit_grid import BitGrid, Geometry
 from difflogic.simulation.schedule import schedule
 from difflogic.simulation.simulator import (
@@ -103,7 +103,7 @@ class Simulated:
     def save_picture(self, path: str | Path, *, force: bool = False) -> int:
         """Draw the visible channels as PNG; return the cells per side of a pixel."""
         require_output(path, ".png", force)
-        return picture.save_picture(
+        return state_picture.save_picture(
             Path(path), self.grid, self.automaton.visible_rows, self.automaton.palette
         )
 

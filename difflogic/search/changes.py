@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.engine.candidates import Candidates, Found, Rule
+from difflogic.engine.candidates import Acceptance, Candidates, Found
 from difflogic.evaluation.trial import Ops, Trial
 
 
@@ -34,7 +34,11 @@ class Changes:
             self._candidates = None
 
     def walk(
-        self, gates: npt.NDArray[np.int32], ops: Ops, rule: Rule, on_progress: Callable[[], None]
+        self,
+        gates: npt.NDArray[np.int32],
+        ops: Ops,
+        rule: Acceptance,
+        on_progress: Callable[[], None],
     ) -> None:
         """Try changes in turn, `ops[i]` for gate `gates[i]`; go to those that a rule keeps.
 
@@ -55,7 +59,7 @@ class Changes:
             if not fits:
                 self._candidates = None
 
-    def try_alone(self, ops: Ops, rule: Rule, any_size: bool = False) -> bool:
+    def try_alone(self, ops: Ops, rule: Acceptance, any_size: bool = False) -> bool:
         """Simulate another circuit; go to it, and return true, if the rule keeps it."""
         wrong = int(self.trial(ops).sum())
         kept = rule.decide(wrong, 0 if any_size else self.trial.active_gates)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from difflogic.circuit.netlist import Netlist
 from difflogic.config.sections import FinishingConfig
-from difflogic.engine.candidates import Rule
+from difflogic.engine.candidates import Acceptance
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Scene
 from difflogic.evaluation.trial import Ops, Trial
@@ -131,7 +131,7 @@ class Finisher(Verifier):
         samples, scene = self.first_samples, self._scene
         if self._rectifies and self._plan.holds:
             scene = replace(scene, at=scene.at[: self._useful_steps(logits.argmax(axis=0))])
-        rule = Rule(rng, self._settings.candidates)
+        rule = Acceptance(rng, self._settings.candidates)
         search = (RepairByDetectors if self._rectifies else Repair)(
             self.netlist, logits, self._sensitivity, rule, on_progress
         )

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from difflogic.circuit.gates import OPS
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.candidates import Rule
+from difflogic.engine.candidates import Acceptance
 from difflogic.engine.hard import live_parameters
 from difflogic.evaluation.trial import Ops, Trial
 from difflogic.search.changes import Changes
@@ -58,7 +58,7 @@ class Repair:
         netlist: Netlist,
         logits: npt.NDArray[Any],
         sensitivity: Sensitivity,
-        rule: Rule,
+        rule: Acceptance,
         on_progress: OnProgress,
     ) -> None:
         self.ops: Ops = logits.argmax(axis=0).astype(np.uint8)

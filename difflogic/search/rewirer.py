@@ -142,12 +142,12 @@ def _call_all(jobs: list[Any]) -> None:
         job()
 
 
-def _net_of(circuit: Circuit, limits: Limits) -> k.Net:
+def _net_of(circuit: Circuit, limits: Limits) -> k.RewiredNet:
     cases, refused = limits.planes
     rows, gates, words = circuit.rows, circuit.gates, cases.shape[2]
     planes = np.zeros((2, rows, 2, words), np.uint64)
     planes[:, : circuit.inputs] = cases
-    return k.Net(
+    return k.RewiredNet(
         gates=np.array([gates]),
         op=circuit.op.astype(np.int64),
         a=circuit.a.astype(np.int64),

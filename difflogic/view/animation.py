@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.simulation.bit_grid import BitGrid
-from difflogic.simulation.picture import INK, PAPER
+from difflogic.simulation.state_picture import INK, PAPER
 from difflogic.system.errors import ConfigError
 from difflogic.system.files import write_whole
 

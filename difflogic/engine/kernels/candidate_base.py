@@ -19,7 +19,7 @@ NOWHERE = 0
 
 
 @by_reference
-class Wiring(NamedTuple):
+class ReaderNetlist(NamedTuple):
     """A netlist by rows, the inputs first, with the readers of each row. It never changes."""
 
     a: np.ndarray  # int32 (rows,): rows that a gate is wired to; inputs: 0
@@ -51,7 +51,7 @@ class Base(NamedTuple):
 
 
 @by_reference
-class History(NamedTuple):
+class RolloutValues(NamedTuple):
     """All values of the base over a rollout, as packed words."""
 
     values: np.ndarray  # uint64 (steps * slots, words)
@@ -63,12 +63,12 @@ class History(NamedTuple):
 class Rolled(NamedTuple):
     """A base with its rollout, and what that follows from."""
 
-    wiring: Wiring
+    wiring: ReaderNetlist
     base: Base
     cells: HardCells
     script: HardScript
     steps: int
-    history: History
+    history: RolloutValues
 
 
 @part
@@ -151,7 +151,7 @@ def list_sources(base, order):
 
 @borrowing_kernel
 def simulate_base(rolled, order):
-    """Fill the History of a base from its first states. `order` (rows,) is scratch."""
+    """Fill the RolloutValues of a base from its first states. `order` (rows,) is scratch."""
     wiring, base, cells, script = rolled.wiring, rolled.base, rolled.cells, rolled.script
     history = rolled.history
     channels, slots, words = len(base.channels), len(base.free), history.values.shape[1]

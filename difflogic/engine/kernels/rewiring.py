@@ -27,7 +27,7 @@ ONES, ZEROS = np.uint64(2**64 - 1), np.uint64(0)
 
 
 @by_reference
-class Net(NamedTuple):
+class RewiredNet(NamedTuple):
     """A circuit whose gates may read all rows before their own, the inputs first."""
 
     gates: np.ndarray  # int64 (1,): number of gates in use

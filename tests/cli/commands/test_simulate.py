@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from difflogic.formats.circuit_file import write_circuit
-from difflogic.simulation import picture, throughput
+from difflogic.simulation import state_picture, throughput
 from difflogic.simulation.life_circuit import life_automaton
 from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.formats.made import random_circuit
@@ -112,7 +112,7 @@ def test_refusals(dct, life, tmp_path, arguments, hint):
 
 
 def test_saved_files_are_reported_with_the_scale(dct, life, monkeypatch):
-    monkeypatch.setattr(picture, "SIDE", 32)
+    monkeypatch.setattr(state_picture, "SIDE", 32)
     Path("end.png").write_text("mine")
     result = dct("simulate", life, "--picture=end.png", "--save=end.npz", "--force")
     assert result.stderr.endswith("saved end.png, one pixel for 2×2 cells\nsaved end.npz\n")

@@ -13,7 +13,7 @@ from difflogic.circuit.gates import OPS, Op
 from difflogic.circuit.netlist import Architecture, flatten, wire
 from difflogic.engine import bases
 from difflogic.engine.bases import new_job
-from difflogic.engine.candidates import Candidates, Rule
+from difflogic.engine.candidates import Acceptance, Candidates
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.kernels import candidates as k
 from difflogic.engine.layout import Grid
@@ -184,7 +184,7 @@ def test_a_walk_equals_its_decisions_one_by_one(seed, masks, passing, sideways, 
     most_tried = int(rng.integers(10, 70))
 
     rule, plain = (
-        Rule(np.random.default_rng(1), most_tried, wrong, gates + 0.5, sideways, improvements)
+        Acceptance(np.random.default_rng(1), most_tried, wrong, gates + 0.5, sideways, improvements)
         for _ in range(2)
     )
     kept, passed, fits = case.candidates().walk(parameters, ops, rule, ignore)
@@ -233,7 +233,7 @@ def test_a_base_finds_room_for_the_values_of_changes(monkeypatch):
     parameters = np.arange(case.netlist.parameters, dtype=np.int32)
     ops = np.full(len(parameters), Op.XOR, np.uint8)
     walking = case.candidates()
-    rule = Rule(np.random.default_rng(0), 10**9, improvements=10**9)
+    rule = Acceptance(np.random.default_rng(0), 10**9, improvements=10**9)
     for place in range(len(ops)):
         rule.wrong = 10**9  # so that every change is an improvement
         next_one = slice(place, place + 1)

@@ -11,7 +11,7 @@ from PIL import Image
 from difflogic.library import simulating as library
 from difflogic.library import starts
 from difflogic.pictures.patterns import parse_pattern
-from difflogic.simulation import bit_grid, picture
+from difflogic.simulation import bit_grid, state_picture
 from difflogic.simulation.bit_grid import BitGrid, Geometry
 from difflogic.simulation.simulator import Simulator, World
 from difflogic.system.errors import ConfigError, DctError, ModelFileError
@@ -204,14 +204,14 @@ def test_pixels():
     bits = np.random.default_rng(0).integers(0, 2, (3, 4, 70), np.uint8)
     naive.load(grid, bits)
     np.testing.assert_array_equal(
-        picture.render(grid, [2, 0, 1]), np.moveaxis(bits[[2, 0, 1]], 0, -1) * 255
+        state_picture.render(grid, [2, 0, 1]), np.moveaxis(bits[[2, 0, 1]], 0, -1) * 255
     )
-    one = picture.render(grid, [1])
-    np.testing.assert_array_equal(one[bits[1] == 1], np.tile(picture.INK, (bits[1].sum(), 1)))
+    one = state_picture.render(grid, [1])
+    np.testing.assert_array_equal(one[bits[1] == 1], np.tile(state_picture.INK, (bits[1].sum(), 1)))
     np.testing.assert_array_equal(
-        one[bits[1] == 0], np.tile(picture.PAPER, (280 - bits[1].sum(), 1))
+        one[bits[1] == 0], np.tile(state_picture.PAPER, (280 - bits[1].sum(), 1))
     )
-    assert len(np.unique(picture.render(grid, [0, 1])[..., 0])) == 3
+    assert len(np.unique(state_picture.render(grid, [0, 1])[..., 0])) == 3
 
 
 @pytest.mark.parametrize("start", [3, [[0, 1]]])

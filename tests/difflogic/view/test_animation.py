@@ -11,9 +11,9 @@ from difflogic.library.conditions import Conditions, Rectangle
 from difflogic.library.groups import Frames
 from difflogic.library.rendering import GAP, render
 from difflogic.simulation.bit_grid import Geometry
-from difflogic.simulation.picture import INK, PAPER
 from difflogic.simulation.simulator import Simulator
 from difflogic.simulation.simulator import World as Setting
+from difflogic.simulation.state_picture import INK, PAPER
 from difflogic.system.errors import ConfigError
 from difflogic.view.animation import LABEL
 from tests.difflogic.circuit.circuits import automaton
