@@ -10,7 +10,8 @@ from pydantic import Discriminator, Tag
 from difflogic.circuit.grid import Start
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import custom
-from difflogic.tasks.base import Task, draw_batch, later_steps
+from difflogic.tasks.base import Task
+from difflogic.tasks.checked import draw_batch, later_steps
 from difflogic.tasks.checkerboard import Checkerboard
 from difflogic.tasks.custom import CustomSection, is_custom
 from difflogic.tasks.examples import ExamplesTask

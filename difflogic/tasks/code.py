@@ -17,7 +17,8 @@ from difflogic.circuit.specification import Bits
 from difflogic.system.errors import ConfigError, MissingFileError, did_you_mean
 from difflogic.system.files import read_named
 from difflogic.tasks import custom
-from difflogic.tasks.base import Task, draw_batch, line_of
+from difflogic.tasks.base import Task
+from difflogic.tasks.checked import draw_batch, line_of
 from difflogic.tasks.custom import Code, CustomSection, make, parts
 from difflogic.tasks.parts import TaskError
 from difflogic.tasks.section import AutomatonConfig, TaskSection

@@ -1,3 +1,6 @@
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -119,3 +122,12 @@ def test_start_names():
     assert noise.start == "random"
     with pytest.raises(TaskError, match="neither zeros nor one cell of ones in the middle"):
         plain(START + 1).start  # noqa: B018 - the property must raise
+
+
+def test_the_page_lists_what_a_class_may_define():
+    page = (Path(__file__).parents[3] / "docs" / "tasks.md").read_text(encoding="utf-8")
+    table = page.partition("## What a class may define")[2].partition("[base.py]")[0]
+    rows = "".join(re.findall(r"^\| (`.*?) \|", table, re.M))
+    listed = {"sample", "steps_seen", *re.findall(r"`(?:class )?(\w+)", rows)}
+    own = {name for name in vars(Task) if not name.startswith("_")}
+    assert listed == own - {"lessons", "whole", "has_changing_targets", "has_loss"}

@@ -1,0 +1,364 @@
+"""What dct makes of a task: its sizes, and what it draws, asks and is told, checked."""
+
+from __future__ import annotations
+
+import traceback
+from abc import ABC
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property, partial
+from itertools import product
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.circuit.grid import Boundary
+from difflogic.circuit.specification import Bits, Cases
+from difflogic.examples.encoding import Encoding
+from difflogic.examples.pairs import Pair
+from difflogic.system.errors import ConfigError, DctError, described
+from difflogic.system.streams import Purpose, stream
+from difflogic.tasks.parts import Preview, Sample, TaskError
+from difflogic.tasks.section import AutomatonConfig, TaskSection
+
+
+class CheckedTask(ABC):
+    """The half of a task that its author leaves as it is."""
+
+    Section: ClassVar[type[TaskSection]]
+    stays: ClassVar[bool]
+
+    published_robustness: ClassVar[Mapping[str, int]] = {}
+    """Published mean wrong cells for `dct eval --test robustness`, by training method."""
+
+    source: ClassVar[str | None] = None
+    """The file of a custom task, for messages."""
+
+    section: TaskSection
+
+    def __init__(self, section: TaskSection, automaton: AutomatonConfig) -> None:
+        """`section` is a checked instance of the class's `Section`."""
+        self.section, self.automaton = section, automaton
+
+    @property
+    def name(self) -> str:
+        """Its kind, for messages."""
+        return self.section.kind
+
+    @property
+    def height(self) -> int:
+        """Rows of the grid."""
+        return self.section.height
+
+    @property
+    def width(self) -> int:
+        """Columns of the grid."""
+        return self.section.width
+
+    @property
+    def channels(self) -> int:
+        """Bits of state per cell."""
+        return self.automaton.channels
+
+    @property
+    def loss_channels(self) -> tuple[int, ...]:
+        """The channels that are compared with the target, in its order."""
+        return self.section.loss_channels
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The keys that only this kind of task has, with their values."""
+        common = TaskSection.model_fields
+        return {
+            key: value
+            for key, value in self.section.model_dump(mode="json").items()
+            if key not in common
+        }
+
+    @property
+    def prefix(self) -> str:
+        """Begins a message about the task: its class, after the file of a custom one."""
+        name = type(self).__name__
+        return name if self.source is None else f"{self.source}: {name}"
+
+    @property
+    def decisive_steps(self) -> tuple[int, ...]:
+        """The steps at which an exact circuit has no wrong cell, ascending."""
+        steps = self.call("due") if self.stays else self.automaton.steps
+        return later_steps(steps) if self.stays or self.call("holds") else (steps,)
+
+    @cached_property
+    def has_random_start(self) -> bool:
+        """Whether starts are random: whether a sample uses its generator."""
+        rng = np.random.default_rng(0)
+        before = rng.bit_generator.state
+        self.draw(rng)
+        return bool(rng.bit_generator.state != before)
+
+    # What only shipped tasks say.
+
+    @property
+    def encoding(self) -> Encoding | None:
+        """What the channels say of a grid's symbols, if the task learns from examples."""
+        return None
+
+    @property
+    def examples(self) -> dict[str, tuple[Pair, ...]]:
+        """The examples by their part, "training" and "held out", if the task learns from them."""
+        return {}
+
+    @property
+    def palette(self) -> tuple[tuple[int, int, int], ...]:
+        """The colour of each number that the bits of the loss channels give; () for no colours.
+
+        The first loss channel is the lowest bit.
+        """
+        return ()
+
+    @property
+    def exactness_note(self) -> str | None:
+        """What to know about how this task is tested for exactness, if anything."""
+        return None
+
+    @property
+    def preview(self) -> Preview | None:
+        """What to show before training, if anything."""
+        return None
+
+    @property
+    def title(self) -> str:
+        """Its name in `dct config list`, with its main setting."""
+        return self.name
+
+    @property
+    def asks_every_size(self) -> bool:
+        """Whether an exact circuit must be right on every grid with zeros around, by proof."""
+        return False
+
+    @property
+    def damages(self) -> dict[int, int]:
+        """The number of `patches` by size."""
+        return {size: len(patches) for size, patches in self.call("patches").items()}
+
+    # What a class defines, checked.
+
+    def lasting_target_on(
+        self, height: int, width: int, *, boundary: Boundary | None = "zero"
+    ) -> Bits:
+        """Return the lasting target on another grid, with zeros beyond its edge, or its own."""
+        task: CheckedTask = self.call("on_grid", height, width, boundary=boundary)
+        found = task.find_lasting_target()
+        assert found is not None, "a task has such targets on all grids, or on none"
+        return found
+
+    def draw(self, rng: np.random.Generator) -> Sample:
+        """Return a checked sample. Raises TaskError."""
+        sample = self.call("sample", rng)
+        if not (isinstance(sample, tuple) and len(sample) == 2):
+            raise TaskError(f"{self.prefix}.sample must return a start and a target, two arrays")
+        channels = {"start": self.channels, "target": len(self.loss_channels)}
+        for array, (name, count) in zip(sample, channels.items(), strict=True):
+            found, shape = getattr(array, "shape", None), (count, self.height, self.width)
+            if found != shape:
+                what = "channels" if name == "start" else "loss channels"
+                raise TaskError(
+                    f"{self.prefix}.sample gives a {name} of shape {found}, but {shape} is needed: "
+                    f"{what}, rows and columns"
+                )
+        if sample[0].dtype != np.uint8:
+            raise TaskError(
+                f"{self.prefix}.sample gives a start of type {sample[0].dtype}: uint8 is needed, "
+                "each element 0 or 1: use start.astype(np.uint8)"
+            )
+        return sample
+
+    def draw_all(self, rngs: Iterable[np.random.Generator]) -> Sample:
+        """Return one sample from each of `rngs`, stacked. Raises TaskError.
+
+        Override it to draw many samples faster than one by one.
+        """
+        starts, targets = zip(*(self.draw(rng) for rng in rngs), strict=True)
+        return np.stack(starts), np.stack(targets)
+
+    def draw_numbered(self, seed: int, purpose: Purpose, epoch: int, numbers: range) -> Sample:
+        """Return the samples of an epoch with these numbers, stacked, each from its own stream.
+
+        Override it to draw from many streams faster than one by one. Raises TaskError.
+        """
+        return self.draw_all(stream(seed, purpose, epoch, number) for number in numbers)
+
+    def find_lasting_target(self) -> Bits | None:
+        """Return a checked `lasting_target`. Raises TaskError."""
+        target = self.call("lasting_target")
+        if target is None:
+            return None
+        shape = (len(self.loss_channels), self.height, self.width)
+        bits = np.asarray(target)
+        if bits.shape != shape or not np.isin(bits, (0, 1)).all():
+            raise TaskError(
+                f"{self.prefix}.lasting_target must be bits of shape {shape}: loss channels, rows "
+                f"and columns of 0 and 1; it is of shape {bits.shape}"
+            )
+        return bits.astype(np.uint8)
+
+    def find_lasting_period(self, side: int) -> int | None:
+        """Return `lasting_period`, on trust only beyond grids of `side` cells. Raises TaskError.
+
+        What a shipped task says is not checked.
+        """
+        period: int | None = self.call("lasting_period")
+        if period is None or self.source is None:
+            return period
+        if type(period) is not int or period < 1:
+            raise TaskError(
+                f"{self.prefix}.lasting_period must be a whole number of cells, or None"
+            )
+
+        target = partial(self.lasting_target_on, boundary=None)
+        part = target(side, side)[:, :period, :period]
+        plane = np.pad(part, ((0, 0), *((0, side),) * 2), mode="wrap")
+        for height, width in product(range(1, side + 1), range(1, side + 1)):
+            if (target(height, width) != plane[:, :height, :width]).any():
+                raise TaskError(
+                    f"{self.prefix}.lasting_period is {period}, but the target on "
+                    f"{height}×{width} cells is not the upper left part of one picture that "
+                    "repeats so"
+                )
+        return period
+
+    def find_steps_seen(self) -> tuple[int, ...]:
+        """Return checked `steps_seen`. Raises TaskError."""
+        found, last = self.call("steps_seen"), self.automaton.steps
+        steps = list(found) if isinstance(found, Sequence | np.ndarray) else []
+        whole = all(isinstance(step, int | np.integer) for step in steps)
+        if not (steps and whole and steps == sorted({*steps} & {*range(1, last + 1)})):
+            raise TaskError(
+                f"{self.prefix}.steps_seen must be whole numbers from 1 to {last} ([automaton] "
+                f"steps), ascending, each once; it is {found!r:.100}"
+            )
+        return tuple(map(int, steps))
+
+    def find_loss(
+        self, states: npt.NDArray[np.floating], target: npt.NDArray[np.float64]
+    ) -> tuple[float, npt.NDArray[np.floating]]:
+        """Return a checked `loss`. Raises TaskError."""
+        found = self.call("loss", states.copy(), target)
+        if not (isinstance(found, tuple) and len(found) == 2):
+            raise TaskError(
+                f"{self.prefix}.loss must return a number and its gradient with respect to the "
+                f"states; it returns {described(found)}"
+            )
+        value, gradient = (np.asarray(each) for each in found)
+        for name, array, shape in ("value", value, ()), ("gradient", gradient, states.shape):
+            if array.shape != shape or array.dtype.kind not in "buif":
+                raise TaskError(
+                    f"{self.prefix}.loss gives a {name} of shape {array.shape} and type "
+                    f"{array.dtype}: real numbers of shape {shape} are needed"
+                )
+            if not np.isfinite(array).all():
+                raise TaskError(
+                    f"{self.prefix}.loss gives a {name} with NaN or infinity: keep the states in a "
+                    "safe range, as with np.clip(states, 1e-6, 1 - 1e-6)"
+                )
+        return float(value), gradient
+
+    def find_cases(self) -> Cases | None:
+        """Return checked `cases`. Raises TaskError."""
+        cases = self.call("cases")
+        if cases is None:
+            return None
+        if not isinstance(cases, Cases):
+            raise TaskError(
+                f"{self.prefix}.cases must return a difflogic.Cases, or None if the cases cannot "
+                f"be listed; it returns {described(cases)}: stack the starts to one array and the "
+                "targets to another, and return Cases(name, starts, targets, boundary, steps, note)"
+            )
+        for name, channels in ("starts", self.channels), ("targets", len(self.loss_channels)):
+            array = getattr(cases, name)
+            shape: tuple[int, ...] = getattr(array, "shape", ())
+            if len(shape) != 4 or shape[1] != channels or not min(shape):
+                raise TaskError(
+                    f"{self.prefix}.cases gives {name} that are {described(array)}: an array of "
+                    f"shape (cases, {channels}, rows, columns) is needed"
+                )
+            # A cell of a target that does not count is NaN.
+            numbers = np.nan_to_num(array) if array.dtype.kind == "f" else array
+            kinds = "u" if name == "starts" else "uf"
+            if array.dtype.kind not in kinds or not np.isin(numbers, (0, 1)).all():
+                raise TaskError(
+                    f"{self.prefix}.cases gives {name} of type {array.dtype}: uint8 is needed, "
+                    f"each element 0 or 1: use {name}.astype(np.uint8)"
+                )
+        starts, targets = cases.starts.shape, cases.targets.shape
+        if (starts[0], starts[2:]) != (targets[0], targets[2:]):
+            raise TaskError(
+                f"{self.prefix}.cases gives starts of shape {starts} and targets of shape "
+                f"{targets}: one target for each case is needed, with the same rows and columns"
+            )
+        return cases
+
+    def call(self, name: str, *arguments: object, **options: object) -> Any:
+        """Call a method, or read a property. Errors of a custom task become TaskErrors."""
+        try:
+            found = getattr(self, name)
+            return found(*arguments, **options) if callable(found) else found
+        except DctError:
+            raise
+        except Exception as error:
+            if self.source is None:
+                raise
+            raise TaskError(
+                f"{self.prefix}.{name} failed{line_of(error, self.source)}: "
+                f"{type(error).__name__}: {error}"
+            ) from error
+
+
+def draw_batch(
+    task: CheckedTask,
+    seed: int,
+    epoch: int,
+    batch: int,
+    purpose: Purpose = Purpose.START,
+    first: int = 0,
+) -> Sample:
+    """Draw `batch` samples of an epoch, numbered from `first`, each from its own stream.
+
+    Returns start states (batch, channels, height, width) and targets (batch, loss channels,
+    height, width). Raises ConfigError if a start has values other than 0 and 1, or if a target has
+    infinity, NaN in only some loss channels of a cell, or nothing but NaN.
+    """
+    starts, targets = task.draw_numbered(seed, purpose, epoch, range(first, first + batch))
+    targets = targets.astype(np.float64, copy=False)
+    if starts.max() > 1:
+        raise TaskError(
+            f"{task.prefix}.sample gives a start with the value {starts.max()}: each element must "
+            "be 0 or 1"
+        )
+    free = np.isnan(targets)
+    wrong = np.argwhere(np.isinf(targets) | free & ~free.all(axis=1, keepdims=True))
+    if len(wrong):
+        sample, channel, y, x = wrong[0]
+        raise ConfigError(
+            f'task "{task.name}": the target of sample {first + sample} in epoch {epoch} is '
+            f"{targets[sample, channel, y, x]} in loss channel {channel} at row {y}, column {x}: "
+            "every target must be a finite number, 0 or 1 for bits, or NaN in all loss channels of "
+            "a cell that does not count"
+        )
+    if free.all(axis=(1, 2, 3)).any():
+        raise TaskError(f"{task.prefix}.sample gives a target of NaN alone: some cell must count")
+    return starts, targets
+
+
+def line_of(error: BaseException, source: str) -> str:
+    """Return the last line of a file in an error's traceback, as " in line 3"; "" if none."""
+    lines = [
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename == source
+    ]
+    return f" in line {lines[-1]}" if lines else ""
+
+
+def later_steps(steps: int) -> tuple[int, ...]:
+    """Return T, T + 1, 2T and 2T + 1, each once."""
+    return tuple(sorted({steps, steps + 1, 2 * steps, 2 * steps + 1}))
