@@ -35,7 +35,7 @@ def train_examples(
     test part of the file, or those that --hold-out keeps aside, test the rule, and choose nothing.
     Ctrl-C saves the best circuit so far. Exits 1 if not all training pairs are right.
     """
-    from difflogic.examples.pairs import right_in_words
+    from difflogic.examples.pairs import named, right_in_words
     from difflogic.library import exemplifying
 
     workers = "auto" if shared.workers is None else shared.workers
@@ -53,11 +53,19 @@ def train_examples(
         right = right_in_words(found.summary["scores"]["right_pairs"])
         proof = found.summary["scores"]["assurance"]["text"]
         typer.echo(f"examples   {right}")
+        if found.wrong:
+            typer.echo(f"wrong      {named(found.wrong)}")
+        if found.suspected:
+            typer.echo(
+                f"suspicion  {named(found.suspected)} may be wrong: a rule that was learned "
+                "without is right on all other pairs"
+            )
         longer = "" if found.padded is None else f"; {found.padded.text}"
         typer.echo(f"proof      {proof}{longer}; other grids are not proved")
         typer.echo(f"circuit    {in_one_line(found.words)}")
         typer.echo(f"run        {found.path}")
-        typer.echo(f"next       dct apply {found.path} FILE, or dct simplify {found.path} -o FILE")
+        then = f"dct apply {found.path} FILE, or dct simplify {found.path} -o FILE"
+        typer.echo(f"next       {found.hint or then}")
     if interruption.requested:
         raise Interrupted(interruption.exit_code - 128)
     if not found.right:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -123,6 +123,12 @@ class Examples:
         moved = [self.train[number] for number in sorted(order[:aside])]
         return Examples(self.symbols, (*kept,), (*moved, *self.held_out), self.source)
 
+    def without(self, numbers: Collection[int]) -> Examples:
+        """Return the examples with these pairs, by their number from 0, kept aside."""
+        kept = tuple(pair for n, pair in enumerate(self.train) if n not in numbers)
+        moved = tuple(pair for n, pair in enumerate(self.train) if n in numbers)
+        return Examples(self.symbols, kept, (*moved, *self.held_out), self.source)
+
     def distinct(self) -> tuple[Examples, list[str]]:
         """Return the examples without repeated pairs, and what was left out, in words.
 
@@ -156,11 +162,29 @@ def contradiction(pairs: Iterable[Pair]) -> tuple[Pair, Pair] | None:
     return None
 
 
+def named(places: Sequence[str]) -> str:
+    """Name the places of some pairs, at most MOST_NAMED one by one."""
+    more = len(places) - MOST_NAMED
+    return ", ".join(places[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
 def right_in_words(right: Mapping[str, Sequence[int]]) -> str:
     """Say how many pairs of each part are right: "training 3 of 3, held out 1 of 1 pairs right"."""
     parts = [f"{part} {found} of {total}" for part, (found, total) in right.items() if total]
     aside = "" if right["held out"][1] else "; none was kept aside to test what was learned"
     return f"{', '.join(parts)} pairs right{aside}"
+
+
+def local(pairs: Iterable[Pair], periodic: bool) -> bool:
+    """Whether equal nine cells, in grids before, never become different ones."""
+    known: dict[bytes, int] = {}
+    for pair in pairs:
+        grid = np.pad(pair.before + 1, 1, mode="wrap" if periodic else "constant")
+        around = np.lib.stride_tricks.sliding_window_view(grid, (3, 3)).reshape(-1, 9)
+        for cells, after in zip(around, pair.after.ravel().tolist(), strict=True):
+            if known.setdefault(cells.tobytes(), after) != after:
+                return False
+    return True
 
 
 def largest(pairs: Sequence[Pair]) -> tuple[int, int]:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from difflogic.evaluation.padding import Padded, prove_padded
-from difflogic.examples.pairs import Examples
+from difflogic.evaluation.settling import outcomes
+from difflogic.examples.encoding import encodings
+from difflogic.examples.pairs import Examples, Pair, local, named
 from difflogic.examples.reading import read_examples
 from difflogic.library.exchange import MessageCallback, ShouldStop
 from difflogic.library.groups import AS_FITS, ExampleOptions
@@ -24,11 +26,16 @@ from difflogic.run.run_directory import RunDirectory
 from difflogic.run.settings import run_name
 from difflogic.run.summary import read_summary, write_summary
 from difflogic.system.callbacks import ignore, never_stop
+from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted
 from difflogic.tasks import make_task
 from difflogic.training.session import Session
 
-FIRST_EPOCHS = 100
+SUSPECTED = 0.1
+"""Most of the pairs that may be suspected of being wrong."""
+MOST_SUSPECTED = 100
+"""Pairs up to which each is left out in turn: takes about 20 ms of a pair and 50 others."""
+FIRST_EPOCHS, SECOND_EPOCHS = 100, 200
 """Epochs of each way to learn in the first round; each round has twice as many as the one before.
 """
 
@@ -57,19 +64,26 @@ class LearnedRule:
     words: str
     """The way that learned it."""
     attempts: tuple[Tried, ...]
+    wrong: tuple[str, ...] = ()
+    """Where the pairs stand that are wrong, those kept aside included."""
+    suspected: tuple[str, ...] = ()
+    """The pairs without which it was learned, and which it has wrong: the rest is right."""
+    hint: str = ""
+    """What may help, if not all pairs are right."""
     padded: Padded | None = None
     """What is proved of the training pairs with background on both sides, if all are right."""
 
     @property
     def right(self) -> bool:
         """Whether every training pair is right."""
-        return _is_right(self.summary)
+        return _is_right(self.summary) and not self.suspected
 
     def as_dict(self) -> dict[str, Any]:
         """Return the result as JSON values."""
         attempts = [vars(each) for each in self.attempts]
         padded = None if self.padded is None else vars(self.padded)
-        own = {"run_directory": str(self.path), "attempts": attempts, "padded": padded}
+        found = {"wrong_pairs": self.wrong, "suspected_pairs": self.suspected}
+        own = {"run_directory": str(self.path), "attempts": attempts, "padded": padded, **found}
         return {**self.summary, **own}
 
 
@@ -87,7 +101,10 @@ def train_examples(
     that are right by then, the one with the fewest gates, then the fewest steps, becomes the run.
     Pairs that are kept aside, by the file or by `hold_out`, choose nothing. Of equal pairs, one
     counts, and it is learned from if any of them is. If no way is right, the run has the circuit
-    with the most right pairs. What a killed process left in the directory is removed first.
+    with the most right pairs; if the same few are wrong after twice as many epochs, or one alone
+    keeps an encoding from fitting, ways to learn the others take turns, and those are suspected if
+    that finds a rule that is right on all others, also on those kept aside. What a killed process
+    left in the directory is removed first.
 
     Raises ConfigError for pairs that no automaton can learn, and what `train` raises.
 
@@ -116,7 +133,7 @@ def train_examples(
         def stop() -> bool:
             return interrupted() or should_stop() or time.monotonic() - began > options.time_limit
 
-        learned = _race(ways, run, stop, on_message)
+        learned = _race(_Problem(examples, options, ways), run, stop, on_message)
         if interrupted():
             on_message(f"interrupted; the best circuit so far is in {run.path}")
         elif not (learned.summary["finished"] or should_stop()):
@@ -126,7 +143,35 @@ def train_examples(
             learned = replace(learned, summary=read_summary(run) or ended)
         if learned.right:
             learned = replace(learned, padded=_prove_longer(run, stop))
-    return learned
+    learned = replace(learned, wrong=_wrong(run, examples))
+    return learned if learned.right else replace(learned, hint=_hint(learned, examples, options))
+
+
+def _wrong(run: RunDirectory, examples: Examples) -> tuple[str, ...]:
+    """Return where the examples stand that a run has wrong."""
+    loaded = load(run.path)
+    assert loaded.model is not None, "a run has a model"
+    task = make_task(loaded.model.config)
+    found = outcomes(loaded.automaton, task)
+    wrong = {
+        str(pair)
+        for part, pairs in task.examples.items()
+        for pair, right in zip(pairs, found[part], strict=True)
+        if not right
+    }
+    return tuple(p.place for p in (*examples.train, *examples.held_out) if str(p) in wrong)
+
+
+def _hint(learned: LearnedRule, examples: Examples, options: ExampleOptions) -> str:
+    """Say what may help if not all pairs are right."""
+    if learned.suspected:
+        return f"check {named(learned.suspected)}, correct or remove it, and train again"
+    around = {edge: local(examples.train, edge == "periodic") for edge in ("zero", "periodic")}
+    if around["periodic"] and not around["zero"] and options.boundary == "zero":
+        return "--boundary periodic: with zeros around, equal nine cells become different"
+    if around[options.boundary]:
+        return "dct identify may name the rule: equal nine cells never become different"
+    return "more pairs, a longer --time-limit, or other --steps, --channels and --boundary"
 
 
 def _prove_longer(run: RunDirectory, stop: ShouldStop) -> Padded:
@@ -138,18 +183,70 @@ def _prove_longer(run: RunDirectory, stop: ShouldStop) -> Padded:
     return prove_padded(loaded.automaton, task.encoding, task.channels, pairs, stop)
 
 
+@dataclass(frozen=True)
+class _Problem:
+    """Examples, and the ways to learn from them."""
+
+    examples: Examples
+    options: ExampleOptions
+    ways: Sequence[Way]
+
+    def few(self, wrong: Collection[str]) -> tuple[str, ...]:
+        """Return where the wrong ones of the pairs to learn from stand, if they are few."""
+        train = self.examples.train
+        found = tuple(pair.place for pair in train if pair.place in wrong)
+        return found if len(found) <= SUSPECTED * len(train) else ()
+
+    @property
+    def odd_one(self) -> tuple[str, ...]:
+        """The only pair without which more encodings fit, if there is one."""
+        given = self.examples
+        if not MOST_SUSPECTED >= len(given.train) >= 1 / SUSPECTED:
+            return ()
+
+        def fitting(pairs: Sequence[Pair]) -> int:
+            return len(encodings(pairs, given.symbols, given.background))
+
+        every = fitting(given.train)
+        odd = tuple(
+            pair.place
+            for n, pair in enumerate(given.train)
+            if fitting((*given.train[:n], *given.train[n + 1 :])) > every
+        )
+        return odd if len(odd) == 1 else ()
+
+    def without(self, places: Collection[str]) -> _Problem | None:
+        """Return it with the training pairs at these places kept aside; None if no way fits."""
+        train = self.examples.train
+        try:
+            rest = self.examples.without([n for n, p in enumerate(train) if p.place in places])
+            return _Problem(rest, self.options, ways_to_learn(rest, self.options))
+        except ConfigError:  # what is left has nothing to learn
+            return None
+
+
 def _race(
-    ways: Sequence[Way], run: RunDirectory, stop: ShouldStop, on_message: MessageCallback
+    problem: _Problem,
+    run: RunDirectory,
+    stop: ShouldStop,
+    on_message: MessageCallback,
+    most: int | None = None,
 ) -> LearnedRule:
-    """Let ways take turns, in directories inside of `run`; keep the best one's run there."""
-    places = [run.attempt(number) for number in range(1, len(ways) + 1)]
+    """Let ways take turns, in directories inside of `run`; keep the best one's run there.
+
+    No way has more than `most` epochs in a round; if that is not None, no pair is suspected.
+    """
+    ways = problem.ways
+    places = [run.attempt(number) for number in range(1, len(ways) + 2)]
     found: dict[int, tuple[Tried, Mapping[str, Any]]] = {}
+    other: LearnedRule | None = None
     with ExitStack() as stack:
         for place in places:
             stack.callback(shutil.rmtree, place.path, ignore_errors=True)
         with ExitStack() as entered:
             sessions: dict[int, Session] = {}
             epochs, seconds = FIRST_EPOCHS, dict.fromkeys(range(len(ways)), 0.0)
+            wrong: tuple[str, ...] = ()
             while not any(attempt.right for attempt, _ in found.values()):
                 for number, way in enumerate(ways):
                     if found and stop():
@@ -168,20 +265,51 @@ def _race(
                         break
                     seconds[number] += time.process_time() - before
                     found[number] = _attempt(way, summary, seconds[number]), summary
-                if stop():
+                if stop() or (most is not None and epochs >= most):
                     break
+                if most is None:
+                    best = _best(found)
+                    known, wrong = wrong, _wrong(places[best], problem.examples)
+                    suspects = problem.few(wrong) if wrong == known else ()
+                    if not suspects and epochs == SECOND_EPOCHS:
+                        suspects = problem.odd_one
+                    other = _doubt(problem, suspects, places[-1], stop, epochs)
+                    if other is not None:
+                        break
                 epochs *= 2
+        best = _best(found)
         attempts = tuple(found[number][0] for number in sorted(found))
-        best = min(found, key=lambda number: (*_cost(*found[number]), number))
-        attempt, result = found[best]
-        run.adopt(places[best])
-    run.write(run.attempts, json.dumps([vars(each) for each in attempts], indent=2) + "\n")
-    for number, each in enumerate(attempts, 1):
+        learned = LearnedRule(run.path, found[best][1], found[best][0].words, attempts)
+        if other is None:
+            run.adopt(places[best])
+        else:
+            learned = replace(other, path=run.path, attempts=(*attempts, *other.attempts))
+            run.adopt(places[-1])
+    run.write(run.attempts, json.dumps([vars(each) for each in learned.attempts], indent=2) + "\n")
+    for number, each in enumerate(learned.attempts, 1):
         outcome = (
             f"right on all pairs, {counted(each.gates, 'gate')}" if each.right else "not right"
         )
         on_message(f"way {number}: {outcome}; {each.epochs} epochs, {each.seconds:.1f} s")
-    return LearnedRule(run.path, result, attempt.words, attempts)
+    return learned
+
+
+def _doubt(
+    problem: _Problem, suspects: Sequence[str], place: RunDirectory, stop: ShouldStop, epochs: int
+) -> LearnedRule | None:
+    """Learn without some pairs; return None unless that is right on all the others."""
+    rest = problem.without(suspects) if suspects else None
+    if rest is None:
+        return None
+    learned = _race(rest, RunDirectory.at(place.path), stop, ignore, epochs)
+    still = _wrong(place, problem.examples)
+    if not (learned.right and {*still} <= {*suspects}):
+        shutil.rmtree(place.path, ignore_errors=True)
+        return None
+    attempts = tuple(
+        replace(each, words=f"without {named(suspects)}: {each.words}") for each in learned.attempts
+    )
+    return replace(learned, attempts=attempts, suspected=still)
 
 
 def _train(session: Session, epochs: int, stop: ShouldStop) -> dict[str, Any]:
@@ -199,6 +327,10 @@ def _attempt(way: Way, summary: Mapping[str, Any], seconds: float) -> Tried:
 def _is_right(summary: Mapping[str, Any]) -> bool:
     right, total = summary["scores"]["right_pairs"]["training"]
     return bool(summary["scores"]["checked"]["exact"] and right == total)
+
+
+def _best(found: Mapping[int, tuple[Tried, Mapping[str, Any]]]) -> int:
+    return min(found, key=lambda number: (*_cost(*found[number]), number))
 
 
 def _cost(attempt: Tried, summary: Mapping[str, Any]) -> tuple[bool, int, int, int]:

@@ -1,12 +1,13 @@
 """Rules learned from examples: the best one is kept, and applied to other grids."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import difflogic
-from difflogic.examples.pairs import Examples, Pair
+from difflogic.examples.pairs import Examples, Pair, local
 from difflogic.examples.reading import read_inputs
 from difflogic.formats.circuit_file import read_circuit, write_circuit
 from difflogic.library.applying import save_grids
@@ -88,6 +89,34 @@ def test_letters_that_no_example_has_are_more_symbols(tmp_path):
     assert found.after == ((".", "z", ".", ".", "y", ".", "b"),)
     with pytest.raises(ConfigError, match=r'no symbol "0": the examples have \., a, b$'):
         difflogic.apply(learned.path, [["0", "z", "0"]])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("many", [2, pytest.param(4, marks=pytest.mark.exhaustive)])
+def test_a_wrong_pair_is_suspected(many, tmp_path):
+    """With one symbol it stays wrong; with several it also spoils what treats them alike."""
+    rng = np.random.default_rng(3)
+    pairs = list({str(each): each for each in (moved(rng, many, 12) for _ in range(60))}.values())
+    places = [f"pair {n}" for n in range(len(pairs))]
+    pairs = [replace(each, place=place) for each, place in zip(pairs, places, strict=True)][:16]
+    after = pairs[5].after.copy()
+    after[0, 11] = 1 - min(after[0, 11], 1)
+    pairs[5] = replace(pairs[5], after=after)
+    examples = Examples(("0", "1", "2", "3")[:many], tuple(pairs[:13]), tuple(pairs[13:]))
+    found = train_examples(examples, ExampleOptions(directory=tmp_path / "run"))
+    assert (found.right, found.suspected, found.wrong) == (False, ("pair 5",), ("pair 5",))
+    assert found.summary["scores"]["right_pairs"] == {"training": [12, 12], "held out": [3, 4]}
+    assert "check pair 5" in found.hint
+    assert any(each.words.startswith("without pair 5: ") for each in found.attempts)
+
+
+def test_what_decides_a_cell():
+    rng = np.random.default_rng(0)
+    grids = [rng.integers(0, 2, (9, 9), np.uint8) for _ in range(20)]
+    moves = [Pair(grid, np.roll(grid, 1, axis=1)) for grid in grids]
+    far = [Pair(grid, np.roll(grid, 2, axis=1)) for grid in grids]
+    known = [[local(pairs, periodic) for periodic in (False, True)] for pairs in (moves, far)]
+    assert known == [[False, True], [False, False]]
 
 
 @pytest.mark.slow
