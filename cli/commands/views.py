@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Annotated
 
@@ -120,4 +121,4 @@ def watch(
         typer.echo(server.link)
         note("open the link in a browser on this machine; Ctrl-C stops serving, not the run")
         while True:
-            server.feed.pause(0.5)
+            time.sleep(0.5)

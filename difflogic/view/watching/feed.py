@@ -1,13 +1,13 @@
 """The newest state of a run, from trainers or files to browsers.
 
-Whoever offers a state never waits for a browser: only the newest one is kept, and a slow browser
-gets it when it is ready.
+Whoever publishes a state never waits for a browser: only the newest one is kept.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -15,6 +15,9 @@ from difflogic.model.model import Model
 from difflogic.run.metrics import MetricsRow
 
 Status = Literal["waiting", "running", "stopped", "finished"]
+
+WATCHED_SECONDS = 5.0
+"""Time after a browser has asked for which it is expected to ask again."""
 
 
 @dataclass(frozen=True)
@@ -37,52 +40,25 @@ class Snapshot:
 class Feed:
     """The newest snapshot, for any number of threads."""
 
-    def __init__(self) -> None:
-        self._changed = threading.Condition()
-        self._snapshot = Snapshot()
-        self._version = 0
-        self._watchers = 0
-        self.closed = False
+    def __init__(self, look: Callable[[Feed], None] | None = None, **fields: Any) -> None:
+        """Start with `fields` of a snapshot; `look` publishes what is new when a browser asks."""
+        self.snapshot = Snapshot(**fields)
+        self.asked = float("-inf")
+        """When a browser last asked, by the monotonic clock."""
+        self._look, self._lock = look, threading.Lock()
 
     @property
     def watched(self) -> bool:
-        """Whether any browser is connected. If not, nothing needs to be offered."""
-        return self._watchers > 0
-
-    @property
-    def snapshot(self) -> Snapshot:
-        return self._snapshot
+        """Whether a browser shows the page. If not, nothing needs to be published."""
+        return time.monotonic() - self.asked < WATCHED_SECONDS
 
     def publish(self, **changes: Any) -> None:
         """Change fields of the snapshot."""
-        with self._changed:
-            self._snapshot = replace(self._snapshot, **changes)
-            self._version += 1
-            self._changed.notify_all()
+        with self._lock:
+            self.snapshot = replace(self.snapshot, **changes)
 
-    def wait(self, version: int, seconds: float) -> tuple[int, Snapshot]:
-        """Wait for a version other than `version`, or for `seconds`; return the newest."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._version != version or self.closed, seconds)
-            return self._version, self._snapshot
-
-    def pause(self, seconds: float) -> None:
-        """Wait for `seconds`, or until the feed is closed."""
-        with self._changed:
-            self._changed.wait_for(lambda: self.closed, seconds)
-
-    def close(self) -> None:
-        """End all waiting."""
-        with self._changed:
-            self.closed = True
-            self._changed.notify_all()
-
-    def __enter__(self) -> Feed:
-        """Count a browser, for the duration of the context."""
-        with self._changed:
-            self._watchers += 1
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        with self._changed:
-            self._watchers -= 1
+    def look(self) -> Snapshot:
+        """Return the newest snapshot."""
+        if self._look is not None:
+            self._look(self)
+        return self.snapshot

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -14,56 +13,37 @@ from difflogic.system.errors import DctError
 from difflogic.view.reports.source import read_training
 from difflogic.view.watching.feed import Feed, Status
 
-POLL_SECONDS = 0.5
-
 _Stamp = tuple[int, int] | None
 
 
 class Follower:
-    """Offers changes in a run's or a sweep's directory to a feed. Use it in a `with`.
+    """Publishes changes in a run's or a sweep's directory each time that a feed calls it.
 
     It tries missing, incomplete or damaged files again later: training may not have begun, or may
     have been killed and resumed.
     """
 
-    def __init__(self, path: Path, feed: Feed) -> None:
-        self._feed = feed
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._follow, daemon=True)
+    def __init__(self, path: Path) -> None:
         self._sweep = SweepDirectory(path) if SweepDirectory(path).exists else None
         self._run = path
         self._numbers: tuple[_Stamp, _Stamp] | None = None
         self._model: _Stamp = None
 
-    def __enter__(self) -> Follower:
-        self.poll()
-        self._thread.start()
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self._over.set()
-        self._thread.join()
-
-    def _follow(self) -> None:
-        while not self._over.wait(POLL_SECONDS):
-            self.poll()
-
-    def poll(self) -> None:
+    def __call__(self, feed: Feed) -> None:
         """Read the files once and publish what has changed."""
         try:
             if self._sweep is not None:
-                self._poll_sweep(self._sweep)
-            self._poll_run(self._run)
+                self._look_at_sweep(self._sweep, feed)
+            self._look_at_run(RunDirectory(self._run), feed)
         except (DctError, OSError):
             return  # perhaps half written: the next look tries again
 
-    def _poll_run(self, path: Path) -> None:
-        run = RunDirectory(path)
+    def _look_at_run(self, run: RunDirectory, feed: Feed) -> None:
         numbers = _stamp(run.metrics), _stamp(run.summary)
         if numbers != self._numbers:
-            rows, summary = read_training(path)
+            rows, summary = read_training(run.path)
             self._numbers = numbers
-            self._feed.publish(
+            feed.publish(
                 rows=rows,
                 status=_status(summary, rows),
                 exact_epoch=summary["exact_epoch"] if summary else None,
@@ -72,9 +52,9 @@ class Follower:
         if model is not None and model != self._model:
             found = Model.load(run.model)
             self._model = model
-            self._feed.publish(model=found)
+            feed.publish(model=found)
 
-    def _poll_sweep(self, sweep: SweepDirectory) -> None:
+    def _look_at_sweep(self, sweep: SweepDirectory, feed: Feed) -> None:
         """Show the run saved last, and list all runs."""
         plan = sweep.read_plan()
         places = [sweep.run_path(variant, seed) for variant in plan.variants for seed in plan.seeds]
@@ -83,8 +63,8 @@ class Follower:
         if newest != self._run:
             self._run, self._numbers, self._model = newest, None, None
         runs = tuple(_run(path, newest) for path in saved)
-        if runs != self._feed.snapshot.runs:
-            self._feed.publish(runs=runs)
+        if runs != feed.snapshot.runs:
+            feed.publish(runs=runs)
 
 
 def _run(path: Path, shown: Path) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Serves one page and its events to browsers on this machine, and nothing else.
+"""Serves one page and its news to browsers on this machine, and nothing else.
 
 It listens on loopback only. A request must have the link's random token and the server's own name
 and origin, which keeps out other pages in the same browser and foreign names that point to this
@@ -8,6 +8,7 @@ machine. No request can change a run.
 from __future__ import annotations
 
 import json
+import re
 import secrets
 import socket
 import threading
@@ -24,9 +25,8 @@ from difflogic.view.watching import news
 from difflogic.view.watching.feed import Feed
 
 ADDRESS = "127.0.0.1"
-MOST_BROWSERS = 8
 MOST_CONNECTIONS = 32
-"""Open at a time. A page takes two. Each costs a thread and a descriptor, and the run needs
+"""Open at a time. Each costs a thread and a descriptor, and the run needs
 descriptors to save."""
 
 HEADER_SECONDS = 5.0
@@ -34,12 +34,6 @@ HEADER_SECONDS = 5.0
 BACK_OFF_SECONDS = 0.5
 """Wait after a connection that the system refused, for lack of descriptors."""
 
-LEAST_SECONDS = 0.25
-"""Least time between two events."""
-REST = 9
-"""Least time between two events, as a multiple of the time that one took: a tenth of a core."""
-BEAT_SECONDS = 2.0
-"""Most time between two events, to notice that a browser has gone."""
 STALL_SECONDS = 10.0
 """Time after which a browser that takes nothing is disconnected."""
 
@@ -57,11 +51,10 @@ class WatchServer:
     """Serves a feed at `link`. Use it in a `with`."""
 
     def __init__(self, feed: Feed, port: int = 0) -> None:
-        self.feed = feed
+        self.feed, self.bulletin = feed, news.Bulletin(feed)
         self.token = secrets.token_urlsafe(16)
         self._server = _Server((ADDRESS, port), _handler(self))
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.2,), daemon=True)
-        self._browsers = threading.BoundedSemaphore(MOST_BROWSERS)
 
     @property
     def port(self) -> int:
@@ -76,7 +69,6 @@ class WatchServer:
         return self
 
     def __exit__(self, *raised: object) -> None:
-        self.feed.close()
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -177,63 +169,34 @@ def _handler(watch: WatchServer) -> Callable[..., BaseHTTPRequestHandler]:
             place = watch.place(self.path)
             if place == "":
                 try:
-                    content = news.page(watch.feed.snapshot).encode()
+                    watch.bulletin.since(0)  # a look at the run
+                    content = news.page(watch.feed.snapshot)
                 except DctError as error:
                     self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, str(error))
                     return
-                self._head(HTTPStatus.OK, "text/html; charset=utf-8", len(content), live_policy())
-                self.wfile.write(content)
-            elif place == "events":
-                self._events()
+                self._answer(HTTPStatus.OK, "text/html", content, live_policy())
+            elif known := re.fullmatch(r"news\?([0-9]{1,15})", place or ""):
+                found = watch.bulletin.since(int(known[1]))
+                self._answer(HTTPStatus.OK, "application/json", json.dumps(found, allow_nan=False))
             else:
                 what = "a wrong token" if place is None else "there is no such page"
                 self._refuse(HTTPStatus.NOT_FOUND, f"{what}: open the printed link")
 
-        def _events(self) -> None:
-            if not watch._browsers.acquire(blocking=False):
-                self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, "too many browsers are connected")
-                return
-            try:
-                self._head(HTTPStatus.OK, "text/event-stream", None)
-                with watch.feed:
-                    self._send()
-            finally:
-                watch._browsers.release()
+        def _refuse(self, status: HTTPStatus, why: str) -> None:
+            self._answer(status, "text/plain", f"{why}\n")
 
-        def _send(self) -> None:
-            sent: news.News = {}
-            version = before = -1
-            while not watch.feed.closed:
-                version, snapshot = watch.feed.wait(version, BEAT_SECONDS)
-                began = time.monotonic()
-                new = news.unsent(news.news(snapshot), sent) if version != before else {}
-                before, spent = version, time.monotonic() - began
-                text = f"data: {json.dumps(new, allow_nan=False)}\n\n" if new else ":\n\n"
-                # Sending blocks this thread only. Events in the meantime are skipped.
-                self.wfile.write(text.encode())
-                self.wfile.flush()
-                watch.feed.pause(max(LEAST_SECONDS, REST * spent))
-
-        def _head(
-            self,
-            status: HTTPStatus,
-            kind: str,
-            length: int | None,
-            rules: str = "default-src 'none'",
+        def _answer(
+            self, status: HTTPStatus, kind: str, text: str, rules: str = "default-src 'none'"
         ) -> None:
+            content = text.encode()
             self.send_response(status)
             self.send_header("Connection", "close")  # an idle connection would keep another out
-            self.send_header("Content-Type", kind)
-            if length is not None:
-                self.send_header("Content-Length", str(length))
+            self.send_header("Content-Type", f"{kind}; charset=utf-8")
+            self.send_header("Content-Length", str(len(content)))
             self.send_header("Content-Security-Policy", rules)
             for name, value in HEADERS.items():
                 self.send_header(name, value)
             self.end_headers()
-
-        def _refuse(self, status: HTTPStatus, why: str) -> None:
-            content = f"{why}\n".encode()
-            self._head(status, "text/plain; charset=utf-8", len(content))
             self.wfile.write(content)
 
     return Handler

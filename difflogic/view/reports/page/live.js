@@ -1,14 +1,17 @@
 // A living run's news, from the server that made the page.
 
-/** Call `update` with what has changed, and show `last().gone` once nothing comes any more. */
-export function follow(gone, update, last) {
-  const events = new EventSource("events");
-  events.addEventListener("message", (event) => update(JSON.parse(event.data)));
-  events.addEventListener("open", () => {
-    gone.hidden = true;
-  });
-  events.addEventListener("error", () => {
+const ASK_MS = 500;
+
+/** Ask for what has changed and call `update` with it; show `last().gone` while nobody answers. */
+export async function follow(gone, update, last) {
+  for (let number = 0; ; ) {
+    const answer = await fetch(`news?${number}`).then((found) => found.json()).catch(() => null);
+    gone.hidden = answer !== null;
     gone.textContent = last().gone;
-    gone.hidden = false;
-  });
+    if (answer && answer.number !== number) {
+      number = answer.number;
+      update(answer);
+    }
+    await new Promise((later) => setTimeout(later, ASK_MS));
+  }
 }

@@ -26,28 +26,27 @@ def run(trained, tmp_path):
 
 
 def followed(path):
-    feed = Feed()
-    follower = Follower(path, feed)
-    follower.poll()
-    return follower, feed
+    feed = Feed(Follower(path))
+    feed.look()
+    return feed
 
 
 def test_missing_files_are_found_later(run, tmp_path):
     aside = shutil.copytree(run, tmp_path / "aside")
     for name in ("metrics.csv", "model.npz", "summary.json"):
         (run / name).unlink()
-    follower, feed = followed(run)
+    feed = followed(run)
     assert feed.snapshot.status == "waiting"
     lines = (aside / "metrics.csv").read_text().splitlines(keepends=True)
     (run / "metrics.csv").write_text("".join(lines[:2]) + lines[2][:7])
-    follower.poll()
+    feed.look()
     assert (feed.snapshot.status, len(feed.snapshot.rows)) == ("running", 1)
     (run / "model.npz").write_bytes((aside / "model.npz").read_bytes()[:100])
-    follower.poll()
+    feed.look()
     assert feed.snapshot.model is None, "half written"
     for name in ("metrics.csv", "model.npz", "summary.json"):
         shutil.copy(aside / name, run / name)
-    follower.poll()
+    feed.look()
     assert (feed.snapshot.status, len(feed.snapshot.rows)) == ("finished", 3)
     assert feed.snapshot.model is not None
 
@@ -56,7 +55,7 @@ def test_a_link_is_not_followed(run, tmp_path):
     (tmp_path / "elsewhere.csv").write_bytes((run / "metrics.csv").read_bytes())
     (run / "metrics.csv").unlink()
     (run / "metrics.csv").symlink_to(tmp_path / "elsewhere.csv")
-    assert not followed(run)[1].snapshot.rows
+    assert not followed(run).snapshot.rows
 
 
 def test_a_sweep_shows_its_newest_run_and_lists_all(tmp_path):
@@ -70,7 +69,7 @@ def test_a_sweep_shows_its_newest_run_and_lists_all(tmp_path):
             backend="sequential",
         ),
     )
-    snapshot = followed(tmp_path / "sweep")[1].snapshot
+    snapshot = followed(tmp_path / "sweep").snapshot
     assert [(variant, seed) for variant, seed, _, _ in snapshot.runs] == [
         (f"batch={batch}", seed) for batch in (1, 2) for seed in ("0", "1")
     ]

@@ -13,7 +13,8 @@ from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.run.metrics import MetricsRow
 from difflogic.view.watching import Feed
-from difflogic.view.watching.news import news, page, unsent
+from difflogic.view.watching import news as watching
+from difflogic.view.watching.news import Bulletin, news, page
 from tests.difflogic.view.histories import rows
 
 
@@ -23,21 +24,35 @@ def model(*changes, seed=0):
     return replace(made, logits=logits)
 
 
-def news_of(feed, sent):
-    found = unsent(news(feed.snapshot), sent)
-    json.dumps(found, allow_nan=False)
-    return found
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch):
+    monkeypatch.setattr(watching, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(watching, "SHARE", 0)
+
+
+class Browser:
+    """Asks for what it does not know yet."""
+
+    def __init__(self, feed):
+        self.bulletin, self.number = Bulletin(feed), 0
+
+    def ask(self):
+        found = self.bulletin.since(self.number)
+        json.dumps(found, allow_nan=False)
+        self.number = found.pop("number")
+        return found
 
 
 def test_everything_is_told_once():
-    feed, sent, found = Feed(), {}, model()
-    assert set(news_of(feed, sent)) == {"facts", "runs", "gone"}
+    feed, found = Feed(), model()
+    browser = Browser(feed)
+    assert set(browser.ask()) == {"facts", "runs", "gone"}
     feed.publish(model=found, rows=rows(3), status="running")
     told = {"facts", "charts", "histograms", "circuit", "page"}
-    assert set(news_of(feed, sent)) == told
-    assert news_of(feed, sent) == {}
+    assert set(browser.ask()) == told
+    assert browser.ask() == {}
     feed.publish(rows=rows(10, (4, 6)))
-    told = news_of(feed, sent)
+    told = browser.ask()
     assert set(told) == {"facts", "charts"}
     facts = dict(told["facts"])
     assert facts["state"] == "training"
@@ -47,18 +62,18 @@ def test_everything_is_told_once():
     assert facts["gates decided"] == "99.8%"
     assert told["charts"]["loss-chart"]["starts"] == [4, 6]
     feed.publish(rows=(*rows(3), MetricsRow(4, 7.0)))  # went back to a checkpoint
-    lines = dict(news_of(feed, sent)["charts"]["loss-chart"]["lines"])
+    lines = dict(browser.ask()["charts"]["loss-chart"]["lines"])
     assert lines["soft loss"][-1] == (4, 7.0)
     feed.publish(model=replace(found, logits=-found.logits))
-    assert set(news_of(feed, sent)) == {"histograms", "circuit"}
+    assert set(browser.ask()) == {"histograms", "circuit"}
     feed.publish(model=model("training.seed=5"))
-    assert "page" in news_of(feed, sent), "another run of a sweep: the page loads itself again"
+    assert "page" in browser.ask(), "another run of a sweep: the page loads itself again"
 
 
 def test_the_circuit_computes_what_that_of_the_model_does():
     feed, found = Feed(), model()
     feed.publish(model=found)
-    parts = news_of(feed, {})["circuit"]
+    parts = Browser(feed).ask()["circuit"]
     arrays = (np.array(parts[name]) for name in ("op", "a", "b", "outputs"))
     circuit, trained = Circuit(*arrays, tuple(parts["labels"])), from_model(found).circuit
     assert circuit.gates < trained.gates

@@ -15,7 +15,7 @@ import pytest
 
 from difflogic.view.watching import Feed, WatchServer
 from difflogic.view.watching import server as watching
-from difflogic.view.watching.server import MOST_BROWSERS, MOST_CONNECTIONS
+from difflogic.view.watching.server import MOST_CONNECTIONS
 from tests.difflogic.view.histories import rows
 from tests.difflogic.view.watching.test_news import model
 
@@ -52,18 +52,12 @@ def ask(server, path=None, method="GET", **headers):
         return answer.status, answer.headers, answer.read().decode()
 
 
-def events(server, count):
-    """The first news that a browser receives."""
-    found = []
-    with closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)) as connection:
-        connection.request("GET", f"/{server.token}/events")
-        answer = connection.getresponse()
-        assert answer.headers["Content-Type"] == "text/event-stream"
-        while len(found) < count:
-            line = answer.readline().decode()
-            if line.startswith("data: "):
-                found.append(json.loads(line.removeprefix("data: ")))
-    return found
+def test_it_tells_what_has_changed(server):
+    found = json.loads(ask(server, f"/{server.token}/news?0")[2])
+    assert dict(found["facts"])["epoch"] == "0"
+    same = json.loads(ask(server, f"/{server.token}/news?{found['number']}")[2])
+    assert same == {"number": found["number"]}
+    assert server.feed.watched
 
 
 def test_it_listens_on_loopback_alone(server):
@@ -98,14 +92,16 @@ def test_the_page_comes_with_a_strict_policy(refusing):
         {"Sec_Fetch_Site": "same-site"},
     ],
 )
-@pytest.mark.parametrize("place", ["", "events"])
+@pytest.mark.parametrize("place", ["", "news?0"])
 def test_another_name_and_another_page_are_refused(refusing, headers, place):
     status, _, text = ask(refusing, f"/{refusing.token}/{place}", **headers)
     assert status == 403
     assert "soft" not in text
 
 
-@pytest.mark.parametrize("path", ["/", "/events", "/{}x/", "/{}", "/{}/config.toml", "/{}/../"])
+@pytest.mark.parametrize(
+    "path", ["/", "/news?0", "/{}x/", "/{}", "/{}/config.toml", "/{}/../", "/{}/news?-1"]
+)
 def test_without_the_token_or_for_anything_else_there_is_nothing(refusing, path):
     path = path.format(refusing.token)
     status, _, text = ask(refusing, path)
@@ -122,32 +118,17 @@ def test_it_can_only_be_read(refusing, method):
 
 
 def test_a_stalled_browser_keeps_nobody_waiting(server):
-    """Its buffers are full, but offers continue and another browser gets the newest."""
+    """Its buffers are full, but the run goes on and another browser gets the newest."""
     stalled = socket.create_connection(("127.0.0.1", server.port))
     stalled.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     stalled.sendall(
-        f"GET /{server.token}/events HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n".encode()
+        f"GET /{server.token}/ HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n".encode()
     )
-    first = model()
     with closing(stalled):
         for epoch in range(1, 200):
-            server.feed.publish(model=model(seed=epoch) if epoch < 20 else first, rows=rows(epoch))
-        assert dict(events(server, 1)[0]["facts"])["epoch"].startswith("199 of")
-
-
-def test_too_many_browsers_are_refused(server):
-    opened = []
-    try:
-        for _ in range(MOST_BROWSERS):
-            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
-            connection.request("GET", f"/{server.token}/events")
-            assert connection.getresponse().status == 200
-            opened.append(connection)
-        assert ask(server, f"/{server.token}/events")[0] == 503
-        assert ask(server)[0] == 200, "the page itself is still there"
-    finally:
-        for connection in opened:
-            connection.close()
+            server.feed.publish(model=model(), rows=rows(epoch))
+        found = json.loads(ask(server, f"/{server.token}/news?0")[2])
+        assert dict(found["facts"])["epoch"].startswith("199 of")
 
 
 def threads():

@@ -108,4 +108,4 @@ def test_training_is_shown_to_its_end(window, tmp_path, monkeypatch):
     assert window.text("#gone").startswith("The run is over")
     assert f"dct watch {tmp_path / 'run'}" in window.text("#gone")
     window.messages()  # about the closed server
-    assert requested(window) <= {server.link, f"{server.link}events"}
+    assert all(url.startswith(f"{server.link}news?") for url in requested(window) - {server.link})
