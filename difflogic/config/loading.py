@@ -19,7 +19,7 @@ from difflogic.system.errors import ConfigError, MissingFileError, did_you_mean,
 from difflogic.system.files import read_named
 from difflogic.tasks import TASKS, CustomSection, is_custom
 from difflogic.tasks.code import find_code, load_code, try_out
-from difflogic.tasks.resolving import PathContext, resolve_target
+from difflogic.tasks.target import resolve_target
 
 MAX_BYTES = 2**20
 """Most bytes of a file. A configuration has 2 kB; a larger file is something else."""
@@ -93,12 +93,12 @@ def load_config(
     read_keys = shipped.Section.resolved if shipped is not None else ()
     places = [(TASK, key) for key in read_keys or ("kind",)]
     overridden = {key for section, *rest in origins if section == TASK for key in rest}
-    paths = PathContext(path.parent, overridden)
+    base = Path() if places[0] in origins else path.parent
     try:
         if read_keys:
-            resolve_target(data[TASK], paths)
+            resolve_target(data[TASK], base, overridden)
         elif allow_code and is_custom(kind):
-            _load_code(data, paths)
+            _load_code(data, base)
     except ConfigError as error:
         origin = next((origins[place] for place in places if place in origins), str(path))
         found.append((origin, f"[{TASK}] {places[0][1]}: {error}"))
@@ -192,13 +192,12 @@ def flat(tables: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _load_code(data: dict[str, Any], paths: PathContext) -> None:
+def _load_code(data: dict[str, Any], directory: Path) -> None:
     """Run the code that [task] names, and record its hash in [run]."""
     facts = data.setdefault(RUN, {})
     if not isinstance(facts, dict):  # the check reports it
         return
     pinned = facts.get("task_sha256")
-    directory = paths.base("kind")
     code = find_code(data[TASK]["kind"], directory, pinned if isinstance(pinned, str) else None)
     load_code(code)
     facts["task_sha256"] = code.sha256

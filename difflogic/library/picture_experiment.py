@@ -180,16 +180,10 @@ def growth_for(picture: Picture, options: PictureOptions) -> Growth:
             f"{picture.name}: {height}×{width} cells are too few to heal: use {LEAST_HEALED} rows "
             "and columns or more, or leave --heal out"
         )
-    return Growth(
-        own,
-        height,
-        width,
-        Places(place_bits(height, width), two, tough) if counts else None,
-        teach,
-        second=two,
-        hold=options.hold or heal,
-        heal=tuple(sorted({max(1, least // 4), least // 2})) if heal else (),
-    )
+    places = Places(place_bits(height, width), two, tough) if counts else None
+    sides = tuple(sorted({max(1, least // 4), least // 2})) if heal else ()
+    asked: dict[str, Any] = {"second": two, "hold": options.hold or heal, "heal": sides}
+    return Growth(own, height, width, places, teach, **asked)
 
 
 def _goal(growth: Growth, steps: int) -> str:

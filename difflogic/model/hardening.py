@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
-from difflogic.circuit.grid import NEIGHBORHOOD, Start
+from difflogic.circuit.grid import NEIGHBORHOOD, Boundary
 from difflogic.circuit.netlist import Netlist
 from difflogic.model.model import Model
 from difflogic.tasks import Task, TaskSection, encoding_of, palette_of, start_of
@@ -21,8 +19,8 @@ def from_model(model: Model) -> Automaton:
     """Return the argmax circuit of a model, with all its gates."""
     config = model.config
     circuit = hard_circuit(model.netlist, model.ops)
-    around = _around(circuit, config.name, config.task, config.automaton, start_of(config))
-    return replace(around, palette=palette_of(config), encoding=encoding_of(config))
+    shown = start_of(config), palette_of(config), encoding_of(config)
+    return Automaton(config.name, circuit, *_around(config.task, config.automaton), *shown)
 
 
 def hard_circuit(netlist: Netlist, ops: npt.NDArray[np.uint8]) -> Circuit:
@@ -45,21 +43,13 @@ def netlist_of(circuit: Circuit, channels: int) -> tuple[Netlist, npt.NDArray[np
 
 def automaton_of(circuit: Circuit, task: Task) -> Automaton:
     """Return a circuit with the grid, steps and start of a task."""
-    around = _around(circuit, task.name, task.section, task.automaton, task.start)
-    return replace(around, palette=task.palette)
+    around = _around(task.section, task.automaton)
+    return Automaton(task.name, circuit, *around, task.start, task.palette)
 
 
 def _around(
-    circuit: Circuit, name: str, task: TaskSection, automaton: AutomatonConfig, start: Start
-) -> Automaton:
-    return Automaton(
-        name=name,
-        circuit=circuit,
-        visible=tuple(task.loss_channels),
-        boundary=automaton.boundary,
-        height=task.height,
-        width=task.width,
-        steps=automaton.steps,
-        fire_rate=automaton.fire_rate,
-        start=start,
-    )
+    task: TaskSection, automaton: AutomatonConfig
+) -> tuple[tuple[int, ...], Boundary, int, int, int, float]:
+    """Return visible channels, boundary, rows, columns, steps and fire rate."""
+    grid = automaton.boundary, task.height, task.width
+    return task.loss_channels, *grid, automaton.steps, automaton.fire_rate

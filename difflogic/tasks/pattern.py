@@ -13,7 +13,7 @@ from difflogic.circuit.colors import Color, parse_color
 from difflogic.circuit.grid import Boundary, Start
 from difflogic.circuit.specification import Bits, Cases
 from difflogic.pictures.growth import Growth
-from difflogic.pictures.text import parse_picture
+from difflogic.pictures.text import center_picture, parse_picture
 from difflogic.system.errors import ConfigError
 from difflogic.tasks.base import Larger, Task
 from difflogic.tasks.counting import Counting
@@ -83,18 +83,10 @@ class PatternSection(TaskSection):
 
     def growth(self, automaton: AutomatonConfig) -> Growth:
         """Return what is asked of an automaton."""
-        return Growth(
-            len(self.loss_channels),
-            self.height,
-            self.width,
-            automaton.counted(self.height, self.width),
-            self.taught,
-            self.start,
-            bool(self.second),
-            self.hold,
-            self.heal,
-            automaton.boundary,
-        )
+        places = automaton.counted(self.height, self.width)
+        known = len(self.loss_channels), self.height, self.width, places, self.taught
+        asked = self.start, bool(self.second), self.hold, self.heal
+        return Growth(*known, *asked, automaton.boundary)
 
     def problems(self, automaton: AutomatonConfig) -> list[str]:
         """Check the pictures, their size, the palette, and whether it can stay and heal."""
@@ -115,22 +107,20 @@ class PatternSection(TaskSection):
         ]
 
     def _problems_of_pictures(self) -> list[str]:
-        found, grid = [], (self.height, self.width)
-        for key, rows in ("target", self.target), ("second", self.second):
-            if key == "second" and not rows:
-                continue
+        found, remedy = [], "set height = {} and width = {}"
+        pictures = {"target": self.target} | ({"second": self.second} if self.second else {})
+        for key, rows in pictures.items():
             try:
-                height, width = parse_picture(rows, len(self.loss_channels)).shape[1:]
+                size = parse_picture(rows, len(self.loss_channels)).shape[1:]
             except ConfigError as error:
                 found.append(f"[task] {key}: {error}")
                 continue
-            if (height, width) != grid:
-                remedy = f"set height = {height} and width = {width}"
+            if size != (self.height, self.width):
                 found.append(
-                    f"[task] {key}: the picture has {height}×{width} cells, and the grid "
-                    f"{self.height}×{self.width}: "
-                    + (remedy if key == "target" else "both pictures need one size")
+                    f"[task] {key}: the picture has {size[0]}×{size[1]} cells, and the grid "
+                    f"{self.height}×{self.width}: {remedy.format(*size)}"
                 )
+            remedy = "both pictures need one size"
         return found
 
 
@@ -202,10 +192,7 @@ class Pattern(Task):
             )
         if self.start == "zeros":
             raise InapplicableError("there is no start cell to place the picture on a larger grid")
-        # Keep the picture around the middle cell.
-        y, x = height // 2 - self.height // 2, width // 2 - self.width // 2
-        picture = np.zeros((len(self._picture), height, width), np.uint8)
-        picture[:, y : y + self.height, x : x + self.width] = self._picture
+        picture = center_picture(self._picture, height, width)
         large = super().on_grid(height, width, boundary=boundary, steps=steps)
         return Pattern(cast(PatternSection, large.section), large.automaton, picture)
 

@@ -63,7 +63,7 @@ class TaskSection(Section):
     """What the automaton should do: its start states and targets."""
 
     resolved: ClassVar[tuple[str, ...]] = ()
-    """The keys of a picture to grow, as resolving.py reads them. Errors are about the first."""
+    """The keys of a picture to grow, as target.py reads them. Errors are about the first."""
 
     kind: str = Field(description="the task's name")
     height: Size = Field(description="rows of the grid, in cells")

@@ -84,7 +84,8 @@ def test_own_wires_are_kept(tmp_path):
     short = ["training.restart_every=1", "training.epochs=2", *SHARED, "finishing.from_epoch=9"]
     run = difflogic.train("checkerboard-small", short, directory=tmp_path / "run", source=model)
     assert run.summary["attempts"]["begun"] == 2
-    np.testing.assert_array_equal(run.load().require_model().netlist.a, other.netlist.a)
+    made = difflogic.load(run.path).require_model()
+    np.testing.assert_array_equal(made.netlist.a, other.netlist.a)
     with pytest.raises(ConfigError, match="1 wirings of a kernel expected, 2 given"):
         Model.create(CONFIG, perception=perception * 2)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,26 +12,13 @@ from difflogic.pictures.text import center_picture, parse_picture, render_pictur
 from difflogic.system.errors import ConfigError
 
 
-@dataclass(frozen=True)
-class PathContext:
-    """Where a section finds the files that its keys name."""
-
-    directory: Path
-    """The directory of the configuration's file, where relative paths in it start."""
-    overridden: Collection[str]
-    """Keys of [task] from overrides. Their relative paths start at the working directory."""
-
-    def base(self, key: str) -> Path:
-        """Return the directory where a relative path in `key` starts."""
-        return Path() if key in self.overridden else self.directory
-
-
-def resolve_target(task: dict[str, Any], paths: PathContext) -> None:
-    """Replace the target in `task`, the keys of [task], by its rows.
+def resolve_target(task: dict[str, Any], base: Path, overridden: Collection[str]) -> None:
+    """Replace the target in `task`, the keys of [task], by its rows. Its path starts at `base`.
 
     A text picture sets a missing height or width, and also one from a file if an override sets the
-    target. In a larger grid it is in the middle. An image is scaled to the grid. Raises ConfigError
-    unless the target is a picture that fits. The check finds other problems of [task].
+    target, as `overridden` keys say. In a larger grid it is in the middle. An image is scaled to
+    the grid. Raises ConfigError unless the target is a picture that fits. The check finds other
+    problems of [task].
     """
     target, loss_channels = task.get("target"), task.get("loss_channels", [0])
     if not isinstance(target, str) or not target.strip():
@@ -43,20 +29,21 @@ def resolve_target(task: dict[str, Any], paths: PathContext) -> None:
     if "\n" in target:
         content: str | bytes = target
     else:
-        content = read_picture(target, paths.base("target"))
+        content = read_picture(target, base)
     prefix = "" if "\n" in target else f"{target}: "
     try:
         if isinstance(content, str):
-            _place_text(task, content, channels, paths)
+            _place_text(task, content, channels, overridden)
         else:
             _place_image(task, content, channels)
     except ConfigError as error:
         raise ConfigError(f"{prefix}{error}") from None
 
 
-def _place_text(task: dict[str, Any], text: str, channels: int, paths: PathContext) -> None:
+def _place_text(
+    task: dict[str, Any], text: str, channels: int, overridden: Collection[str]
+) -> None:
     bits = parse_picture(text, channels)
-    overridden = paths.overridden
     for side, size in zip(("height", "width"), bits.shape[1:], strict=True):
         stale = "target" in overridden and side not in overridden
         if stale or side not in task:
