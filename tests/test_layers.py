@@ -15,12 +15,12 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 BUDGETS = {
-    "difflogic.engine.oracle": 1_430,
+    "difflogic.engine.oracle": 1_440,
     "difflogic.formats": 3_950,
     "difflogic.inspection": 2_180,
     "difflogic.library.certifying": 9_300,
     "difflogic.library.exporting": 12_000,
-    "difflogic.proof": 6_000,
+    "difflogic.proof": 6_030,
     "difflogic.simplification": 3_950,
     "difflogic.simulation": 4_300,
     "difflogic.training.reference": 7_700,

@@ -13,8 +13,6 @@ from cli.failures import note
 from cli.terminal.screen import Display, Screen, bar, can_animate, clock
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
     from rich.console import Console
     from rich.text import Text
 
@@ -22,10 +20,10 @@ if TYPE_CHECKING:
     from difflogic.run.metrics import MetricsRow
     from difflogic.search.finisher import Finished
     from difflogic.search.walk import SearchProgress
+    from difflogic.system.array_types import Bits
     from difflogic.tasks import Preview
 
     Palette = Sequence[tuple[int, int, int]]
-    Bits = npt.NDArray[np.uint8]
 
 LINES = 10
 LINE_SECONDS = 10.0

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
-from difflogic.circuit.evaluate import Bits
-
-Words = npt.NDArray[np.uint64]
+from difflogic.circuit.evaluate import BitLogic
+from difflogic.system.array_types import Words
 
 MOST_INPUTS = 20
 """Proofs try all cases of up to this many inputs: a million cases, a few milliseconds."""
@@ -48,7 +46,9 @@ def words_of(inputs: int) -> int:
     return 1 << max(inputs - WORD_INPUTS, 0)
 
 
-def first_case(inputs: int, rows: int, look: Callable[[list[Words], Bits], Words]) -> int | None:
+def first_case(
+    inputs: int, rows: int, look: Callable[[list[Words], BitLogic], Words]
+) -> int | None:
     """Return the first of all 2^inputs cases in which `look` gives a 1, or None.
 
     `look` gets the words of each input and the algebra to evaluate gates on, and returns words
@@ -57,7 +57,7 @@ def first_case(inputs: int, rows: int, look: Callable[[list[Words], Bits], Words
     total = words_of(inputs)
     fitting = max(1, MOST_WORDS // rows)
     count = min(total, MOST_ROW_WORDS, 1 << (fitting.bit_length() - 1))
-    bits = Bits(np.full(count, ~np.uint64(0)))
+    bits = BitLogic(np.full(count, ~np.uint64(0)))
     # Cases of fewer than six inputs repeat within the word, but the first one found is right.
     for first in range(0, total, count):
         found = look([words(number, first, count) for number in range(inputs)], bits)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.evaluate import Bits, evaluate
+from difflogic.circuit.evaluate import BitLogic, evaluate
 from difflogic.circuit.gates import READS, Op
 from difflogic.circuit.grid import NEIGHBORHOOD, NEIGHBORS
 from difflogic.system.errors import CircuitError
@@ -199,7 +199,7 @@ class Circuit:
         """
         if len(inputs) != self.inputs:
             raise ValueError(f"{self.inputs} input rows expected, {len(inputs)} given")
-        rows = evaluate(self, inputs, Bits(~np.zeros_like(inputs[0])))
+        rows = evaluate(self, inputs, BitLogic(~np.zeros_like(inputs[0])))
         return np.array([rows[row] for row in self.outputs.tolist()], inputs.dtype)
 
 

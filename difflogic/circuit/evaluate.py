@@ -125,7 +125,7 @@ OPS: tuple[Callable[[Any, Any, Any], Any], ...] = (
 """The 16 ops in the order of `gates.Op`."""
 
 
-class Bits(Logic[Any]):
+class BitLogic(Logic[Any]):
     """Many bits at once: an integer, or an array of bool or unsigned integers.
 
     `ones` is such a value with all bits 1.

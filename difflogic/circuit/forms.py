@@ -8,15 +8,13 @@ z = B·θ, and Bᵀ turns a derivative by z into one by θ.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.gates import OPS, TRUTH_TABLES, Op
+from difflogic.system.array_types import Array
 from difflogic.system.streams import normals
-
-Array = npt.NDArray[Any]
 
 TOLERANCE = 1e-3
 """Logits this close to a form, as a share of the largest logit, differ from it by rounding only."""

@@ -6,12 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.grid import Boundary
-
-Bits = npt.NDArray[np.uint8]
+from difflogic.system.array_types import Bits
 
 
 @dataclass(frozen=True)

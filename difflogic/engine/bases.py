@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from difflogic.circuit.gates import Op
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.hard import HardSimulator, Script, Words, by_rows
+from difflogic.engine.hard import HardSimulator, Script, by_rows
 from difflogic.engine.kernels import candidates as k
 from difflogic.engine.kernels.candidate_base import (
     ABSENT,
@@ -29,6 +29,7 @@ from difflogic.engine.kernels.candidate_base import (
 )
 from difflogic.engine.kernels.candidate_changes import FOLLOWED, UNORDERED, Scratch
 from difflogic.engine.kernels.structures import WORDS
+from difflogic.system.array_types import Words
 
 Ops = npt.NDArray[np.uint8]
 

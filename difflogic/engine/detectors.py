@@ -14,12 +14,13 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.evaluate import Bits
+from difflogic.circuit.evaluate import BitLogic
 from difflogic.circuit.gates import READS
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.hard import Words, by_rows
+from difflogic.engine.hard import by_rows
 from difflogic.engine.kernels import detectors as k
 from difflogic.engine.kernels.candidate_base import ABSENT
+from difflogic.system.array_types import Words
 
 POINTS = 6
 """Points to examine per gate: those where another value does the most good."""
@@ -151,7 +152,7 @@ class Detectors:
         before = int(self._ops[param])
 
         def detecting(*inputs: int) -> int:
-            value: int = Bits(1).gate(before, *inputs)
+            value: int = BitLogic(1).gate(before, *inputs)
             return value & ~inputs[side] if falls else value | inputs[side]
 
         ops[param] = op_of(detecting)

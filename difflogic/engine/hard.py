@@ -18,6 +18,7 @@ from difflogic.circuit.netlist import Netlist
 from difflogic.engine.kernels import hard as kernels
 from difflogic.engine.kernels import structures as k
 from difflogic.engine.layout import Grid
+from difflogic.system.array_types import Bits, Words
 from difflogic.system.arrays import aligned
 from difflogic.system.callbacks import pause
 
@@ -25,8 +26,6 @@ GATE_WORDS_PER_CALL = 5 * 10**7
 """Gates times words that a kernel evaluates in one call, about: some hundredths of a second.
 Longer rollouts can be stopped between calls."""
 
-Bits = npt.NDArray[np.uint8]
-Words = npt.NDArray[np.uint64]
 
 # Over bits, the coefficients modulo 2 are the op's algebraic normal form.
 FORMS = np.where(COEFFICIENTS.astype(np.int64) % 2 == 1, ~np.uint64(0), np.uint64(0))

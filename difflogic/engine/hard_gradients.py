@@ -15,12 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.hard import Bits, HardSimulator, Words, by_rows, mark_live, steps_per_call
+from difflogic.engine.hard import HardSimulator, by_rows, mark_live, steps_per_call
 from difflogic.engine.kernels.candidate_base import ABSENT
 from difflogic.engine.kernels.hard import read_values
 from difflogic.engine.kernels.hard_gradients import HardNetlist, Slopes, WayBack, differentiate
 from difflogic.engine.layout import Grid
 from difflogic.engine.slope_memory import CELLS, most_slopes
+from difflogic.system.array_types import Bits, Words
 from difflogic.system.callbacks import pause
 
 BACKWARD = 16

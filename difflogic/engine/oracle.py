@@ -17,8 +17,7 @@ from difflogic.circuit import gates
 from difflogic.circuit.evaluate import Soft, evaluate
 from difflogic.circuit.grid import OUTSIDE, Boundary, neighbors
 from difflogic.circuit.netlist import Netlist
-
-Array = npt.NDArray[np.float64]
+from difflogic.system.array_types import Array
 
 
 def perceive(state: Array, boundary: Boundary) -> Array:

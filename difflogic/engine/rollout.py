@@ -23,10 +23,9 @@ from difflogic.engine.kernels.training import reduce_sums
 from difflogic.engine.layout import Grid
 from difflogic.engine.sharing import SEQUENTIAL, Sharing
 from difflogic.engine.work_stats import WorkStats
+from difflogic.system.array_types import Array
 from difflogic.system.arrays import aligned
 from difflogic.system.callbacks import pause
-
-Array = npt.NDArray[np.floating]
 
 
 class Engine:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from difflogic.circuit.specification import Cases
 from difflogic.config import Config, TrainingConfig
-from difflogic.engine.hard import Bits, active_gates
+from difflogic.engine.hard import active_gates
 from difflogic.engine.layout import Grid
 from difflogic.evaluation.assurance import WOUND, assure_automaton, keeps
 from difflogic.evaluation.scene import NumberedStarts, Patches, Scene, Streams, scene_of
@@ -27,6 +27,7 @@ from difflogic.evaluation.trial import Count, count_wrong
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.proof.answer import Assurance
+from difflogic.system.array_types import Bits
 from difflogic.system.streams import Purpose
 from difflogic.tasks import Task, draw_batch, later_steps, make_task
 

@@ -18,11 +18,12 @@ from itertools import product
 import numpy as np
 
 from difflogic.circuit.automaton import Automaton
-from difflogic.evaluation.settling import SLOWEST, Bits, settle
+from difflogic.evaluation.settling import SLOWEST, settle
 from difflogic.examples.encoding import Encoding, apply_rule
 from difflogic.examples.pairs import Pair
 from difflogic.proof.convergence.planes import unpack
 from difflogic.proof.verdict import Verdict
+from difflogic.system.array_types import Bits
 from difflogic.system.callbacks import never_stop
 
 MOST = 8

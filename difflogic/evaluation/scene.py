@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.engine.hard import Bits
 from difflogic.engine.layout import Grid
+from difflogic.system.array_types import Bits
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import Task, draw_batch
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.specification import Cases
 from difflogic.examples.encoding import apply_rule
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.planes import Board, Network, Planes, pack
+from difflogic.system.array_types import Bits
 from difflogic.system.callbacks import ignore
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ LONGEST = 8
 for the steps in which a front crosses the grid."""
 SLOWEST = 2
 """Steps in which a front moves on by one cell, at most."""
-
-Bits = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,9 @@ import numpy.typing as npt
 from difflogic.circuit.firing import firing
 from difflogic.circuit.netlist import Netlist
 from difflogic.engine.candidates import Candidates
-from difflogic.engine.hard import Bits, HardSimulator, Script, Words
+from difflogic.engine.hard import HardSimulator, Script
 from difflogic.evaluation.scene import Scene
+from difflogic.system.array_types import Bits, Words
 from difflogic.system.callbacks import may_cancel
 
 VALUES_AT_ONCE = 2**26

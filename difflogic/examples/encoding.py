@@ -25,6 +25,7 @@ import numpy.typing as npt
 
 from difflogic.circuit.grid import NEIGHBORS
 from difflogic.examples.pairs import Grid, Pair
+from difflogic.system.array_types import Bits
 
 MOVES = {
     "this-right": ("this", 0, "W"),
@@ -40,8 +41,6 @@ step: that of the feature after, before or itself, from this neighbour."""
 NAMES = ("inside", "filled", "this", "another", "single", "odd", "largest", *MOVES)
 CLASH = 255
 """Stands in a decoded grid where a cell got two symbols."""
-
-Bits = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True)

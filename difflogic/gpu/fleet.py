@@ -15,9 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.gpu.adapter import Adapter, surviving
-from difflogic.gpu.tables import JOB_WORDS, LANES, THREADS, Shape, offsets, shader
-
-Words = npt.NDArray[np.uint32]
+from difflogic.gpu.tables import JOB_WORDS, LANES, THREADS, Shape, Words32, offsets, shader
 
 MIXES, RUNS, REDUCES, MOVES = 1, 2, 4, 8
 """Parts of a training step that a job takes part in, as in kernels.wgsl."""
@@ -45,11 +43,11 @@ class Job:
     fresh: bool = True
     """Whether to begin the gates' sums, or else to add to them."""
     rates: Sequence[float] = ()
-    report: Words | None = None
+    report: Words32 | None = None
     """The run's words in the report buffer, once the job is done."""
     error: BaseException | None = field(default=None, repr=False)
 
-    def words(self, cells: int) -> Words:
+    def words(self, cells: int) -> Words32:
         """Return the head of the job's words; a sample has `cells` cells."""
         head = np.zeros(JOB_WORDS, np.uint32)
         used = self.samples * cells
@@ -155,7 +153,7 @@ class Fleet:
         place = shape.element(buffer) * offsets(shape.parts[buffer])[part]
         return first + run * shape.bytes[buffer] + place
 
-    def do(self, job: Job) -> Words:
+    def do(self, job: Job) -> Words32:
         """Do a job, together with those of other threads; return the run's report, in words."""
         with self._condition:
             self._waiting.append(job)
@@ -192,7 +190,7 @@ class Fleet:
         self._busy = False
         self._condition.notify_all()
 
-    def _run(self, jobs: list[Job]) -> Words:
+    def _run(self, jobs: list[Job]) -> Words32:
         """Run jobs on the device; return the reports of all places, (runs, words)."""
         shape, queue = self.shape, self._device.queue
         active = np.array([job.run for job in jobs], np.uint32)

@@ -21,9 +21,8 @@ from difflogic.engine.layout import Grid
 from difflogic.gpu.adapter import find_adapter
 from difflogic.gpu.fleet import MIXES, MOVES, REDUCES, RUNS, Fleet, Fleets, Job
 from difflogic.gpu.tables import Shape, shape_of, tables
+from difflogic.system.array_types import Array
 from difflogic.system.errors import ConfigError, TrainingError
-
-Array = npt.NDArray[Any]
 
 FREE = 2.0**30
 """The target of a cell that does not count: a shader may assume that no number is NaN."""

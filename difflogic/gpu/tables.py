@@ -20,7 +20,7 @@ from difflogic.circuit.netlist import Netlist
 from difflogic.engine.layout import Grid
 from difflogic.system.errors import ConfigError
 
-Words = npt.NDArray[np.uint32]
+Words32 = npt.NDArray[np.uint32]
 
 LANES = 16
 """Cells of a tile: four vectors of four."""
@@ -147,7 +147,7 @@ def levels(netlist: Netlist) -> npt.NDArray[np.int64]:
     return found
 
 
-def tables(netlist: Netlist, shape: Shape) -> Words:
+def tables(netlist: Netlist, shape: Shape) -> Words32:
     """Return the words of a wiring, (words, 4), in the order of `shape.parts["net"]`.
 
     LEVEL: the number of levels, then for each level its first gate and the one after its last.
@@ -202,7 +202,7 @@ def tables(netlist: Netlist, shape: Shape) -> Words:
     return np.concatenate(list(found.values()))
 
 
-def _neighbors(shape: Shape) -> Words:
+def _neighbors(shape: Shape) -> Words32:
     """Return each lane's neighbours, (9, lanes); OUTSIDE beyond the edge and for unused lanes."""
     grid, samples = shape.grid, np.arange(shape.batch)
     table = neighbors(grid.height, grid.width, grid.boundary)

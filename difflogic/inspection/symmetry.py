@@ -16,12 +16,12 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.case_words import Words
 from difflogic.circuit.circuit import Circuit
-from difflogic.circuit.evaluate import Bits, evaluate
+from difflogic.circuit.evaluate import BitLogic, evaluate
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD, turned
 from difflogic.circuit.xag import Xag, XagGate
 from difflogic.proof.satisfiability import Formula
+from difflogic.system.array_types import Words
 from difflogic.system.deadline import Deadline
 
 SYMMETRIES = {
@@ -148,7 +148,7 @@ def decide_all_zero(xag: Xag, literals: Sequence[int], deadline: Deadline) -> De
     open_ = sorted(literal for literal in set(literals) if not _cancels(xag, literal))
     if not open_:
         return Decision("yes", "equal gates")
-    nodes, bits = xag.cone(open_), Bits(np.full(_RANDOM_WORDS, ~np.uint64(0)))
+    nodes, bits = xag.cone(open_), BitLogic(np.full(_RANDOM_WORDS, ~np.uint64(0)))
     given = [bits.constant(0), *_random_inputs(xag.inputs)]
     rows = evaluate(xag, given, bits, nodes, deadline.check)
     if any((~rows[x >> 1] if x & 1 else rows[x >> 1]).any() for x in open_):

@@ -19,13 +19,14 @@ from difflogic.proof.cases import ListedStarts
 from difflogic.proof.certificates import damage_part, write_cases, write_certificate
 from difflogic.proof.convergence.all_sizes import EverySize, Plane
 from difflogic.proof.convergence.deciding import SETS
-from difflogic.proof.convergence.findings import Bits, Convergence, Finding
+from difflogic.proof.convergence.findings import Convergence, Finding
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.orbits import resting_picture
 from difflogic.proof.every_length import EveryLength
 from difflogic.proof.prover import Question, confined, prove
 from difflogic.proof.question import Wound
 from difflogic.proof.verdict import Verdict
+from difflogic.system.array_types import Bits
 from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError, ConfigError

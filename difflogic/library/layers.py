@@ -22,10 +22,10 @@ from difflogic.engine.rollout import Engine
 from difflogic.engine.sharing import Sharing
 from difflogic.library.loaded import Loaded, load
 from difflogic.model.model import Model
+from difflogic.system.array_types import Array
 from difflogic.system.arrays import bits, real_numbers
 from difflogic.system.errors import ConfigError
 
-Array = npt.NDArray[Any]
 Keep = Sequence[int] | Literal["all"] | None
 PullBack = Callable[[Array], tuple[Array, Array]]
 

@@ -26,6 +26,7 @@ from difflogic.pictures.text import parse_picture
 from difflogic.simulation.bit_grid import BitGrid, pack
 from difflogic.simulation.simulator import MOST_STEPS, Simulator
 from difflogic.system.archive import NpzReader, Parts, is_archive, write_npz
+from difflogic.system.array_types import Bits
 from difflogic.system.errors import ConfigError, MissingFileError
 from difflogic.system.files import read_named, write_whole
 from difflogic.system.subject import about
@@ -46,8 +47,6 @@ MOST_ARRAY = 2**26
 """Most bytes of a plain array."""
 SHOWN = 16
 """Most labels that a message lists."""
-
-Bits = npt.NDArray[np.uint8]
 
 
 def prepare(

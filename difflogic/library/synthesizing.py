@@ -12,7 +12,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.library.conditions import AS_TRAINED, Conditions, Rectangle
@@ -23,6 +22,7 @@ from difflogic.library.simulating import simulate
 from difflogic.silicon.synthesis import DEVICES, PINS, Flow, Synthesis
 from difflogic.silicon.tools import require_tools
 from difflogic.simulation.bit_grid import Geometry
+from difflogic.system.array_types import Bits
 from difflogic.system.callbacks import ignore, undoing
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError, ConfigError
@@ -44,8 +44,6 @@ LOGS = (
     *("bench.v", "models.v", "netlist.v"),
 )
 """Files that `report` keeps."""
-
-Bits = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.grid import Boundary, center_start
 from difflogic.pictures.places import Places, place_bits
-
-Bits = npt.NDArray[np.uint8]
+from difflogic.system.array_types import Bits
 
 
 @dataclass(frozen=True)

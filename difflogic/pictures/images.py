@@ -28,6 +28,7 @@ import numpy.typing as npt
 from difflogic.circuit.colors import Color
 from difflogic.pictures.pixels import read_image
 from difflogic.pictures.text import center_picture
+from difflogic.system.array_types import Array
 from difflogic.system.errors import ConfigError
 
 _WORKING_SIDE = 1024
@@ -57,7 +58,6 @@ USUAL_COLORS = 8
 BEHIND_LIGHT, BEHIND_DARK, BEHIND_BOTH = (36, 40, 48), (255, 255, 255), (136, 146, 160)
 """Colours of nothing behind pictures with transparent pixels that are light, dark, or both."""
 
-Array = npt.NDArray[np.float32]
 Places = npt.NDArray[np.intp]
 
 

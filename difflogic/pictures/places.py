@@ -23,14 +23,13 @@ from difflogic.circuit.layer import Layer
 from difflogic.circuit.netlist import Architecture
 from difflogic.circuit.wiring import Wiring
 from difflogic.pictures.tough import FLAGS, voting_layers
+from difflogic.system.array_types import Bits
 
 AROUND = tuple(NEIGHBORS.index(name) for name in ("N", "W", "E", "S"))
 """The neighbours from which a cell takes a switch over."""
 
 AHEAD = tuple(NEIGHBORS.index(name) for name in ("N", "W"))
 """The neighbours to whose row and column a cell adds 1."""
-
-Bits = npt.NDArray[np.uint8]
 
 
 def place_bits(height: int, width: int) -> tuple[int, int]:

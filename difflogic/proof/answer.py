@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from difflogic.proof.convergence.findings import Bits
 from difflogic.proof.convergence.orbits import NEVER, UNKNOWN
 from difflogic.proof.question import Asked, Wound
 from difflogic.proof.verdict import Verdict
+from difflogic.system.array_types import Bits
 from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import NEVER as NO_DEADLINE
 from difflogic.system.deadline import Deadline

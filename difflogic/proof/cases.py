@@ -15,7 +15,7 @@ from difflogic.circuit.specification import Cases
 from difflogic.proof.answer import Answer, Assurance, Budget, Healing, Method, left_open
 from difflogic.proof.convergence.deciding import SETS, right_from
 from difflogic.proof.convergence.erasing import right_from_erased
-from difflogic.proof.convergence.findings import Bits, Convergence
+from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.orbits import (
     MOST_ALONE,
@@ -27,6 +27,7 @@ from difflogic.proof.convergence.orbits import (
 from difflogic.proof.convergence.planes import Board, Network, Planes, pack
 from difflogic.proof.question import Asked, Wound
 from difflogic.proof.verdict import Verdict
+from difflogic.system.array_types import Bits
 from difflogic.system.deadline import NEVER as NO_DEADLINE
 from difflogic.system.deadline import Deadline
 

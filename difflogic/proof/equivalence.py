@@ -20,12 +20,13 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.case_words import MOST_INPUTS, Words, first_case
+from difflogic.circuit.case_words import MOST_INPUTS, first_case
 from difflogic.circuit.circuit import Circuit
-from difflogic.circuit.evaluate import Bits, Logic, Value, evaluate
+from difflogic.circuit.evaluate import BitLogic, Logic, Value, evaluate
 from difflogic.circuit.grid import NEIGHBORS
 from difflogic.proof.satisfiability import Formula
 from difflogic.proof.verdict import Verdict
+from difflogic.system.array_types import Words
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError
 from difflogic.system.json_values import fields_of
@@ -188,7 +189,7 @@ def _first_difference(before: Cone, after: Cone, deadline: Deadline) -> dict[Pla
     """Return the first of all cases in which two outputs differ. Raises TimeoutError."""
     places = sorted(before.inputs.keys() | after.inputs.keys())
 
-    def differ(given: list[Words], bits: Bits) -> Words:
+    def differ(given: list[Words], bits: BitLogic) -> Words:
         deadline.check()
         values = dict(zip(places, given, strict=True))
         x = before.evaluate(values, bits, deadline.check)[before.output]
@@ -332,7 +333,8 @@ class Miter:
         random = np.random.default_rng(0).integers(
             0, 2**64, (len(places), count), np.uint64, endpoint=False
         )
-        given, bits = dict(zip(places, random, strict=True)), Bits(np.full(count, ~np.uint64(0)))
+        given = dict(zip(places, random, strict=True))
+        bits = BitLogic(np.full(count, ~np.uint64(0)))
         known: dict[bytes, int] = {}
         for cone, literals in zip((before, after), rows, strict=True):
             values = cone.evaluate(given, bits, deadline.check)

@@ -19,7 +19,7 @@ import numpy as np
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
-from difflogic.circuit.evaluate import Bits, evaluate
+from difflogic.circuit.evaluate import BitLogic, evaluate
 from difflogic.circuit.specification import Machine
 from difflogic.proof.answer import Answer, Assurance, Budget, Method
 from difflogic.proof.certificates import proof_text
@@ -245,7 +245,7 @@ def _table(circuit: Circuit) -> list[int]:
             inputs[neighbor * size + channel] = (
                 ones // ((1 << 2 * period) - 1) * (((1 << period) - 1) << period)
             )
-    rows = evaluate(circuit, inputs, Bits(ones))
+    rows = evaluate(circuit, inputs, BitLogic(ones))
     outputs = [bin(rows[row])[2:].zfill(total)[::-1] for row in circuit.outputs.tolist()]
     return [
         sum(1 << channel for channel, bits in enumerate(outputs) if bits[case] == "1")

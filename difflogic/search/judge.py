@@ -20,10 +20,11 @@ from difflogic.model.hardening import automaton_of, hard_circuit
 from difflogic.proof.answer import Budget
 from difflogic.proof.convergence.all_sizes import Grids
 from difflogic.proof.convergence.deciding import SETS
-from difflogic.proof.convergence.findings import Bits, Convergence, Finding
+from difflogic.proof.convergence.findings import Convergence, Finding
 from difflogic.proof.convergence.planes import Board, unpack
 from difflogic.proof.prover import prove
 from difflogic.proof.verdict import Verdict
+from difflogic.system.array_types import Bits
 from difflogic.tasks import Task
 
 RECALLED = 64

@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.grid import NEIGHBORHOOD, neighbors
-from difflogic.circuit.specification import Bits
 from difflogic.proof.convergence.planes import Board, unpack
 from difflogic.proof.convergence.sets import Sets
+from difflogic.system.array_types import Bits
 
 Cells = npt.NDArray[np.bool_]
 

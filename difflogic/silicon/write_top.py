@@ -8,18 +8,14 @@ Source: Wolfram 1986, "Random sequence generation by cellular automata".
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.grid import NEIGHBORS, OUTSIDE, neighbors
 from difflogic.formats.interface import used_rows
 from difflogic.formats.notation import identifier, rendered
 from difflogic.formats.write_verilog import write_cell
-
-Array = npt.NDArray[Any]
+from difflogic.system.array_types import Array
 
 EIGHTHS = 8
 """A fire rate below 1 is rounded to eighths, at least one and at most seven."""

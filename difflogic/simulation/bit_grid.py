@@ -18,10 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.grid import Boundary
+from difflogic.system.array_types import Bits, Words
 from difflogic.system.arrays import CACHE_LINE, aligned
-
-Words = npt.NDArray[np.uint64]
-Bits = npt.NDArray[np.uint8]
 
 WORD = 64
 LINE = CACHE_LINE // 8

@@ -10,9 +10,10 @@ import numpy as np
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.simulation import native
-from difflogic.simulation.bit_grid import LINE, BitGrid, Geometry, Words
+from difflogic.simulation.bit_grid import LINE, BitGrid, Geometry
 from difflogic.simulation.random_bits import Chance, digits
 from difflogic.simulation.run_function import KEPT, Field
+from difflogic.system.array_types import Words
 from difflogic.system.arrays import aligned
 
 if TYPE_CHECKING:

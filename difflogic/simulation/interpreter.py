@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from difflogic.circuit.circuit import Circuit
-from difflogic.circuit.evaluate import Bits, evaluate
+from difflogic.circuit.evaluate import BitLogic, evaluate
 from difflogic.circuit.grid import OFFSETS
-from difflogic.simulation.bit_grid import WORD, BitGrid, Geometry, Words
+from difflogic.simulation.bit_grid import WORD, BitGrid, Geometry
 from difflogic.simulation.random_bits import Chance
 from difflogic.simulation.schedule import schedule
+from difflogic.system.array_types import Words
 
 BAND_WORDS = 2048
 """Words per value: at 16 KB a NumPy call costs less than its work, and caches hold ten values."""
@@ -59,7 +60,7 @@ class Interpreter:
         """Return the next state of a band of rows, shape (rows, channels, words)."""
         order = self._order
         shape = (band.stop - band.start, source.geometry.words)
-        bits = Bits(np.full(shape, 2**WORD - 1, np.uint64))
+        bits = BitLogic(np.full(shape, 2**WORD - 1, np.uint64))
         inputs = [bits.constant(0)] * order.inputs
         for row in order.read_inputs.tolist():
             inputs[row] = _input(source, band, *divmod(row, order.channels))

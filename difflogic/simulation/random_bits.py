@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.simulation.bit_grid import WORD, Words
+from difflogic.simulation.bit_grid import WORD
+from difflogic.system.array_types import Words
 
 GOLDEN = 0x9E3779B97F4A7C15
 FIRST_FACTOR = 0xBF58476D1CE4E5B9

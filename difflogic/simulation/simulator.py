@@ -10,10 +10,11 @@ import numpy as np
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.simulation import random_bits
-from difflogic.simulation.bit_grid import BitGrid, Geometry, Words, pack
+from difflogic.simulation.bit_grid import BitGrid, Geometry, pack
 from difflogic.simulation.interpreter import Interpreter, band_rows
 from difflogic.simulation.schedule import schedule
 from difflogic.system import memory
+from difflogic.system.array_types import Words
 from difflogic.system.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.grid import Boundary, Start, center_start
-from difflogic.circuit.specification import Bits, Cases, Machine, Rule
+from difflogic.circuit.specification import Cases, Machine, Rule
+from difflogic.system.array_types import Bits
 from difflogic.tasks.checked import CheckedTask
 from difflogic.tasks.parts import Exhibit, Sample, TaskError
 from difflogic.tasks.section import TaskSection

@@ -13,9 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.grid import Boundary
-from difflogic.circuit.specification import Bits, Cases
+from difflogic.circuit.specification import Cases
 from difflogic.examples.encoding import Encoding
 from difflogic.examples.pairs import Pair
+from difflogic.system.array_types import Bits
 from difflogic.system.errors import ConfigError, DctError, described
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks.parts import Preview, Sample, TaskError

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from difflogic.circuit.specification import Bits
+from difflogic.system.array_types import Bits
 from difflogic.tasks.base import Task
 from difflogic.tasks.parts import Exhibit, Sample
 from difflogic.tasks.section import AutomatonConfig, Size, TaskSection

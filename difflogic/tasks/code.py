@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.grid import Start
-from difflogic.circuit.specification import Bits
+from difflogic.system.array_types import Bits
 from difflogic.system.errors import ConfigError, MissingFileError, did_you_mean
 from difflogic.system.files import read_named
 from difflogic.tasks import custom

@@ -14,8 +14,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.specification import Bits, Cases
+from difflogic.circuit.specification import Cases
 from difflogic.pictures.places import place_bits
+from difflogic.system.array_types import Bits
 from difflogic.tasks.base import Task
 from difflogic.tasks.parts import Sample
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from difflogic.circuit.specification import Bits, Cases
+from difflogic.circuit.specification import Cases
 from difflogic.examples.encoding import MOVES, NAMES, Encoding, stacked
 from difflogic.examples.pairs import (
     MOST_SYMBOLS,
@@ -20,6 +20,7 @@ from difflogic.examples.pairs import (
     shortened,
     without_background,
 )
+from difflogic.system.array_types import Bits
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted
 from difflogic.system.streams import Purpose, stream

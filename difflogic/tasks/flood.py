@@ -11,7 +11,8 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from difflogic.circuit.specification import Bits, Bounds, Rule
+from difflogic.circuit.specification import Bounds, Rule
+from difflogic.system.array_types import Bits
 from difflogic.tasks.base import Task
 from difflogic.tasks.parts import Exhibit, Sample
 from difflogic.tasks.section import AutomatonConfig, TaskSection

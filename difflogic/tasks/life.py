@@ -11,7 +11,8 @@ import numpy.typing as npt
 from pydantic import Field
 
 from difflogic.circuit.grid import CENTER, OUTSIDE, neighbors
-from difflogic.circuit.specification import Bits, Cases
+from difflogic.circuit.specification import Cases
+from difflogic.system.array_types import Bits
 from difflogic.system.streams import Purpose, first_bytes, stream
 from difflogic.tasks.base import Larger, Task
 from difflogic.tasks.parts import Exhibit, InapplicableError, Sample

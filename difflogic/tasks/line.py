@@ -8,7 +8,8 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field
 
-from difflogic.circuit.specification import Bits, Bounds, Machine, Rule
+from difflogic.circuit.specification import Bounds, Machine, Rule
+from difflogic.system.array_types import Bits
 from difflogic.system.quantities import counted
 from difflogic.tasks.base import Larger, Task
 from difflogic.tasks.flood import CENTER, E, W, fixed_channels

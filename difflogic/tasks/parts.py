@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.colors import Color
-from difflogic.circuit.specification import Bits
+from difflogic.system.array_types import Bits
 from difflogic.system.errors import ConfigError
 
 Sample = tuple[Bits, npt.NDArray[np.float64]]

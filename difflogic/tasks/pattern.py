@@ -11,9 +11,10 @@ from pydantic import Field
 
 from difflogic.circuit.colors import Color, parse_color
 from difflogic.circuit.grid import Boundary, Start
-from difflogic.circuit.specification import Bits, Cases
+from difflogic.circuit.specification import Cases
 from difflogic.pictures.growth import Growth
 from difflogic.pictures.text import center_picture, parse_picture
+from difflogic.system.array_types import Bits
 from difflogic.system.errors import ConfigError
 from difflogic.tasks.base import Larger, Task
 from difflogic.tasks.counting import Counting

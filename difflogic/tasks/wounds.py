@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.grid import NEIGHBORS, OFFSETS
-from difflogic.circuit.specification import Bits
+from difflogic.system.array_types import Bits
 from difflogic.system.streams import dirichlet
 from difflogic.tasks.base import Task
 from difflogic.tasks.parts import Sample

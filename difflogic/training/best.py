@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,11 +13,10 @@ from difflogic.config import Config
 from difflogic.search.finisher import AnyFinisher, Finished
 from difflogic.search.polish import Polished
 from difflogic.search.walk import OnProgress
+from difflogic.system.array_types import Array
 from difflogic.system.callbacks import ignore
 from difflogic.system.streams import Purpose, stream
 from difflogic.training.sampling import attempt_of
-
-Array = npt.NDArray[Any]
 
 MISSING = -1
 """Means "not known yet" in a checkpoint."""

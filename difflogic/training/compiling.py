@@ -16,10 +16,9 @@ from collections.abc import Callable, Iterator
 from concurrent import futures
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.netlist import Netlist
 from difflogic.config.effects import why_not_rectify
@@ -28,6 +27,7 @@ from difflogic.engine import candidates, detectors, hard_gradients
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.kernels.candidates import judge
 from difflogic.engine.kernels.detectors import detect
+from difflogic.system.array_types import Array
 from difflogic.system.callbacks import never_stop
 from difflogic.system.jit import JIT, is_compiled, keeps_code
 from difflogic.system.jit.cache import SAVING
@@ -42,7 +42,6 @@ from difflogic.training.warming import (
     rollouts_are_cached,
 )
 
-Array = npt.NDArray[Any]
 Stage = Literal["steps", "search"]
 
 HELPER_SECONDS = 1800

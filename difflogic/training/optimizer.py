@@ -20,6 +20,7 @@ from difflogic.config.sections import TrainingConfig
 from difflogic.engine.kernels import logits as k
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
+from difflogic.system.array_types import Array
 from difflogic.system.errors import ConfigError, TrainingError
 from difflogic.system.ranks import Ranks
 from difflogic.tasks import make_task
@@ -27,8 +28,6 @@ from difflogic.training.plan import ParallelPlan
 
 if TYPE_CHECKING:
     from difflogic.gpu.fleet import Fleets
-
-Array = npt.NDArray[Any]
 
 
 class Learned:

@@ -15,10 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.config.models import Config
+from difflogic.system.array_types import Bits
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import Task, make_task
-
-Bits = npt.NDArray[np.uint8]
 
 AT_ONCE = 16
 """Samples that each rank computes between two exchanges of their sum."""

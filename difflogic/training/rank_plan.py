@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,13 +13,12 @@ from difflogic.circuit.netlist import Netlist
 from difflogic.config.models import Config
 from difflogic.engine.hardware import Hardware
 from difflogic.engine.rollout import Engine, add_slots
+from difflogic.system.array_types import Array
 from difflogic.system.callbacks import ignore
 from difflogic.system.machine import cpu_count
 from difflogic.system.quantities import counted
 from difflogic.system.ranks import Ranks
 from difflogic.training.plan import ParallelPlan
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)

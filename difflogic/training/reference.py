@@ -7,7 +7,6 @@ does not search for exact circuits.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +18,10 @@ from difflogic.config.sections import EPSILON
 from difflogic.engine import oracle
 from difflogic.model.model import Model
 from difflogic.run.measures import PhaseTimer, StepResult
+from difflogic.system.array_types import Array
 from difflogic.tasks import make_task
 from difflogic.training.pool import draw_pool
 from difflogic.training.sampling import attempt_of, draw_samples, staged
-
-Array = npt.NDArray[Any]
 
 
 class ReferenceTrainer:

@@ -6,7 +6,7 @@ Each epoch has its own random streams, so a resumed run draws the same numbers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,13 +14,11 @@ import numpy.typing as npt
 from difflogic.circuit.firing import draw_masks
 from difflogic.config.models import Config
 from difflogic.config.sections import TrainingConfig
+from difflogic.system.array_types import Array, Bits
 from difflogic.system.arrays import bits, real_numbers
 from difflogic.system.errors import ConfigError
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import Task, draw_batch
-
-Array = npt.NDArray[Any]
-Bits = npt.NDArray[np.uint8]
 
 
 def attempt_of(training: TrainingConfig, epoch: int) -> int:

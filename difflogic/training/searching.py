@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.config import Config
 from difflogic.engine.workers import Workers
@@ -22,6 +21,7 @@ from difflogic.search.rewirer import Rewirer
 from difflogic.search.sensitivity import GradientSensitivity
 from difflogic.search.toughness import Toughness
 from difflogic.search.walk import OnProgress
+from difflogic.system.array_types import Array
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.system.streams import Purpose
@@ -34,9 +34,6 @@ from difflogic.training.trainer import Descent
 
 if TYPE_CHECKING:
     from difflogic.gpu.fleet import Fleets
-
-Array = npt.NDArray[Any]
-Bits = npt.NDArray[np.uint8]
 
 
 class Trainer(Descent):

@@ -18,6 +18,7 @@ from difflogic.config.models import Config
 from difflogic.engine.rollout import Engine
 from difflogic.model.model import Model
 from difflogic.run.measures import PhaseTimer, StepResult
+from difflogic.system.array_types import Array, Bits
 from difflogic.system.callbacks import pause
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.system.rounding import warnings
@@ -32,9 +33,6 @@ from difflogic.training.warming import compile_rollouts, compile_steps, rollouts
 
 if TYPE_CHECKING:
     from difflogic.gpu.fleet import Fleets
-
-Array = npt.NDArray[Any]
-Bits = npt.NDArray[np.uint8]
 
 
 class Descent:

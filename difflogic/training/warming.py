@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -15,10 +13,10 @@ from difflogic.engine.hard import HardSimulator, live_parameters
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
 from difflogic.engine.sharing import Sharing
+from difflogic.system.array_types import Array
 from difflogic.training.optimizer import Learned
 from difflogic.training.plan import ParallelPlan
 
-Array = npt.NDArray[Any]
 Ops = npt.NDArray[np.uint8]
 
 CELL = Grid(1, 1, "zero")

@@ -27,11 +27,12 @@ from difflogic.circuit.grid import Walls
 from difflogic.proof.answer import Answer, Assurance, Budget, Method
 from difflogic.proof.convergence import sets
 from difflogic.proof.convergence.deciding import RUNS, SETS, answer_of, by_sets
-from difflogic.proof.convergence.findings import Bits, Convergence, Finding
+from difflogic.proof.convergence.findings import Convergence, Finding
 from difflogic.proof.convergence.planes import unpack
 from difflogic.proof.convergence.sets import Sets
 from difflogic.proof.question import Asked, Wound
 from difflogic.proof.verdict import Verdict
+from difflogic.system.array_types import Array, Bits
 from difflogic.system.deadline import Deadline
 
 PERIODS = (1, 2, 3, 4, 6, 8)
@@ -51,8 +52,6 @@ MOST_REFUTED = 4
 
 NEVER = 2**30
 """Arrival of an unknown value."""
-
-Array = npt.NDArray[np.int64]
 
 Target = Callable[[int, int], Bits]
 """Maps height and width to the target, shape (visible, height, width)."""

@@ -31,12 +31,13 @@ import numpy.typing as npt
 from difflogic.proof.answer import Confinement, Witness
 from difflogic.proof.convergence import sets
 from difflogic.proof.convergence.all_sizes import NEVER, Table
-from difflogic.proof.convergence.findings import Bits, Convergence
+from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.orbits import cycle, plain_step, states
 from difflogic.proof.convergence.planes import Board, Planes, pack, unpack
 from difflogic.proof.convergence.sets import UNKNOWN, Sets
 from difflogic.proof.question import Wound
 from difflogic.proof.verdict import Verdict
+from difflogic.system.array_types import Bits
 from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import NEVER as NO_DEADLINE
 from difflogic.system.deadline import Deadline

@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-import numpy.typing as npt
-
 from difflogic.circuit.automaton import Automaton, places
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import Boundary, Walls
@@ -15,9 +12,8 @@ from difflogic.proof.convergence.planes import Board, Network, Planes
 from difflogic.proof.convergence.sets import Sets
 from difflogic.proof.question import Asked
 from difflogic.proof.verdict import Verdict
+from difflogic.system.array_types import Bits
 from difflogic.system.errors import CircuitError
-
-Bits = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.grid import OUTSIDE, neighbors
-from difflogic.proof.convergence.findings import Bits, Convergence, Counterexample
+from difflogic.proof.convergence.findings import Convergence, Counterexample
 from difflogic.proof.convergence.planes import Board, Network, Planes, unpack
+from difflogic.system.array_types import Bits
 from difflogic.system.deadline import NEVER as NO_DEADLINE
 from difflogic.system.deadline import Deadline
 

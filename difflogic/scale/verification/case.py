@@ -13,9 +13,8 @@ from difflogic.circuit.netlist import Architecture, Netlist, flatten, wire
 from difflogic.config import Config, load_config
 from difflogic.engine import oracle
 from difflogic.engine.layout import Grid
+from difflogic.system.array_types import Array
 from difflogic.system.streams import Purpose, stream
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

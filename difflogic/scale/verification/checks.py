@@ -33,6 +33,7 @@ from difflogic.scale.verification.deviation import (
     distance,
     relative,
 )
+from difflogic.system.array_types import Array
 from difflogic.system.machine import cpu_count
 from difflogic.system.quantities import counted
 from difflogic.system.streams import Purpose, stream
@@ -41,8 +42,6 @@ from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.sampling import draw_epoch, draw_loss_steps
 from difflogic.training.searching import Trainer
 from difflogic.training.session import Session, execute
-
-Array = npt.NDArray[np.floating]
 
 SAMPLES = 3
 """Batch of the training checks, which divides evenly only among three of the worker counts."""

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.system.array_types import Array
 from difflogic.system.callbacks import listening
 from difflogic.system.errors import TrainingError
 
-Array = npt.NDArray[Any]
 Bytes = npt.NDArray[np.uint8]
 
 STEP, END = -1, 0

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from difflogic.circuit.circuit import Circuit
-from difflogic.circuit.evaluate import OPS, Bits, Soft, Text, evaluate
+from difflogic.circuit.evaluate import OPS, BitLogic, Soft, Text, evaluate
 from difflogic.circuit.gates import COEFFICIENTS, TRUTH_TABLES, Op
 from difflogic.proof.convergence.planes import Board, Network
 from tests.difflogic.circuit.circuits import all_cases, circuits, looked_up
@@ -23,7 +23,7 @@ def as_integer(bits: np.ndarray) -> int:
 def test_the_ops_are_in_their_order() -> None:
     for op in Op:
         for corner in range(4):
-            assert Bits(1).gate(op, corner >> 1, corner & 1) == TRUTH_TABLES[op, corner]
+            assert BitLogic(1).gate(op, corner >> 1, corner & 1) == TRUTH_TABLES[op, corner]
     assert len(OPS) == len(Op)
 
 
@@ -33,7 +33,7 @@ class TestAlgebras:
     @given(circuits(channels=1), st.sampled_from([np.uint8, np.uint64]))
     def test_words(self, circuit: Circuit, kind: type) -> None:
         words = np.packbits(CASES, axis=1, bitorder="little").view(kind)
-        rows = np.array(evaluate(circuit, words, Bits(~np.zeros_like(words[0]))))
+        rows = np.array(evaluate(circuit, words, BitLogic(~np.zeros_like(words[0]))))
         bits = np.unpackbits(rows.view(np.uint8), axis=1, bitorder="little")
         assert (bits == looked_up(circuit, CASES)).all()
 
@@ -58,7 +58,7 @@ class TestPart:
     @given(circuits(channels=1), st.integers(0, 2**16))
     def test_rows_limit_the_work(self, circuit: Circuit, which: int) -> None:
         row = which % circuit.rows
-        rows = evaluate(circuit, CASES, Bits(np.ones(2**9, bool)), circuit.cone(row))
+        rows = evaluate(circuit, CASES, BitLogic(np.ones(2**9, bool)), circuit.cone(row))
         assert (rows[row] == looked_up(circuit, CASES)[row]).all()
 
 
@@ -68,6 +68,6 @@ def test_steps_of_planes(circuit: Circuit, boundary: str, seed: int) -> None:
     board, rng = Board(3, 5, boundary), np.random.default_rng(seed)  # type: ignore[arg-type]
     state = tuple(board.pack(bits) for bits in rng.integers(0, 2, (2, 3, 5)))
     seen = [board.seen(plane, n) for n in range(9) for plane in state]
-    rows = evaluate(circuit, seen, Bits(board.full))
+    rows = evaluate(circuit, seen, BitLogic(board.full))
     outputs = circuit.outputs.tolist()
     assert Network(circuit).step(board, state) == tuple(rows[row] for row in outputs)

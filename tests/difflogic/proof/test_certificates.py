@@ -24,10 +24,11 @@ from difflogic.proof.answer import Assurance, Confinement
 from difflogic.proof.certificates import write_cases, write_certificate
 from difflogic.proof.convergence.confinement import Ground, confine
 from difflogic.proof.convergence.deciding import by_sets
-from difflogic.proof.convergence.findings import Bits, Convergence
+from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.every_length import every_length
 from difflogic.proof.question import Wound
 from difflogic.proof.verdict import Verdict
+from difflogic.system.array_types import Bits
 from difflogic.system.errors import CircuitError
 from difflogic.tasks import make_task
 from difflogic.tasks.line import ADDITION

@@ -10,9 +10,10 @@ import numpy as np
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import Boundary
 from difflogic.proof.answer import Confinement
-from difflogic.proof.convergence.findings import Bits, Convergence
+from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.question import Wound
 from difflogic.proof.verdict import Verdict
+from difflogic.system.array_types import Bits
 from tests.difflogic.proof.convergence.brute import all_states, rounds, step_all, successors
 
 LONGEST = 40

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import Boundary
-from difflogic.proof.convergence.findings import Bits, Convergence
+from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.orbits import NEVER
+from difflogic.system.array_types import Bits
 from tests.difflogic.circuit.circuits import circuits, naive
 
 GRIDS = ((2, 3), (1, 4), (3, 2), (3, 1), (2, 2))

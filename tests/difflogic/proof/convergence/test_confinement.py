@@ -12,11 +12,12 @@ from difflogic.proof.convergence import confinement, sets
 from difflogic.proof.convergence.all_sizes import Table
 from difflogic.proof.convergence.confinement import Ground, confine
 from difflogic.proof.convergence.deciding import by_sets
-from difflogic.proof.convergence.findings import Bits, Convergence
+from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.sets import Sets
 from difflogic.proof.question import Wound
 from difflogic.proof.verdict import Verdict
+from difflogic.system.array_types import Bits
 from difflogic.system.deadline import Deadline
 from tests.difflogic.library.test_ruling import tough_checkerboard
 from tests.difflogic.proof.asking import every_size

@@ -10,7 +10,8 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.formats.circuit_file import read_circuit
-from difflogic.proof.convergence.findings import Bits, Convergence
+from difflogic.proof.convergence.findings import Convergence
+from difflogic.system.array_types import Bits
 
 DATA = Path(__file__).parents[2] / "data"
 

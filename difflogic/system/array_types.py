@@ -1,0 +1,10 @@
+"""Names for types of arrays."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+Bits = npt.NDArray[np.uint8]
+Words = npt.NDArray[np.uint64]
