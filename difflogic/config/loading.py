@@ -155,7 +155,8 @@ def _read(path: Path) -> dict[str, Any]:
             f"{path}: is not UTF-8 text (byte {error.start}): a configuration is a TOML file"
         ) from None
     except ValueError as error:  # with line and column, from tomllib
-        raise ConfigError(f"{path}: not valid TOML: {error}") from None
+        what = "" if path.suffix == ".toml" else "; a picture is named with --target"
+        raise ConfigError(f"{path}: not valid TOML: {error}{what}") from None
 
 
 def parse_toml(text: str) -> dict[str, Any]:

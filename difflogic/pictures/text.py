@@ -107,8 +107,6 @@ def _signs(channels: int) -> dict[str, int]:
 
 def _unknown_sign(sign: str, y: int, x: int, channels: int) -> str:
     where = f"{json.dumps(sign, ensure_ascii=False)} (row {y + 1}, column {x + 1})"
-    if sign in _signs(3):
-        hint = "use --colors 3, or set task.loss_channels to three channels"
-    else:
-        hint = "use . for nothing and # for all"
-    return f"no colour {where} with {counted(channels, 'loss channel')}: {hint}"
+    known = f"the signs are {' '.join(_signs(min(channels, MOST_TOLD)))}"
+    more = "; --colors 3 has rgbymc and 0 to 7, too" if channels < 3 and sign in _signs(3) else ""
+    return f"no colour {where} with {counted(channels, 'loss channel')}: {known}{more}"

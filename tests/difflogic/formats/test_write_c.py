@@ -133,10 +133,11 @@ def start_of(automaton, chance):
 @pytest.mark.parametrize("start", ["zeros", "center", "random"])
 @pytest.mark.parametrize("fire_rate", [1.0, 0.6])
 def test_the_example_runs_as_it_stands(start, fire_rate, tmp_path):
-    """The second of the automaton's two channels is visible."""
+    """The second of the automaton's two channels is visible, or both."""
+    visible = (4, 2) if start == "random" else (2,)
     gates = [(14, 9, 2), (6, 18, 16), (7, 19, 4)]
     made = examples.automaton(circuit_of(gates, [19, 20], (4, 2)), "my-ca", "periodic", fire_rate)
-    automaton = replace(made, start=start, visible=(2,), height=6, width=70)
+    automaton = replace(made, start=start, visible=visible, height=6, width=70)
     text = write_c(automaton)
     (tmp_path / "my_ca.h").write_text(text)
     lines = text[text.index("Example:") : text.index(" */\n#ifndef")].splitlines()[1:]
@@ -148,4 +149,5 @@ def test_the_example_runs_as_it_stands(start, fire_rate, tmp_path):
     for _ in range(automaton.steps):
         fire = None if fire_rate == 1 else chance.bits((6, 70), fire_rate)
         state = step(automaton.circuit, state, automaton.boundary, fire)
-    assert printed == ["".join(".#"[bit] for bit in row) for row in state[1]]
+    numbers, signs = (state[1], ".#") if len(visible) == 1 else (state[0] + 2 * state[1], "0123")
+    assert printed == ["".join(signs[number] for number in row) for row in numbers]

@@ -79,7 +79,7 @@ def test_another_shipped_picture_needs_its_channels():
     message = error("task.target=letter-g")
     assert "[task] target: letter-g: no colour" in message
     assert message.endswith(
-        "with 1 loss channel: use --colors 3, or set task.loss_channels to three channels"
+        "with 1 loss channel: the signs are . # 0 1; --colors 3 has rgbymc and 0 to 7, too"
     )
     config = lizard("task.target=letter-g", "task.loss_channels=[0,1,2]")
     assert config.task.target == load_config("letter-g").task.target
