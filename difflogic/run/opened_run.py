@@ -1,15 +1,23 @@
-"""A run that is opened to be trained: whether it is new, continues, or is already finished."""
+"""A run that is opened to be trained: new, continued or already finished; saved to survive a kill.
+
+To survive, it writes metrics.csv before the checkpoint that relies on it, and each file whole. See
+checkpoint.py and lock.py.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from operator import methodcaller
+from pathlib import Path
+from typing import Any, Self
 
 from difflogic.config import Config
 from difflogic.model.model import Model
 from difflogic.run import summary as summaries
-from difflogic.run.checkpoint import Checkpoint, State
+from difflogic.run.checkpoint import Checkpoint, State, made_with, write_checkpoint
+from difflogic.run.lock import RunLock
 from difflogic.run.metrics import History
 from difflogic.run.resume_point import find_resume_point
 from difflogic.run.run_directory import RunDirectory
@@ -21,25 +29,111 @@ from difflogic.run.settings import (
     write_config,
 )
 from difflogic.run.start_model import StartModel, fitted
-from difflogic.system.errors import RunDirectoryError
+from difflogic.system.callbacks import ignore
+from difflogic.system.errors import LockLostError, RunDirectoryError, TrainingError
+from difflogic.system.files import for_shell, remove_leftovers, write_whole
 
-OnMessage = Callable[[str], None]
 
-
-@dataclass
 class OpenedRun:
-    """A run that is locked for this process."""
+    """A run, locked for this process while entered."""
 
-    run: RunDirectory
-    config: Config
-    """The run's own configuration, as in config.toml."""
-    given: Config
-    """The configuration to train with."""
-    on_message: OnMessage
-    is_new: bool = False
-    summary: dict[str, Any] | None = None
-    start: StartModel | None = None
-    """The saved model that the run starts from, if any."""
+    def __init__(
+        self,
+        given: Config,
+        run: RunDirectory,
+        on_message: Callable[[str], None] = ignore,
+        start: StartModel | None = None,
+    ) -> None:
+        """`start` is the saved model of a new run, if the `given` configuration names one."""
+        self.run = run
+        self.config = given
+        """The run's configuration, as in config.toml. Entering sets it."""
+        self.start = start
+        """The saved model that the run starts from, if any."""
+        self.is_new = False
+        self.summary: dict[str, Any] | None = None
+        """The contents of summary.json, once the run is finished or has stopped again."""
+        self.history = History()
+        """The epochs so far."""
+        self.resumed = 0
+        """Number of times the run was resumed."""
+        self._given, self._on_message = given, on_message
+        self._earlier: dict[str, Any] | None = None
+        """The summary of earlier stretches."""
+        self._lock, self._stack = RunLock(run.path), ExitStack()
+        self._reached: int | None = None
+        """The epoch of the last checkpoint."""
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            stack.callback(self.run.remove_if_made)
+            stack.enter_context(self._lock)
+            stack.push(self._discard_if_failed)
+            remove_leftovers(self.run.path)
+            self._open()
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        self._stack.__exit__(*raised)
+
+    def _open(self) -> None:
+        """Read what is there. Raises RunDirectoryError if it is another run, or none."""
+        run, given, stored = self.run, self._given, read_config(self.run)
+        named = given.run.start_sha256
+        if self.start is not None and self.start.sha256 != named:
+            self.start = None
+        if stored is None:
+            if not run.is_empty:
+                raise RunDirectoryError(
+                    f"{run.path}: is not empty and contains no run (no {run.config.name}): name a "
+                    "new or empty directory"
+                )
+            if named is not None and self.start is None:
+                raise given.missing_start
+            self.is_new = True
+            return
+        refuse_changes(run.path, stored, given)
+        self.config, self._earlier = stored, self._usable_summary(stored)
+        if self.is_finished:
+            self.summary = self._earlier
+        else:
+            if given.training.epochs > stored.training.epochs:
+                self._extend()
+            if named is not None:
+                self.start = StartModel.kept(run, stored)
+
+    def _usable_summary(self, config: Config) -> dict[str, Any] | None:
+        """Return the run's summary; None if it is missing or must be made again."""
+        try:
+            found = summaries.read_summary(self.run)
+        except RunDirectoryError as error:
+            self._on_message(f"warning: {error}: it is made again")
+            return None
+        if found is not None and found["finished"]:
+            problem = summaries.problem(self.run, found, config)
+            if problem is not None:
+                again = "it is made again, if a checkpoint can be used"
+                self._on_message(f"warning: {problem}: {again}")
+                return None
+        return found
+
+    def _extend(self) -> None:
+        self.config = extended(self.config, self._given)
+        if self._earlier:
+            # First, so that the summary never calls a run with epochs left finished.
+            requested = self.config.training.epochs
+            self._earlier |= {"finished": False, "epochs_requested": requested}
+            summaries.write_summary(self.run, self._earlier)
+        write_config(self.run, self.config)
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether nothing is left to train: an exact circuit needs no more epochs."""
+        if self._earlier is None or not self._earlier["finished"]:
+            return False
+        exact = self._earlier["exact_epoch"] is not None
+        return exact or self._given.training.epochs <= self.config.training.epochs
 
     @property
     def model(self) -> Model | None:
@@ -48,17 +142,9 @@ class OpenedRun:
         return None if start is None else fitted(start.model, self.config, start.name)
 
     @property
-    def is_finished(self) -> bool:
-        """Whether nothing is left to train: an exact circuit needs no more epochs."""
-        if self.summary is None or not self.summary["finished"]:
-            return False
-        exact = self.summary["exact_epoch"] is not None
-        return exact or self.given.training.epochs <= self.config.training.epochs
-
-    @property
     def for_trainer(self) -> Config:
         """The configuration that the trainer takes."""
-        return with_free_settings(self.config, self.given)
+        return with_free_settings(self.config, self._given)
 
     def begin(self, plan: str) -> None:
         """Write the first files of a new run; `plan` is a comment in config.toml."""
@@ -68,80 +154,100 @@ class OpenedRun:
             self.start = StartModel.kept(self.run, self.config)  # start from the copy
         write_config(self.run, self.config, plan)
 
-    def find_resume_point(self, template: State) -> tuple[Checkpoint, History] | None:
-        """Return the latest usable checkpoint and the metrics until then; None if there is none.
+    def resume(self, template: State) -> Checkpoint | None:
+        """Return the latest usable checkpoint, after reading its epochs; None if there is none.
 
         Its seconds include those of final tests that followed it.
         """
-        found = find_resume_point(self.run, self.for_trainer, template, self.on_message)
+        self.resumed = 1
+        found = find_resume_point(self.run, self.for_trainer, template, self._on_message)
         if found is None:
-            self.on_message(
+            self._on_message(
                 f"{self.run.path}: stopped before its first checkpoint: starts at epoch 0"
             )
             return None
-        checkpoint, history = found
-        return replace(checkpoint, seconds=self._spent(checkpoint)), history
+        checkpoint, self.history = found
+        self._reached, self.resumed = checkpoint.epoch, checkpoint.resumed + 1
+        return replace(checkpoint, seconds=self._spent(checkpoint))
 
     def _spent(self, checkpoint: Checkpoint) -> Mapping[str, float]:
         reached = {"epochs": checkpoint.epoch, "resumed": checkpoint.resumed}
-        summary = self.summary
+        summary = self._earlier
         if summary is None or {name: summary[name] for name in reached} != reached:
             return checkpoint.seconds
         seconds: dict[str, float] = summary["seconds"] | summary["seconds"]["phases"]
         return seconds
 
-    def extend(self) -> None:
-        """Give the run the epochs of the configuration to train with."""
-        self.config = extended(self.config, self.given)
-        if self.summary:
-            # First, so that the summary never calls a run with epochs left finished.
-            requested = self.config.training.epochs
-            self.summary = self.summary | {"finished": False, "epochs_requested": requested}
-            summaries.write_summary(self.run, self.summary)
-        write_config(self.run, self.config)
+    # What is saved
 
+    def save_metrics(self) -> Path:
+        """Write metrics.csv."""
+        self._lock.require()
+        return self.run.write(self.run.metrics, self.history.to_csv())
 
-def open_run(
-    run: RunDirectory, given: Config, start: StartModel | None, on_message: OnMessage
-) -> OpenedRun:
-    """Open a run, or a directory for a new one, which may start from the saved model `start`.
+    def save_checkpoint(self, state: State, seconds: Mapping[str, float], device: str) -> None:
+        """Write the metrics, and a checkpoint of the last epoch."""
+        self.save_metrics()
+        self._lock.require()
+        epoch, origin = len(self.history), made_with(device)
+        settings, digest = self.config.to_dict(), self.history.digest
+        point = Checkpoint(epoch, self.resumed, settings, state, seconds, digest, origin)
+        write_checkpoint(self.run, point)
+        self._reached = epoch
 
-    Raises RunDirectoryError if the directory cannot be used, or has another configuration.
-    """
-    stored = read_config(run)
-    if stored is None:
-        if not run.is_empty:
-            raise RunDirectoryError(
-                f"{run.path}: is not empty and contains no run (no {run.config.name}): name a new "
-                "or empty directory"
-            )
-        named = given.run.start_sha256
-        if named is not None and (start is None or start.sha256 != named):
-            raise given.missing_start
-        kept = None if named is None else start
-        return OpenedRun(run, given, given, on_message, is_new=True, start=kept)
-    refuse_changes(run.path, stored, given)
-    opened = OpenedRun(run, stored, given, on_message, summary=_summary(run, stored, on_message))
-    if opened.is_finished:
-        return opened
-    if given.training.epochs > stored.training.epochs:
-        opened.extend()
-    if stored.run.start_sha256 is not None:
-        opened.start = StartModel.kept(run, stored)
-    return opened
+    def save_model(self, model: Model) -> None:
+        """Write the model with the run's own configuration: it names no way of computing.
 
+        Only a circuit that was completed has other sizes.
+        """
+        self._lock.require()
+        sizes = {"perception": model.config.perception, "update": model.config.update}
+        model = replace(model, config=self.config.model_copy(update=sizes))
+        write_whole(self.run.model, methodcaller("write", model.to_bytes(str(self.run.model))))
 
-def _summary(run: RunDirectory, config: Config, on_message: OnMessage) -> dict[str, Any] | None:
-    """Return the run's summary; None if it is missing or must be made again."""
-    try:
-        found = summaries.read_summary(run)
-    except RunDirectoryError as error:
-        on_message(f"warning: {error}: it is made again")
-        return None
-    if found is None or not found["finished"]:
-        return found
-    problem = summaries.problem(run, found, config)
-    if problem is None:
-        return found
-    on_message(f"warning: {problem}: it is made again, if a checkpoint can be used")
-    return None
+    def save_summary(self, results: Mapping[str, Any]) -> None:
+        """Write the summary, and read it back with the checksums."""
+        self._lock.require()
+        summaries.write_summary(self.run, results)
+        self.summary = summaries.read_summary(self.run)
+
+    @contextmanager
+    def stopping_if_it_cannot_save(self) -> Iterator[None]:
+        """End the run if a file cannot be written; to continue would risk more and more work."""
+        resume = f"dct train --resume {for_shell(self.run.path)}"
+        try:
+            yield
+        except LockLostError as error:
+            raise TrainingError(
+                f"{error}\nThe run stops after epoch {len(self.history)} and writes nothing more. "
+                "Once no other process uses the directory, continue from its last checkpoint "
+                f"with: {resume}"
+            ) from error
+        except RunDirectoryError as error:
+            if self._reached is None:
+                saved = "nothing is saved."
+            elif not self.run.checkpoint(self._reached).is_file():
+                saved = "its checkpoints are gone as well."
+            else:
+                good = f"its checkpoint of epoch {self._reached} is good"
+                saved = f"{good}. After fixing this, continue with: {resume}"
+            raise TrainingError(
+                f"{error}\nThe run stops after epoch {len(self.history)}; {saved}"
+            ) from error
+
+    # What is discarded
+
+    def abandon(self) -> None:
+        """Remove a new run without results; for callers that end this process at once."""
+        if self._has_nothing:
+            self.run.discard()
+            self._lock.remove()
+            self.run.remove_if_made()
+
+    def _discard_if_failed(self, kind: Any, error: Any, traceback: Any) -> None:
+        if error is not None and self._has_nothing:
+            self.run.discard()
+
+    @property
+    def _has_nothing(self) -> bool:
+        return self.is_new and not self.history.rows and self._lock.held

@@ -1,33 +1,23 @@
-"""A run in its directory: started or resumed, recorded, and saved so that it survives a kill.
-
-To survive, it writes metrics.csv before the checkpoint that relies on it, and each file whole. See
-checkpoint.py and lock.py.
-"""
+"""A run in its directory, from its first epoch or its last checkpoint to its summary."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
-from dataclasses import replace
-from operator import methodcaller
+from collections.abc import Callable
+from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from difflogic.config import Config
 from difflogic.model.model import Model
-from difflogic.run.checkpoint import Checkpoint, made_with, write_checkpoint
-from difflogic.run.lock import RunLock
 from difflogic.run.measures import StepResult, clocks
-from difflogic.run.metrics import History, MetricsRow
-from difflogic.run.opened_run import OpenedRun, open_run
+from difflogic.run.metrics import MetricsRow
+from difflogic.run.opened_run import OpenedRun
 from difflogic.run.run_directory import RunDirectory
 from difflogic.run.start_model import StartModel
-from difflogic.run.summary import read_summary, write_summary
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.cancelling import cancelling
-from difflogic.system.errors import LockLostError, RunDirectoryError, TrainingError
-from difflogic.system.files import for_shell, remove_leftovers, write_whole
+from difflogic.system.errors import RunDirectoryError, TrainingError
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.training.following import gather
 from difflogic.training.rank_plan import RankPlan
@@ -69,11 +59,10 @@ def execute(
         return session.summary
 
 
-class Session:
-    """A run, locked for this process while entered.
+class Session(OpenedRun):
+    """A run, locked for this process while entered, and its trainer.
 
-    If the run is already finished, `summary` is set after entering. Otherwise `trainer` is ready to
-    continue, and `history` has the epochs so far.
+    If the run is already finished, it has no trainer, and `summary` is that of the run.
     """
 
     def __init__(
@@ -90,73 +79,50 @@ class Session:
         `start` is the saved model of a new run, if `config` names one. Runs on a GPU may share
         `fleets`.
         """
-        self.config = config
-        """The run's configuration, as in config.toml. Entering sets it."""
-        self.run = run
-        self.history = History()
+        super().__init__(config, run, on_message, start)
         self.began = clocks()
         """When this stretch of the run began; may be replaced until `train`."""
-        self.resumed = 0
-        """Number of times the run was resumed."""
-        self.summary: dict[str, Any] | None = None
         self.grace: float | None = None
         """Seconds for the final tests of a run that is stopped; then `train` raises
         KeyboardInterrupt, and a resumed run does them. None waits for them."""
-        self._on_message, self._ranks, self._fleets = on_message, ranks, fleets
-        self._stack = ExitStack()
-        self._lock = RunLock(run.path)
+        self._ranks, self._fleets = ranks, fleets
         self._trainer: Trainer | None = None
-        self._start = start
-        self._new = False
-        self._checkpoint_epoch: int | None = None
         self._saved_epoch: int | None = None
 
-    def __enter__(self) -> Session:
-        with ExitStack() as stack:
-            stack.callback(self.run.remove_if_made)
-            stack.enter_context(self._lock)
-            stack.push(self._discard_if_failed)
-            remove_leftovers(self.run.path)
-            opened = open_run(self.run, self.config, self._start, self._on_message)
-            self._new, model = opened.is_new, opened.model
-            if opened.is_new:
-                model = model or Model.create(opened.config)
-                opened.begin(str(RankPlan.of(opened.config, model.netlist, self._ranks).plan))
-            self.config, self._start = opened.config, opened.start
-            if opened.is_finished:
-                self.summary = opened.summary
-            else:
-                trainer = Trainer(opened.for_trainer, model, self._ranks, self._fleets)
-                self._trainer = stack.enter_context(trainer)
-                # Find mistakes in a task's own code before hours of training.
-                trainer.task.find_cases()
-                trainer.task.find_lasting_target()
-                self._note_lost_logits() if opened.is_new else self._restore(opened)
-            self._stack = stack.pop_all()
+    def __enter__(self) -> Self:
+        super().__enter__()
+        with ExitStack() as failed:
+            failed.push(self._stack)
+            if not self.is_finished:
+                self._prepare()
+            failed.pop_all()
         return self
 
-    def _restore(self, opened: OpenedRun) -> None:
-        """Go on from the latest checkpoint, if there is one."""
-        self.resumed = 1
-        found = opened.find_resume_point(self.trainer.state())
-        if found is not None:
-            checkpoint, self.history = found
-            self.trainer.restore(checkpoint.state)
-            self.trainer.phases.restore(checkpoint.seconds)
-            self._checkpoint_epoch, self.resumed = checkpoint.epoch, checkpoint.resumed + 1
+    def _prepare(self) -> None:
+        model = self.model
+        if self.is_new:
+            model = model or Model.create(self.config)
+            self.begin(str(RankPlan.of(self.config, model.netlist, self._ranks).plan))
+        trainer = Trainer(self.for_trainer, model, self._ranks, self._fleets)
+        self._trainer = self._stack.enter_context(trainer)
+        # Find mistakes in a task's own code before hours of training.
+        trainer.task.find_cases()
+        trainer.task.find_lasting_target()
+        if self.is_new:
+            self._note_lost_logits()
+        elif (found := self.resume(trainer.state())) is not None:
+            trainer.restore(found.state)
+            trainer.phases.restore(found.seconds)
 
     def _note_lost_logits(self) -> None:
         """Report if a new run cannot use all logits of its start model."""
         conformed, gates = self.trainer.conformed_gates
-        if conformed and self._start is not None:
+        if conformed and self.start is not None:
             self._on_message(
-                f"{self._start.name}: {conformed} of {gates} gates do not have the form "
+                f"{self.start.name}: {conformed} of {gates} gates do not have the form "
                 "training.form: they begin as sure of their most probable op as "
                 "training.initial_logit says, and lose what else they learned"
             )
-
-    def __exit__(self, *raised: Any) -> None:
-        self._stack.__exit__(*raised)
 
     @property
     def trainer(self) -> Trainer:
@@ -169,12 +135,12 @@ class Session:
         on_step: Callable[[StepResult], None] | None = None,
     ) -> dict[str, Any]:
         """Train until done or stopped, save everything, and return the summary."""
-        trainer = self.trainer
-        timer, before = trainer.phases, dict(trainer.phases.seconds)
+        trainer, timer = self.trainer, self.trainer.phases
+        before = dict(timer.seconds)
         gather(trainer, self._ranks)
         timer.began = self.began
         timer.add({"start": time.perf_counter() - self.began[0] - timer.timed})
-        with self._stopping_if_it_cannot_save():
+        with self.stopping_if_it_cannot_save():
             # At once, to find out before hours of training if the run cannot be saved.
             self._save_checkpoint()
             self._loop(should_stop, on_step or ignore, before)
@@ -183,14 +149,11 @@ class Session:
             trainer.stop_compiling()
         stop = should_stop if trainer.done else lambda: True
         with nullcontext() if self.grace is None else cancelling(stop, self.grace):
-            summary = summarize(self.config, trainer, self.history, self.resumed)
-        if self._start is not None:
-            summary["start"] = self._start.as_dict()
-        with self._stopping_if_it_cannot_save():
-            self._lock.require()
-            write_summary(self.run, summary)
-            # Read it back, with the checksums.
-            self.summary = read_summary(self.run)
+            results = summarize(self.config, trainer, self.history, self.resumed)
+        if self.start is not None:
+            results["start"] = self.start.as_dict()
+        with self.stopping_if_it_cannot_save():
+            self.save_summary(results)
         assert self.summary is not None
         return self.summary
 
@@ -232,84 +195,24 @@ class Session:
 
     def _with_history(self, error: TrainingError) -> TrainingError:
         """Save the history, which may show what broke the run; the model is useless."""
-        if not self.history.rows:
-            return error
         with suppress(RunDirectoryError):
-            self._lock.require()
-            path = self.run.write(self.run.metrics, self.history.to_csv())
-            return TrainingError(f"{error}\nThe epochs until then are in {path}")
+            if self.history.rows:
+                return TrainingError(f"{error}\nThe epochs until then are in {self.save_metrics()}")
         return error
 
     def _save_checkpoint(self) -> None:
-        trainer = self.trainer
-        with trainer.phases("checkpoint"):
-            self._lock.require()
-            self.run.write(self.run.metrics, self.history.to_csv())
-            self._lock.require()
-            point = Checkpoint(
-                trainer.epoch,
-                self.resumed,
-                self.config.to_dict(),
-                trainer.state(),
-                trainer.phases.account,
-                self.history.digest,
-                made_with(trainer.config.parallel.device),
-            )
-            write_checkpoint(self.run, point)
-        self._checkpoint_epoch = trainer.epoch
+        trainer, timer = self.trainer, self.trainer.phases
+        with timer("checkpoint"):
+            device = trainer.config.parallel.device
+            self.save_checkpoint(trainer.state(), timer.account, device)
 
     def _save_all(self) -> None:
-        trainer = self.trainer
-        if self._saved_epoch == trainer.epoch:
+        if self._saved_epoch == self.trainer.epoch:
             return
         self._save_checkpoint()
-        with trainer.phases("checkpoint"):
-            self._lock.require()
-            # With the run's own configuration: the file does not depend on how it was computed.
-            # Only a circuit that was completed has other sizes.
-            result = trainer.result
-            sizes = {"perception": result.config.perception, "update": result.config.update}
-            config = self.config.model_copy(update=sizes)
-            content = replace(result, config=config).to_bytes(str(self.run.model))
-            write_whole(self.run.model, methodcaller("write", content))
-        self._saved_epoch = trainer.epoch
-
-    @contextmanager
-    def _stopping_if_it_cannot_save(self) -> Iterator[None]:
-        """End the run if a file cannot be written; to continue would risk more and more work."""
-        try:
-            yield
-        except LockLostError as error:
-            raise TrainingError(
-                f"{error}\nThe run stops after epoch {self.trainer.epoch} and writes nothing more. "
-                "Once no other process uses the directory, continue from its last checkpoint "
-                f"with: dct train --resume {for_shell(self.run.path)}"
-            ) from error
-        except RunDirectoryError as error:
-            stopped = f"{error}\nThe run stops after epoch {self.trainer.epoch}; "
-            if self._checkpoint_epoch is None:
-                raise TrainingError(f"{stopped}nothing is saved.") from error
-            if not self.run.checkpoint(self._checkpoint_epoch).is_file():
-                raise TrainingError(f"{stopped}its checkpoints are gone as well.") from error
-            raise TrainingError(
-                f"{stopped}its checkpoint of epoch {self._checkpoint_epoch} is good. After fixing "
-                f"this, continue with: dct train --resume {for_shell(self.run.path)}"
-            ) from error
-
-    def abandon(self) -> None:
-        """Remove a new run without results; for callers that end this process at once."""
-        if self._is_empty:
-            self.run.discard()
-            self._lock.remove()
-            self.run.remove_if_made()
-
-    def _discard_if_failed(self, kind: Any, error: Any, traceback: Any) -> None:
-        if error is not None and self._is_empty:
-            self.run.discard()
-
-    @property
-    def _is_empty(self) -> bool:
-        return self._new and not self.history.rows and self._lock.held
+        with self.trainer.phases("checkpoint"):
+            self.save_model(self.trainer.result)
+        self._saved_epoch = self.trainer.epoch
 
 
 class _Clock:

@@ -7,6 +7,7 @@ import pytest
 from difflogic.config import load_config
 from difflogic.engine import arrangement, hard_gradients
 from difflogic.model.model import Model
+from difflogic.run import opened_run
 from difflogic.run.run_directory import RunDirectory
 from difflogic.run.summary import write_summary
 from difflogic.system.callbacks import listening
@@ -167,13 +168,13 @@ def test_a_loss_that_is_not_finite_keeps_history_and_checkpoints(tmp_path, monke
 def test_when_checkpoints_are_written(tmp_path, monkeypatch, keys, epochs):
     monkeypatch.setattr(session, "SAVING_SHARE", 1e9)
     written = []
-    write = session.write_checkpoint
+    write = opened_run.write_checkpoint
 
     def note(*arguments):
         written.append(arguments[1].epoch)
         return write(*arguments)
 
-    monkeypatch.setattr(session, "write_checkpoint", note)
+    monkeypatch.setattr(opened_run, "write_checkpoint", note)
     execute(config(*(f"checkpoint.{key}" for key in keys)), tmp_path)
     assert written == epochs
 
