@@ -15,7 +15,6 @@ from cli.interrupt import Interruption
 from cli.terminal.screen import Counter
 
 if TYPE_CHECKING:
-    from difflogic.config import Config
     from difflogic.library.exchange import Progress, ProgressCallback
     from difflogic.system.callbacks import Pause
     from difflogic.training.searching import Trainer
@@ -109,16 +108,6 @@ def warm_up(trainer: Trainer, quiet: bool = False, meanwhile: bool = False) -> N
     if announced:
         rest = "; the search compiles during training" if trainer.compiles else ""
         note(f"compiled in {seconds:.1f} s{rest}")
-
-
-def compile_kernels(config: Config) -> None:
-    """Compile the kernels for `config` unless they are compiled."""
-    from difflogic.training.searching import Trainer
-
-    # With one worker: no other is left waiting in a kernel if Ctrl-C ends the compilation.
-    with Trainer(config.with_sections(parallel={"workers": 1})) as trainer:
-        if trainer.needs_compiling:
-            warm_up(trainer)
 
 
 def announce_search() -> None:

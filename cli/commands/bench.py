@@ -10,7 +10,7 @@ from cli.app import WITHOUT_RICH, Entry, LazyGroup
 from cli.calling import command
 from cli.failures import FAILURE, note
 from cli.options import AsJson, ConfigOption, Small, Source, WorkerCounts, choose_config, with_flags
-from cli.progress import compile_kernels, show_progress
+from cli.progress import show_progress, warm_up
 from cli.terminal import display, output
 from difflogic.library.declaration import Count, Opt, Set, Workers
 from difflogic.system import machine
@@ -102,8 +102,10 @@ def bench(
                 f"note: using the published batch size, {samples}; training uses {usual} "
                 f"(--set training.batch={usual})"
             )
-    compile_kernels(settings.without_searches())
     from difflogic.library import benchmarking
+    from difflogic.training.searching import compile_kernels
+
+    compile_kernels(settings.without_searches(), warm_up)
 
     # The workers of a step wait for each other: stop only between steps.
     with show_progress() as progress:

@@ -14,7 +14,7 @@ import typer
 from cli.failures import FAILURE, in_one_line, note
 from cli.interrupt import Interruption
 from cli.options import AsJson, ConfigArgument, Device, Epochs, Quiet, with_flags
-from cli.progress import compile_kernels
+from cli.progress import warm_up
 from cli.terminal import output
 from cli.terminal.screen import QUIET_SECONDS, Display, Screen, bar, can_animate, clock
 from difflogic.library.groups import SweepOptions
@@ -58,7 +58,7 @@ def sweep(
             progress=shown.update,
             should_stop=lambda: shown.interruption.requested,
             on_message=note,
-            compile_kernels=compile_kernels,
+            warm_up=warm_up,
         )
     code = shown.interruption.exit_code
     if found.problem is not None:

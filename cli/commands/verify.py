@@ -14,7 +14,7 @@ from cli import ranks as processes
 from cli.failures import FAILURE, note
 from cli.interrupt import Interruption
 from cli.options import AsJson, ConfigOption, Small, Source, choose_config
-from cli.progress import compile_kernels, show_progress
+from cli.progress import show_progress, warm_up
 from cli.terminal import output, proofs, report
 from cli.terminal.screen import Counter
 from difflogic.library.declaration import Advanced, AllowCode, Force, Opt, Set, TimeLimit
@@ -60,13 +60,14 @@ def _findings(
 ) -> list[Deviation]:
     from difflogic.config import load_config
     from difflogic.scale import verification
+    from difflogic.training.searching import compile_kernels
 
     source = choose_config(config, small, "--config")
     given = overrides or ()
     settings = load_config(source, given, allow_code=True)
     for precision in PRECISIONS:
         precise = [*given, f"training.precision={precision}"]
-        compile_kernels(load_config(source, precise, allow_code=True))
+        compile_kernels(load_config(source, precise, allow_code=True), warm_up)
     findings: list[Deviation] = []
     ranked = verification.ranks_change_nothing(settings, world) if world.size > 1 else ()
     # The workers of a comparison wait for each other: stop only after a comparison.

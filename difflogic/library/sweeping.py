@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from difflogic.config import Config
 from difflogic.config.effects import without_effect
 from difflogic.library.exchange import MessageCallback, ShouldStop, table
 from difflogic.library.groups import SweepOptions
@@ -26,7 +25,7 @@ from difflogic.system.errors import ConfigError, DctError, RunDirectoryError, Tr
 from difflogic.system.files import remove_leftovers
 from difflogic.system.json_values import chosen
 from difflogic.system.quantities import parse_seeds
-from difflogic.training.searching import Trainer
+from difflogic.training.searching import Trainer, compile_kernels
 
 TICK_SECONDS = 0.125
 TABLE_SECONDS = 2.0
@@ -70,13 +69,6 @@ class Swept:
         return aggregate(self.plan, self.rows)
 
 
-def warm_up(config: Config) -> None:
-    """Compile once here, instead of in each worker process."""
-    with Trainer(config.with_sections(parallel={"workers": 1})) as trainer:
-        if trainer.needs_compiling:
-            trainer.warm_up()
-
-
 EARLIER = SweepOptions()
 
 
@@ -87,13 +79,13 @@ def sweep(
     progress: Callable[[SweepProgress], None] = lambda progress: None,
     should_stop: ShouldStop = never_stop,
     on_message: MessageCallback = ignore,
-    compile_kernels: Callable[[Config], None] = warm_up,
+    warm_up: Callable[[Trainer], object] = Trainer.warm_up,
 ) -> Swept:
     """Train a configuration with many seeds, and with all combinations of some settings.
 
     Without a `config`, the earlier sweep in the options' directory continues, with seeds added.
     `progress` is called several times a second. If `should_stop` returns true, the runs are saved
-    and the sweep ends. `compile_kernels` is called before the first run. `on_message` receives
+    and the sweep ends. `warm_up` compiles kernels before the first run. `on_message` receives
     messages.
 
     Call it from the main thread, below ``if __name__ == "__main__":``, as it starts processes.
@@ -128,7 +120,7 @@ def sweep(
         place = SweepDirectory(RunDirectory.create(name=name).path)
     else:
         place.make()
-    return _Sweep(place, plan, workers, progress, should_stop, on_message).run(compile_kernels)
+    return _Sweep(place, plan, workers, progress, should_stop, on_message).run(warm_up)
 
 
 def _make_plan(
@@ -180,7 +172,7 @@ class _Sweep:
     should_stop: ShouldStop
     on_message: MessageCallback
 
-    def run(self, compile_kernels: Callable[[Config], None]) -> Swept:
+    def run(self, warm_up: Callable[[Trainer], object]) -> Swept:
         """Train the missing runs, and write the tables."""
         is_new, stopped, problem = not self.place.exists, False, None
         try:
@@ -195,7 +187,7 @@ class _Sweep:
                     if self.backend.compiles_here and execution.kept < self.plan.size:
                         with undoing(partial(self._abandon, held, is_new)):
                             for config in {x.training.precision: x for x in configs}.values():
-                                compile_kernels(config)
+                                compile_kernels(config, warm_up)
                     try:
                         stopped = self._watch(execution, held)
                     except TrainingError as error:  # workers are lost for good

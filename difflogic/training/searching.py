@@ -231,6 +231,17 @@ class Trainer(Descent):
         return self.exact_epoch is not None or self.epoch >= self.config.training.epochs
 
 
+def compile_kernels(config: Config, warm_up: Callable[[Trainer], object] = Trainer.warm_up) -> None:
+    """Compile the kernels for `config` here, unless they are compiled.
+
+    `warm_up` is called with a trainer that needs it.
+    """
+    # With one worker: no other is left waiting in a kernel if Ctrl-C ends the compilation.
+    with Trainer(config.with_sections(parallel={"workers": 1})) as trainer:
+        if trainer.needs_compiling:
+            warm_up(trainer)
+
+
 def make_finisher(start: Model, task: Task, workers: Workers) -> AnyFinisher:
     """Return what makes circuits exact for a stage, `task`; they are wired like `start`.
 

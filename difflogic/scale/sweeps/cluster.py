@@ -262,8 +262,6 @@ def _version() -> str:
 
 def _compile_kernels(precision: str) -> None:
     from difflogic.config import load_config
-    from difflogic.training.searching import Trainer
+    from difflogic.training.searching import compile_kernels
 
-    overrides = [f"training.precision={precision}", "parallel.workers=1"]
-    with Trainer(load_config("checkerboard-small", overrides)) as trainer:
-        trainer.warm_up()
+    compile_kernels(load_config("checkerboard-small", [f"training.precision={precision}"]))

@@ -225,21 +225,18 @@ def ended(sweep):
     return sum(json.loads(summary)["finished"] for summary in summaries)
 
 
-def test_a_sweep_that_ends_abruptly_while_compiling_leaves_nothing(tmp_path):
+def test_a_sweep_that_ends_abruptly_while_compiling_leaves_nothing(tmp_path, monkeypatch):
     place = tmp_path / "sweep"
 
-    def compile_kernels(config):
+    def compile_kernels(config, warm_up):
         for undo in HALF_DONE:
             undo()
         assert not place.exists()
         raise KeyboardInterrupt
 
+    monkeypatch.setattr("difflogic.library.sweeping.compile_kernels", compile_kernels)
     with pytest.raises(KeyboardInterrupt):
-        sweep(
-            "checkerboard-small",
-            SweepOptions("0-1", directory=place),
-            compile_kernels=compile_kernels,
-        )
+        sweep("checkerboard-small", SweepOptions("0-1", directory=place))
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import signal
 
 import pytest
 
-from cli.commands import verify
 from difflogic.config import load_config
 from difflogic.scale import verification
 from difflogic.scale.verification import Deviation
@@ -25,7 +24,7 @@ WRONG = Deviation("float32 gradients", "float64", "11×13 zero", 0.04, SINGLE_TO
 @pytest.fixture
 def check(dct, monkeypatch):
     """Run `dct verify equivalence` with given findings."""
-    monkeypatch.setattr(verify, "compile_kernels", lambda config: None)
+    monkeypatch.setattr("difflogic.training.searching.compile_kernels", lambda *given: None)
 
     def run(findings, *arguments):
         monkeypatch.setattr(verification, "equivalence", lambda config: iter(findings))
@@ -105,7 +104,10 @@ class TestRun:
             yield from FOUND
 
         monkeypatch.setattr(verification, "equivalence", equivalence)
-        monkeypatch.setattr(verify, "compile_kernels", compiled.append)
+        monkeypatch.setattr(
+            "difflogic.training.searching.compile_kernels",
+            lambda config, _: compiled.append(config),
+        )
         options = [f"--set={x}" for x in tiny]
         assert dct("verify", "equivalence").exit_code == 0
         assert dct("verify", "equivalence", "--small", *options).exit_code == 0
@@ -127,7 +129,7 @@ class TestRun:
             raise AssertionError("goes on")
 
         monkeypatch.setattr(verification, "equivalence", equivalence)
-        monkeypatch.setattr(verify, "compile_kernels", lambda config: None)
+        monkeypatch.setattr("difflogic.training.searching.compile_kernels", lambda *given: None)
         result = dct("verify", "equivalence")
         assert result.exit_code == 130
         assert "stopped after 2 comparisons, 1 failed" in result.stderr
