@@ -36,6 +36,9 @@ DRAWS = 4
 STRIDE = 11
 """Limits are taken from each eleventh window."""
 
+FEWER = 4
+"""One in this many of them is followed first: that refuses most circuits."""
+
 LESSONS = 192
 """Lessons that a smaller circuit must not forget."""
 
@@ -93,15 +96,17 @@ class Toughness:
         table = self._table(ops)
         if table is None:
             return None
-        question = table.question
+        question, (asked, wound, windows) = table.question, _windows_of(table)
+        few, _, _ = follow(asked, wound, windows[:: FEWER * STRIDE], until_closed=False)
+        if few.max() > WOUND.reach:
+            return None
         circuit, board = question.circuit, question.board
         limits, states = Limits(circuit.channels), list(sets.descend(question.network, board))
-        for before, after in zip(states, [*states[1:], states[-1]], strict=True):
-            limits.add_step(board, board.full, before, after)
-        asked, wound, windows = _windows_of(table)
         spread, _, _ = follow(asked, wound, windows[::STRIDE], on_step=limits.add_step)
         if spread.max() > WOUND.reach:
             return None
+        for before, after in zip(states, [*states[1:], states[-1]], strict=True):
+            limits.add_step(board, board.full, before, after)
         some, drawn = list(circuit.labels), self._lessons.draw(0, LESSONS)
         limits.add_lessons(*(np.asarray(each)[:, some] for each in drawn))
         return circuit, limits
