@@ -33,6 +33,8 @@ class Snapshot:
     """A sweep's runs: variant, seed, status, and epoch of exactness, in words."""
     path: str = ""
     """The directory of the run or sweep, quoted for a command line."""
+    run: str = ""
+    """The same for the run that is shown."""
     training: bool = False
     """Whether the process that serves the page also trains."""
 

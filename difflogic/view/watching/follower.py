@@ -10,6 +10,7 @@ from difflogic.run.run_directory import RunDirectory
 from difflogic.run.summary import read_summary
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.system.errors import DctError
+from difflogic.system.files import for_shell
 from difflogic.view.reports.source import read_training
 from difflogic.view.watching.feed import Feed, Status
 
@@ -45,6 +46,7 @@ class Follower:
             self._numbers = numbers
             feed.publish(
                 rows=rows,
+                run=for_shell(run.path),
                 status=_status(summary, rows),
                 exact_epoch=summary["exact_epoch"] if summary else None,
             )

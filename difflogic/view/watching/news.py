@@ -122,9 +122,9 @@ def _last_search(snapshot: Snapshot) -> str:
 
 def _state(snapshot: Snapshot) -> str:
     if snapshot.status == "stopped":
-        return f"stopped; dct train --resume {snapshot.path} goes on"
+        return f"stopped; dct train --resume {snapshot.run} goes on"
     if snapshot.status == "finished":
-        return f"finished; dct report {snapshot.path} adds its circuit and tests"
+        return f"finished; dct report {snapshot.run} adds its circuit and tests"
     return {"running": "training"}.get(snapshot.status, snapshot.status)
 
 
@@ -137,6 +137,6 @@ def _gone(snapshot: Snapshot) -> str:
         return f"The run is over, and with it this link. {watch} shows it again."
     return (
         "The process that trained is gone, and with it this link. dct train --resume "
-        f"{snapshot.path} --watch goes on from the last checkpoint, and prints a new link; the "
+        f"{snapshot.run} --watch goes on from the last checkpoint, and prints a new link; the "
         f"page of {watch} outlives the process that trains."
     )

@@ -130,9 +130,9 @@ function startOver() {
 function update(news) {
   if (news.page && news.page !== data.page) location.reload();
   Object.assign(data, news);
-  const rows = (all, row) => all.map((texts) => element(row[0], texts.map((text, place) => element(row[1 + place] ?? row[1], text))));
+  const rows = (all, row) => all.map((texts) => element(row[0], texts.map((text, place) => element(row[1 + place], text))));
   if (news.facts) find("facts").replaceChildren(...rows(news.facts, ["div", "dt", "dd"]));
-  if (news.runs) find("runs").replaceChildren(...rows(news.runs, ["tr", "td"]));
+  if (news.runs) find("runs").replaceChildren(...rows(news.runs, ["tr", "th", "td", "td", "td"]));
   find("sweep").hidden = !data.runs.length;
   const isLoop = player.pauseAt !== null && (player.playing || held); // goes to its end with one circuit
   if (!isLoop) renew();
@@ -380,8 +380,9 @@ function begin() {
   find("brush-size").value = pointer.size = size;
   find("mark-wrong").checked = marks;
   find("speed").value = Math.log10(data.first.speed) / FASTEST;
-  find("pause-at").checked = data.first.pauses;
-  player.pauseAt = data.first.pauses ? automaton.steps : null;
+  const pauses = data.first.pauses || Boolean(data.page); // a living run's automaton starts over
+  find("pause-at").checked = pauses;
+  player.pauseAt = pauses ? automaton.steps : null;
   bindControls();
   setSpeed();
   if (examples) examples.choose();

@@ -74,6 +74,7 @@ def test_a_sweep_shows_its_newest_run_and_lists_all(tmp_path):
         (f"batch={batch}", seed) for batch in (1, 2) for seed in ("0", "1")
     ]
     assert all(state.startswith("finished") for _, _, state, _ in snapshot.runs)
+    assert snapshot.run.startswith(str(tmp_path / "sweep"))
     (shown,) = (run for run in snapshot.runs if run[2].endswith(", shown above"))
     assert snapshot.model.config.training.batch == int(shown[0][-1])
     assert snapshot.model.config.training.seed == int(shown[1])

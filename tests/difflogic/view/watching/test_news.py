@@ -91,7 +91,9 @@ def test_the_circuit_computes_what_that_of_the_model_does():
 )
 def test_a_page_says_what_has_ended_and_how_to_go_on(training, status, state, gone):
     feed = Feed()
-    feed.publish(model=model(), rows=rows(3), path="runs/a", training=training, status=status)
+    feed.publish(
+        model=model(), rows=rows(3), path="runs/a", run="runs/a", training=training, status=status
+    )
     found = news(feed.snapshot)
     assert dict(found["facts"])["state"].startswith(state)
     assert re.search(gone, found["gone"])
