@@ -195,7 +195,7 @@ work.Beat.__call__ = held
 @pytest.mark.thorough
 @pytest.mark.skipif(os.name != "posix", reason="sends signals to process groups")
 def test_an_interrupted_sweep_ends_in_the_same_table(dct, start, tmp_path, words):
-    settings = [*words, "--seeds=0-5", "--epochs=200"]
+    settings = [*words, "--seeds=0-3", "--epochs=120"]
     hook = with_hook(tmp_path, ONLY_SOME_END)
     for ending, number in enumerate((signal.SIGKILL, signal.SIGINT, signal.SIGTERM), 1):
         variables = hook | {"ENDING": str(ending)}
