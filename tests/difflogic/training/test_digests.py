@@ -151,7 +151,7 @@ def test_arm_has_the_same_bits(precision):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.exhaustive), 2, 3])
 @pytest.mark.parametrize("strategy", get_args(Strategy))
 def test_all_ways_to_share_have_the_same_bits(strategy, workers):
     # Tiles of 16, 32 and 64 lanes, several in a chunk or one; samples in waves, or at once.
