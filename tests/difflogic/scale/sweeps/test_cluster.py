@@ -55,15 +55,14 @@ work.Beat.__call__ = lambda self, result: pathlib.Path("begun").touch()
 
 
 class Cluster:
-    """A scheduler and workers that a test starts and kills."""
+    """A scheduler, and the workers that a test starts and kills, in its directory `path`."""
 
     def __init__(self, path):
-        self.path = path
+        self.path, self.workers = path, []
         told = path / "scheduler.json"
         self.scheduler = self.start(
             "scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(told)
         )
-        self.processes = [self.scheduler]
         self.address = None
         while self.address is None:
             assert self.scheduler.poll() is None
@@ -86,7 +85,7 @@ class Cluster:
         import distributed
 
         with distributed.Client(self.address, timeout=120, set_as_default=False) as client:
-            while len(client.scheduler_info(n_workers=-1)["workers"]) < workers:
+            while len(client.scheduler_info(n_workers=-1)["workers"]) != workers:
                 assert self.scheduler.poll() is None
                 time.sleep(0.02)
 
@@ -96,27 +95,40 @@ class Cluster:
         options = f"--nthreads 1 --no-nanny --host 127.0.0.1 --local-directory {self.path}"
         options += " --death-timeout 120 --preload first.py"
         worker = self.start("worker", self.address, *options.split())
-        self.processes.append(worker)
+        self.workers.append(worker)
         return worker
 
-    def close(self):
-        for process in self.processes:
+    def end(self, processes):
+        for process in processes:
             process.kill()
             process.wait()
 
 
-@pytest.fixture
-def dask(tmp_path):
-    made = Cluster(tmp_path)
+@pytest.fixture(scope="module")
+def clusters():
+    made = []
     yield made
-    made.close()
+    for each in made:
+        each.end([each.scheduler])
+
+
+@pytest.fixture
+def dask(tmp_path, clusters):
+    """A scheduler without workers: that of the test before, if it is alive."""
+    if not clusters or clusters[-1].scheduler.poll() is not None:
+        clusters.append(Cluster(tmp_path))
+    made = clusters[-1]
+    made.path, made.workers = tmp_path, []
+    made.wait_for(0)
+    yield made
+    made.end(made.workers)
 
 
 @pytest.fixture(scope="module")
 def local(tmp_path_factory):
     """Directory and rows of the same runs on this machine."""
     path = tmp_path_factory.mktemp("local")
-    return path, timeless(execute_all(path, small_plan(seeds=SEEDS), jobs=2))
+    return path, timeless(execute_all(path, small_plan(seeds=SEEDS)))
 
 
 def at_work(path, plan, backend):
@@ -159,21 +171,6 @@ def test_runs_on_other_machines_can_be_stopped(tmp_path, dask):
         for _ in execution.work(tick=0.05):
             if (tmp_path / "begun").exists():
                 execution.stop()
-        assert [row.status for row in execution.rows] == ["missing", "missing"]
-
-
-def test_a_lost_scheduler_ends_the_sweep_with_a_message(tmp_path, dask):
-    dask.add_worker()
-    dask.wait_for(1)
-
-    def watch(execution):
-        for _ in execution.work(tick=0.02):
-            if dask.scheduler.poll() is None and any(run[2] > 0 for run in execution.running()):
-                dask.scheduler.kill()
-
-    with at_work(tmp_path, ENDLESS, DaskBackend(dask.address, None, ["float32"])) as execution:
-        with pytest.raises(ClusterLostError):
-            watch(execution)
         assert [row.status for row in execution.rows] == ["missing", "missing"]
 
 
@@ -220,6 +217,21 @@ def test_a_scheduler_without_workers_is_reported(tmp_path, dask, monkeypatch):
         pytest.raises(ClusterError, match="has no workers: start some with dask worker"),
     ):
         list(execution.work(0.05))
+
+
+def test_a_lost_scheduler_ends_the_sweep_with_a_message(tmp_path, dask):
+    dask.add_worker()
+    dask.wait_for(1)
+
+    def watch(execution):
+        for _ in execution.work(tick=0.02):
+            if dask.scheduler.poll() is None and any(run[2] > 0 for run in execution.running()):
+                dask.scheduler.kill()
+
+    with at_work(tmp_path, ENDLESS, DaskBackend(dask.address, None, ["float32"])) as execution:
+        with pytest.raises(ClusterLostError):
+            watch(execution)
+        assert [row.status for row in execution.rows] == ["missing", "missing"]
 
 
 @pytest.mark.parametrize("address", ["nonsense", "tcp://host", "http://127.0.0.1:80", "a b:1", ""])
