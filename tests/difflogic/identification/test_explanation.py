@@ -230,7 +230,7 @@ def test_circuits_that_pass_states_on(radius, states, tmp_path):
 
 def test_invalid_recordings():
     with pytest.raises(ConfigError, match="one frame"):
-        from_array(np.zeros((1, 4, 4)))
+        from_array(np.zeros((1, 4, 4))).require_steps()
     data = np.zeros((2, 4, 4))
     data[1, 2, 3] = 0.5
     with pytest.raises(ConfigError, match=r"frame 1, row 2, column 3 has the value 0\.5"):
