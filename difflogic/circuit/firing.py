@@ -9,12 +9,10 @@ fires is the same, apart from the last digits.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
-
-from difflogic.system.streams import Purpose, stream
 
 NUMBERS_AT_ONCE = 2**14
 """Random numbers drawn at a time: 128 KB, which stay in cache."""
@@ -26,10 +24,11 @@ class Firing:
     """Draws the masks of some samples, a few steps at a time or all at once."""
 
     def __init__(
-        self, fire_rate: float, shape: tuple[int, ...], streams: Sequence[np.random.Generator]
+        self, fire_rate: float, shape: tuple[int, ...], streams: Iterable[np.random.Generator]
     ) -> None:
         """Take the shape of one step's mask and one stream per sample."""
-        self._rate, self._shape, self._streams = fire_rate, shape, streams
+        self._rate, self._shape = fire_rate, shape
+        self._streams = list(streams) if fire_rate < 1 else []
 
     def draw(self, steps: int) -> Masks | None:
         """Return the masks of the next `steps` steps, (samples, steps, *shape): 1 fires.
@@ -49,37 +48,3 @@ class Firing:
                 uniform = rng.random(out=numbers[: len(piece)])
                 np.less_equal(uniform, self._rate, out=piece)
         return masks.view(np.uint8).reshape(-1, steps, *self._shape)
-
-
-def firing(
-    fire_rate: float,
-    height: int,
-    width: int,
-    seed: int,
-    purpose: Purpose,
-    epoch: int,
-    samples: Sequence[int],
-) -> Firing:
-    """Return what draws masks (height, width) for samples, given by number."""
-    drawn = samples if fire_rate < 1 else ()
-    streams = [stream(seed, purpose, epoch, sample) for sample in drawn]
-    return Firing(fire_rate, (height, width), streams)
-
-
-def draw_masks(
-    seed: int,
-    epoch: int,
-    batch: int,
-    steps: int,
-    height: int,
-    width: int,
-    fire_rate: float,
-    purpose: Purpose = Purpose.MASK,
-    first: int = 0,
-) -> Masks | None:
-    """Draw all masks of an epoch, (batch, steps, height, width), beginning with sample `first`.
-
-    All channels of a cell share its mask. Returns None at fire rate 1.
-    """
-    samples = range(first, first + batch)
-    return firing(fire_rate, height, width, seed, purpose, epoch, samples).draw(steps)

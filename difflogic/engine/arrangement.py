@@ -151,7 +151,6 @@ class Arrangement:
         batch: int,
         dtype: npt.DTypeLike = np.float32,
         sharing: Sharing = SEQUENTIAL,
-        machine: Hardware | None = None,
     ) -> Self:
         """Plan rollouts that are all in flight at once, on the workers of `sharing`.
 
@@ -159,7 +158,7 @@ class Arrangement:
         """
         if steps < 1 or batch < 1 or grid.cells < 1 or sharing.workers < 1:
             raise ValueError("steps, batch, cells and workers must be at least 1")
-        machine = machine or Hardware.here()
+        machine = Hardware.here()
         rollouts = Rollouts(
             compile_program(netlist), netlist.channels, grid, steps, np.dtype(dtype)
         )

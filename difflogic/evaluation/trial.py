@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.firing import firing
+from difflogic.circuit.firing import Firing
 from difflogic.circuit.netlist import Netlist
 from difflogic.engine.candidates import Candidates
 from difflogic.engine.hard import HardSimulator, Script
 from difflogic.evaluation.scene import Scene
 from difflogic.system.array_types import Bits, Words
 from difflogic.system.callbacks import may_cancel
+from difflogic.system.streams import sample_streams
 
 VALUES_AT_ONCE = 2**26
 """Channels times cells to simulate at a time, which limits memory to about 1 GB."""
@@ -180,8 +181,8 @@ def _scripts(
     Cells marked in `ignored` (batch, H, W) do not count.
     """
     seed, _, mask, epoch = scene.streams
-    height, width = scene.grid.height, scene.grid.width
-    fires = firing(scene.fire_rate, height, width, seed, mask, epoch, samples)
+    streams = sample_streams(seed, mask, epoch, samples)
+    fires = Firing(scene.fire_rate, (scene.grid.height, scene.grid.width), streams)
     at, counts = np.array(scene.at), scene.counts(samples)
     at_once = max(1, EVENTS_AT_ONCE // (scene.grid.cells * len(samples)))
     for first in range(0, scene.at[-1], at_once):

@@ -80,7 +80,7 @@ def bench_simulation(
     automaton = Conditions(size).automaton(loaded, "normal", progress=progress)
     count = cpu_count() if workers == "auto" else workers
     rounds = counter(progress, "measured:", repeat + 1)
-    return simulation_benchmark.run(automaton, *size, count, steps, repeat, rounds)
+    return simulation_benchmark.run(automaton, size, count, steps, repeat, rounds)
 
 
 def compare(

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit import gates
-from difflogic.circuit.firing import draw_masks
+from difflogic.circuit.firing import Firing
 from difflogic.config import Config, load_config, shipped_configs
 from difflogic.engine.arrangement import Arrangement
 from difflogic.engine.layout import Grid
@@ -25,6 +25,7 @@ from difflogic.model.model import Model
 from difflogic.system.array_types import Array
 from difflogic.system.arrays import bits, real_numbers
 from difflogic.system.errors import ConfigError
+from difflogic.system.streams import Purpose, sample_streams
 
 Keep = Sequence[int] | Literal["all"] | None
 PullBack = Callable[[Array], tuple[Array, Array]]
@@ -74,7 +75,8 @@ class SoftRollout:
         None for a synchronous automaton.
         """
         automaton = self.model.config.automaton
-        return draw_masks(seed, epoch, batch, steps or automaton.steps, *size, automaton.fire_rate)
+        streams = sample_streams(seed, Purpose.MASK, epoch, range(batch))
+        return Firing(automaton.fire_rate, size, streams).draw(steps or automaton.steps)
 
     def __call__(
         self,

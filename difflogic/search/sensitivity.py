@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.firing import firing
+from difflogic.circuit.firing import Firing
 from difflogic.circuit.gates import COEFFICIENTS
 from difflogic.circuit.netlist import Netlist
 from difflogic.engine.hard import HardSimulator
@@ -17,6 +17,7 @@ from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Patches
 from difflogic.evaluation.trial import Ops, draw_samples
 from difflogic.search.footprint import most_samples
+from difflogic.system.streams import sample_streams
 
 
 class GradientSensitivity:
@@ -69,6 +70,6 @@ class GradientSensitivity:
     def _masks(self, samples: Sequence[int]) -> npt.NDArray[np.uint8] | None:
         scene = self._scene
         seed, _, purpose, epoch = scene.streams
-        height, width = scene.grid.height, scene.grid.width
-        fires = firing(scene.fire_rate, height, width, seed, purpose, epoch, samples)
-        return fires.draw(self._steps)
+        shape = scene.grid.height, scene.grid.width
+        streams = sample_streams(seed, purpose, epoch, samples)
+        return Firing(scene.fire_rate, shape, streams).draw(self._steps)

@@ -86,14 +86,13 @@ class Throughput:
 
 def run(
     automaton: Automaton,
-    height: int,
-    width: int,
+    size: tuple[int, int],
     workers: int,
     steps: int | None = None,
     repeat: int = REPEAT,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Throughput:
-    """Measure a circuit on a random start, `repeat` times for each path.
+    """Measure a circuit on a random start of `size`, `repeat` times for each path.
 
     `progress` gets the number of finished rounds several times a second, and may raise to stop.
     Raises ConfigError if the grids of all paths do not fit into memory, or if the circuit is too
@@ -111,7 +110,7 @@ def run(
     def pause(_: int = 0) -> None:
         progress(rounds)
 
-    geometry = Geometry(circuit.channels, height, width, automaton.boundary)
+    geometry = Geometry(circuit.channels, *size, automaton.boundary)
     world = World(geometry, automaton.fire_rate)
     paths = [Path("interpreter", "interpreter", 1), Path("compiled, one core", "compiled", 1)]
     if workers > 1:

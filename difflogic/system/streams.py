@@ -7,7 +7,7 @@ masks are therefore the same with any number of workers and in any order of work
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
 from typing import Any
 
@@ -49,6 +49,13 @@ def stream(seed: int, purpose: Purpose, epoch: int = 0, sample: int = 0) -> np.r
     key = np.array([seed, purpose], dtype=np.uint64)
     counter = np.array([0, 0, sample, epoch], dtype=np.uint64)
     return np.random.Generator(np.random.Philox(key=key, counter=counter))
+
+
+def sample_streams(
+    seed: int, purpose: Purpose, epoch: int, samples: Iterable[int]
+) -> Iterator[np.random.Generator]:
+    """Yield the streams of an epoch's samples, given by number."""
+    return (stream(seed, purpose, epoch, sample) for sample in samples)
 
 
 def normals(rng: np.random.Generator, shape: tuple[int, ...]) -> npt.NDArray[np.float64]:

@@ -11,13 +11,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.firing import draw_masks
+from difflogic.circuit.firing import Firing
 from difflogic.config.models import Config
 from difflogic.config.sections import TrainingConfig
 from difflogic.system.array_types import Array, Bits
 from difflogic.system.arrays import bits, real_numbers
 from difflogic.system.errors import ConfigError
-from difflogic.system.streams import Purpose, stream
+from difflogic.system.streams import Purpose, sample_streams, stream
 from difflogic.tasks import Task, draw_batch
 
 
@@ -41,16 +41,9 @@ def draw_epoch(
     """Return an epoch's starts (batch, C, H, W), targets, and masks (None if synchronous)."""
     training, automaton, size = config.training, config.automaton, config.task
     starts, targets = draw_batch(task, training.seed, epoch, training.batch)
-    masks = draw_masks(
-        training.seed,
-        epoch,
-        training.batch,
-        automaton.steps + training.later_steps,
-        size.height,
-        size.width,
-        automaton.fire_rate,
-    )
-    return starts, targets, masks
+    streams = sample_streams(training.seed, Purpose.MASK, epoch, range(training.batch))
+    fires = Firing(automaton.fire_rate, (size.height, size.width), streams)
+    return starts, targets, fires.draw(automaton.steps + training.later_steps)
 
 
 def draw_loss_steps(task: Task, config: Config, epoch: int) -> tuple[int, ...]:

@@ -8,13 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit import gates
-from difflogic.circuit.firing import draw_masks
+from difflogic.circuit.firing import Firing
 from difflogic.circuit.netlist import Architecture, Netlist, flatten, wire
 from difflogic.config import Config, load_config
 from difflogic.engine import oracle
 from difflogic.engine.layout import Grid
 from difflogic.system.array_types import Array
-from difflogic.system.streams import Purpose, stream
+from difflogic.system.streams import Purpose, sample_streams, stream
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,13 @@ class Case:
         logits = rng.normal(size=(netlist.parameters, gates.OPS))
         # As in training, gates mostly pass through; otherwise no gradient would reach step one.
         logits[:, gates.PASS_THROUGH] += 3.0
-        masks = draw_masks(seed, 0, self.batch, self.steps, grid.height, grid.width, self.fire_rate)
+        streams = sample_streams(seed, Purpose.MASK, 0, range(self.batch))
+        fires = Firing(self.fire_rate, (grid.height, grid.width), streams)
         values = {
             "netlist": netlist,
             "logits": logits,
             "starts": rng.integers(0, 2, size=shape, dtype=np.uint8),
-            "masks": masks,
+            "masks": fires.draw(self.steps),
             "loss_gradients": rng.normal(size=shape),
         }
         for name, value in values.items():

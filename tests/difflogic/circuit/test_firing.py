@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from difflogic.circuit import firing
-from difflogic.circuit.firing import draw_masks
-from difflogic.system.streams import Purpose, stream
+from difflogic.system.streams import Purpose, sample_streams, stream
+from tests.difflogic.circuit.masks import draw_masks
 
 
 def test_masks():
@@ -39,7 +39,7 @@ def test_pieces_are_the_whole(monkeypatch, at_once, pieces):
     """However many are drawn at a time, these are the streams' numbers in order."""
     monkeypatch.setattr(firing, "NUMBERS_AT_ONCE", at_once)
     plain = [stream(3, Purpose.MASK, 2, sample).random((9, 5, 6)) <= 0.4 for sample in (4, 1)]
-    fires = firing.firing(0.4, 5, 6, 3, Purpose.MASK, 2, (4, 1))
+    fires = firing.Firing(0.4, (5, 6), sample_streams(3, Purpose.MASK, 2, (4, 1)))
     drawn = np.concatenate([fires.draw(steps) for steps in pieces], axis=1)
     assert drawn.dtype == np.uint8
     np.testing.assert_array_equal(drawn, plain)

@@ -3,7 +3,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from difflogic.circuit.firing import draw_masks
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.evaluation import exactness
@@ -15,6 +14,7 @@ from difflogic.system.streams import Purpose
 from difflogic.tasks import draw_batch, later_steps, make_task
 from difflogic.tasks.checkerboard import Checkerboard
 from difflogic.training.sampling import draw_epoch
+from tests.difflogic.circuit.masks import draw_masks
 from tests.difflogic.evaluation.naive import blinker, random_model, rollout, wired
 from tests.difflogic.training.tiny import tiny
 

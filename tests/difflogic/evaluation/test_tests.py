@@ -8,7 +8,6 @@ import pytest
 from scipy import ndimage
 
 from difflogic.circuit.circuit import Circuit
-from difflogic.circuit.firing import draw_masks
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.engine.layout import Grid
@@ -23,6 +22,7 @@ from difflogic.system.errors import ConfigError
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import draw_batch, make_task
 from tests.difflogic.circuit.circuits import automaton_of
+from tests.difflogic.circuit.masks import draw_masks
 from tests.difflogic.evaluation.naive import random_model, rollout, wired
 from tests.difflogic.simulation.naive import simulate
 from tests.difflogic.training.tiny import tiny

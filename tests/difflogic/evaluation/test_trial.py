@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from difflogic.circuit.firing import draw_masks
 from difflogic.config import load_config
 from difflogic.engine.layout import Grid
 from difflogic.evaluation import trial
@@ -14,6 +13,7 @@ from difflogic.evaluation.scene import scene_of as scene_of_task
 from difflogic.evaluation.trial import Trial, count_wrong
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import draw_batch, make_task
+from tests.difflogic.circuit.masks import draw_masks
 from tests.difflogic.evaluation.naive import random_model, rollout
 from tests.difflogic.training.tiny import tiny
 

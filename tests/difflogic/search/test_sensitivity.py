@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from difflogic.circuit import gates
-from difflogic.circuit.firing import draw_masks
 from difflogic.config import load_config
 from difflogic.engine import oracle
 from difflogic.evaluation.exactness import Plan
@@ -18,6 +17,7 @@ from difflogic.search.changes import Changes
 from difflogic.search.sensitivity import GradientSensitivity
 from difflogic.system.streams import Purpose
 from difflogic.tasks import draw_batch, make_task
+from tests.difflogic.circuit.masks import draw_masks
 from tests.difflogic.engine.built import read_once
 from tests.difflogic.evaluation.naive import random_model
 from tests.difflogic.training.tiny import growing, tiny

@@ -206,7 +206,7 @@ def test_very_large_circuits_are_interpreted(monkeypatch):
     monkeypatch.setattr(native, "MOST_GATES", 10)
     assert choose_engine(circuit, large, 10**6) == "interpreter"
     with pytest.raises(ConfigError, match="take too long to compile"):
-        throughput.run(life_automaton(), 64, 64, 1)
+        throughput.run(life_automaton(), (64, 64), 1)
 
 
 @given(st.integers(1, 200), st.integers(1, 10**5), st.integers(1, 10**5), st.integers(1, 64))

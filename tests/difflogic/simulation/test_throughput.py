@@ -23,7 +23,7 @@ def made(**changes):
 
 def test_a_report_adds_up():
     seen = []
-    report = throughput.run(made(fire_rate=0.5), 64, 100, 2, repeat=3, progress=seen.append)
+    report = throughput.run(made(fire_rate=0.5), (64, 100), 2, repeat=3, progress=seen.append)
     assert seen == sorted(seen)
     assert set(seen) == {0, 1, 2, 3, 4}
     assert report.agree
@@ -45,11 +45,11 @@ def test_a_wrong_bit_is_found(monkeypatch):
         return taken
 
     monkeypatch.setattr(Compiled, "take", wrong)
-    report = throughput.run(made(), 64, 100, 1, steps=4, repeat=2)
+    report = throughput.run(made(), (64, 100), 1, steps=4, repeat=2)
     assert not report.agree
 
 
 def test_all_paths_need_memory(monkeypatch):
     monkeypatch.setattr(memory, "available_memory", lambda: 10**6)
     with pytest.raises(ConfigError, match="for 2 paths side by side"):
-        throughput.run(made(), 1000, 10000, 1)
+        throughput.run(made(), (1000, 10000), 1)

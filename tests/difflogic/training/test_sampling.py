@@ -1,10 +1,10 @@
 import numpy as np
 
-from difflogic.circuit.firing import draw_masks
 from difflogic.config import load_config
 from difflogic.tasks import make_task
 from difflogic.tasks.checked import draw_batch
 from difflogic.training.sampling import attempt_of, draw_epoch, draw_loss_steps
+from tests.difflogic.circuit.masks import draw_masks
 from tests.difflogic.training.tiny import tiny
 
 

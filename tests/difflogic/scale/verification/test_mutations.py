@@ -179,20 +179,19 @@ TRAINING_MUTATIONS = {
         "starts, targets = draw_batch(task, training.seed, «epoch → 0», training.batch)"
     ),
     "every epoch has the first one's masks": (
-        "    masks = draw_masks(\n        training.seed,\n        «epoch → 0»,\n"
+        "streams = sample_streams(training.seed, Purpose.MASK, «epoch → 0», range(training.batch))"
     ),
     "every sample comes from the first one's stream": (
         "self.draw_all(stream(seed, purpose, epoch, «number → 0») for number in numbers)"
     ),
     "every mask comes from the first one's stream": (
-        "stream(seed, purpose, epoch, «sample → 0») for sample in drawn"
+        "stream(seed, purpose, epoch, «sample → 0») for sample in samples"
     ),
     "* every wave has the first one's masks": (
         "None if self.masks is None else self.masks[«chosen → : chosen.stop - chosen.start»]"
     ),
     "* the sides of a mask swapped": (
-        "        size.«height → width»,\n        size.«width → height»,\n"
-        "        automaton.fire_rate,"
+        "Firing(automaton.fire_rate, (size.«height → width», size.«width → height»), streams)"
     ),
     "* every epoch has the first one's later step": (
         "stream(config.training.seed, Purpose.LATER_STEP«, epoch → »)"
