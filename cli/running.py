@@ -80,6 +80,7 @@ def _train(experiment: Experiment, options: RunOptions, shared: Shared, group: R
                 raise
             from difflogic.system.files import for_shell
 
+            shown.close()  # first, or the display would be drawn again below
             command = f"dct train --resume {for_shell(shown.path)}"
             note(f"interrupted before the final tests; resume: {command}")
             raise typer.Exit(shown.interruption.exit_code) from None

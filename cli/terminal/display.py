@@ -175,12 +175,13 @@ class Progress:
             return f"at epoch {self.epoch}"
         later = sorted(epoch - self.epoch for epoch in self.earlier if epoch > self.epoch)
         pace = max(self.rate, 1e-9)
+        whole = clock((self.epochs - self.epoch) / pace)
         if self.searches and len(later) >= FEW:
             low, high = (clock(later[n * (len(later) - 1) // 4] / pace) for n in (1, 3))
             return f"{low} to {high} left, by {len(self.earlier)} earlier runs"
         if self.searches:
-            return "time left not known"  # a search ends a run long before its last epoch
-        return f"{clock((self.epochs - self.epoch) / pace)} left"
+            return f"up to {whole} left"  # a search ends a run long before its last epoch
+        return f"{whole} left"
 
 
 class Lines(Display):
