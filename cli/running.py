@@ -149,7 +149,7 @@ class Shown(ExitStack):
     def begin(self, session: Session) -> None:
         """Show the target, compile, and show progress from the run's epoch on."""
         from difflogic.run.record import proved_epochs
-        from difflogic.tasks import make_task, palette_of
+        from difflogic.tasks import make_task
 
         self._trainer = trainer = session.trainer
         self.path, session.grace = session.run.path, GRACE
@@ -173,7 +173,7 @@ class Shown(ExitStack):
         self._progress = display.Progress(
             config.training.epochs,
             config.task.loss_channels,
-            palette_of(session.config),
+            task.palette,
             searches=config.finishing.every > 0,
             restart_every=config.training.restart_every,
             earlier=proved_epochs(session.run.path, session.config),

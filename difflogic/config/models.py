@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -31,6 +32,17 @@ from difflogic.tasks.section import AutomatonConfig, Section
 
 MAX_GATES = 2**20
 """Most gates per cell: 80 times the largest published circuit. Guards memory against typos."""
+
+COUNTING = {
+    ("perception", "kernels"): 1,
+    ("perception", "gates"): (NEIGHBORHOOD - 1,),
+    ("perception", "wiring"): "moore",
+    ("perception", "directions"): "same",
+    ("automaton", "boundary"): "zero",
+    ("automaton", "fire_rate"): 1.0,
+    ("training", "form"): "ops",
+}
+"""What cells need that count their places."""
 
 RUN = "run"
 """The section of a run's facts, which are not settings."""
@@ -225,21 +237,15 @@ def _circuit_problems(config: Config) -> list[str]:
 
 def _places_problems(config: Config, counters: Places) -> list[str]:
     """Return why cells cannot count their places."""
-    perception = config.perception
-    fits = perception.kernels == 1 and perception.gates == (NEIGHBORHOOD - 1,)
-    found = []
-    if not fits or perception.wiring != "moore" or perception.directions != "same":
+    found, wrong = [], []
+    for (section, key), value in COUNTING.items():
+        if getattr(getattr(config, section), key) != value:
+            wrong.append(f"[{section}] {key} = {json.dumps(value)}")
+    if wrong:
         found.append(
-            "[automaton] places: needs a perception that passes every neighbour on: [perception] "
-            'kernels = 1, gates = [8], wiring = "moore", directions = "same"'
+            "[automaton] places: cells count from the edges, step by step, and all neighbours are "
+            f"passed on to them: set {', '.join(wrong)}"
         )
-    if config.automaton.boundary != "zero" or config.automaton.fire_rate < 1:
-        found.append(
-            '[automaton] places: cells count from the edges, step by step: set boundary = "zero" '
-            "and fire_rate = 1"
-        )
-    if config.training.form != "ops":
-        found.append('[automaton] places: counters need [training] form = "ops"')
     if counters.tough and (counters.switch or min(config.task.height, config.task.width) < 3):
         what = "3 rows and columns or more, and no switch"
         return [*found, f"[automaton] tough: needs {what}: set tough = false"]

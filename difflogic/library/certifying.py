@@ -23,7 +23,7 @@ from difflogic.proof.convergence.findings import Convergence, Finding
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.orbits import resting_picture
 from difflogic.proof.every_length import EveryLength
-from difflogic.proof.prover import Question, confined, prove
+from difflogic.proof.prover import Question, Unfit, confined, prove
 from difflogic.proof.question import Wound
 from difflogic.proof.verdict import Verdict
 from difflogic.system.array_types import Bits
@@ -42,9 +42,6 @@ SECONDS = 60.0
 
 SHORTEST = 0.001
 """Least time limit of a simplification."""
-
-CHECKED = 32
-"""Largest side of the grids on which what an author says of a period is checked."""
 
 Targets = Callable[[int, int], Bits]
 """From rows and columns to the target of the visible channels."""
@@ -129,77 +126,41 @@ class Certified:
         return damage_part(found, table)
 
 
-@dataclass(frozen=True)
-class Goal:
-    """What a task asks of an automaton."""
-
-    name: str
-    targets: Targets
-    """The target of every start, by the grid."""
-    question: Question | None = None
-    """What is asked instead, if starts have several targets."""
-    holds: bool = False
-    """Whether the picture that grows from the only start should stay."""
-    repeats: int | None = None
-    """Cells after which the targets of all grids repeat, if known."""
-    assumes: bool = False
-    """Whether that is only said by its author."""
-
-
 def certified(
     loaded: Loaded,
-    goal: Goal | None,
+    goal: Question | None,
     claims: Claims,
     time_limit: float | None = None,
     progress: ProgressCallback = ignore,
+    assumed: str = "",
 ) -> Certified:
     """Prove that every start ends in the target and stays, or find a state that does not.
 
-    Without a goal, the target is the state that a start of zeros ends in. Options are as in
-    `certify`.
+    Without a goal, the target is the state that a start of zeros ends in. What is said of all sizes
+    may rest on what is `assumed`. Options are as in `certify`.
     """
     automaton = loaded.automaton
-    sizes, all_sizes, damage, margin = claims.sizes, claims.all_sizes, claims.damage, claims.margin
-    contents = claims.contents
-    if damage is None and (margin or contents != "zeros"):
+    sizes, all_sizes, damage = claims.sizes, claims.all_sizes, claims.damage
+    zeros = claims.contents == "zeros"
+    if damage is None and (claims.margin or not zeros):
         raise ConfigError("--contents and --margin describe damage: give its side by --damage")
     if (all_sizes or damage is not None) and automaton.boundary != "zero":
         raise ConfigError("all sizes and damage can only be certified with a zero boundary")
     parts = max(1, len(sizes)) + (all_sizes or damage is not None) + (damage is not None)
     deadline = Deadline.after(SECONDS * parts if time_limit is None else time_limit)
-    wound = None if damage is None else Wound(damage, margin=margin, zeros=contents == "zeros")
-    if goal is not None and goal.question is not None:
-        if sizes or all_sizes or (damage and not goal.holds):
-            what = "damage" if damage and not goal.holds else "grids of other sizes"
-            raise ConfigError(
-                f"the task {goal.name} has no target that every start should end in, so {what} "
-                "cannot be certified"
-            )
-        if damage and damage + 2 * margin > min(automaton.height, automaton.width):
-            raise ConfigError(
-                f"--damage {damage} --margin {margin}: no such square fits into "
-                f"{automaton.height}×{automaton.width} cells"
-            )
-        question = goal.question
-        if isinstance(question, ListedStarts):
-            question = replace(question, wound=wound)
-        if wound is not None:
-            progress(Progress(GRIDS, 1, 1, "damage"))
-        answer = prove(question, Budget(deadline))
-        kept = answer.confinement
-        if wound is not None and kept is None:
-            kept = Confinement(wound, Verdict.open)
-        return Certified(loaded, (), answer.assurance, answer.evidence, confinement=kept)
+    wound = None if damage is None else Wound(damage, margin=claims.margin, zeros=zeros)
+    if goal is not None and not isinstance(goal, Plane):
+        return _answered(loaded, goal, claims, wound, Budget(deadline), progress)
     grids = sizes or [(automaton.height, automaton.width)]
     for size in grids:
         require_provable(loaded.name, automaton.circuit, *size)
     until = Deadline.after(deadline.left * len(grids) / parts)
-    targets = _resting(automaton, deadline) if goal is None else goal.targets
+    plane = goal or Plane(automaton, _resting(automaton, deadline), 1, compared=False)
     small = live_part(automaton)
     if not proved(automaton, small.circuit, until.left, progress).equal:
         small = automaton
     by_sets = Budget(until, SETS.cost)
-    found = [prove(Convergence.of(small, targets(*grid)), by_sets).evidence for grid in grids]
+    found = [prove(Convergence.of(small, plane.target(*grid)), by_sets).evidence for grid in grids]
     if any(each.verdict is not Verdict.proved for each in found):
         # With fewer gates, sets lose fewer dependencies between signals.
         limit = max(until.left, SHORTEST)
@@ -217,22 +178,45 @@ def certified(
     findings = tuple(found)
     if not all_sizes and damage is None:
         return Certified(loaded, findings)
-    repeats = 1 if goal is None else goal.repeats
     half = Deadline.after(deadline.left / (1 if wound is None else 2))
     progress(Progress(GRIDS, len(grids), len(grids), "all sizes"))
-    plane = Plane(small, targets, repeats, goal is not None)
-    everywhere = prove(plane, Budget(half)).evidence
-    assumed = ""
-    if everywhere.table is not None and goal is not None and goal.assumes:
-        assumed = (
-            f"if the target repeats every {repeats} cells, as the task says; on grids of up to "
-            f"{CHECKED}×{CHECKED} cells it does"
-        )
+    everywhere = prove(replace(plane, automaton=small), Budget(half)).evidence
     kept = None
     if wound is not None:
         progress(Progress(GRIDS, len(grids), len(grids), "damage"))
         kept = confined(everywhere, findings[0], wound, Budget(deadline))
+    assumed = "" if everywhere.table is None else assumed
     return Certified(loaded, findings, None, None, everywhere, assumed, kept)
+
+
+def _answered(
+    loaded: Loaded,
+    goal: Question,
+    claims: Claims,
+    wound: Wound | None,
+    budget: Budget,
+    progress: ProgressCallback,
+) -> Certified:
+    """Answer a question about an automaton on its own grid."""
+    automaton, holds = loaded.automaton, getattr(goal, "holds", isinstance(goal, Unfit))
+    if claims.sizes or claims.all_sizes or (wound and not holds):
+        what = "damage" if wound and not holds else "grids of other sizes"
+        raise ConfigError(
+            f"{loaded.name}: its task has no target that every start should end in, so {what} "
+            "cannot be certified"
+        )
+    if wound is not None:
+        if wound.side + 2 * wound.margin > min(automaton.height, automaton.width):
+            raise ConfigError(
+                f"--damage {wound.side} --margin {wound.margin}: no such square fits into "
+                f"{automaton.height}×{automaton.width} cells"
+            )
+        progress(Progress(GRIDS, 1, 1, "damage"))
+    answer = prove(replace(goal, wound=wound) if isinstance(goal, ListedStarts) else goal, budget)
+    kept = answer.confinement
+    if wound is not None and kept is None:
+        kept = Confinement(wound, Verdict.open)
+    return Certified(loaded, (), answer.assurance, answer.evidence, confinement=kept)
 
 
 def _resting(automaton: Automaton, deadline: Deadline) -> Targets:

@@ -159,8 +159,6 @@ def growth_for(picture: Picture, options: PictureOptions) -> Growth:
     heal, tough, teach = options.heal, options.tough, options.teach
     if teach and tough:
         raise ConfigError("--tough wires what --teach would teach: leave one out")
-    if tough and least < 3:
-        raise ConfigError(f"--tough needs 3 rows and columns or more, not {height}×{width} cells")
     if (teach or tough) and (two or options.channels is not None):
         given = "--teach" if teach else "--tough"
         raise ConfigError(f"{given} goes neither with --second nor with --channels: leave one out")

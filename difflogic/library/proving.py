@@ -8,7 +8,7 @@ from functools import partial
 from difflogic.circuit.automaton import Automaton
 from difflogic.config import Config
 from difflogic.evaluation.assurance import question_of
-from difflogic.library.certifying import CHECKED, Certified, Goal, certified
+from difflogic.library.certifying import Certified, certified
 from difflogic.library.declaration import TimeLimit, checked
 from difflogic.library.equality import proved
 from difflogic.library.exchange import ProgressCallback
@@ -17,9 +17,9 @@ from difflogic.library.loaded import Loaded, Source, load
 from difflogic.library.simplifying import simplify
 from difflogic.library.trusting import experiment_of, load_trusted
 from difflogic.proof import Proof
-from difflogic.proof.convergence.all_sizes import PERIODS
+from difflogic.proof.convergence.all_sizes import Plane
 from difflogic.system.callbacks import ignore
-from difflogic.tasks import Task, make_task
+from difflogic.tasks import make_task
 
 
 @dataclass(frozen=True)
@@ -87,6 +87,9 @@ def _differences(one: Automaton, other: Automaton) -> list[str]:
 
 OWN_GRID = Claims()
 
+CHECKED = 32
+"""Largest side of the grids on which what an author says of a period is checked."""
+
 
 @checked
 def certify(
@@ -109,17 +112,18 @@ def certify(
     """
     loaded = load_trusted(source, allow_code)
     config = experiment_of(loaded, task)
-    goal = None if config is None else goal_of(make_task(config), loaded.automaton, claims)
-    return certified(loaded, goal, claims, time_limit, progress)
-
-
-def goal_of(task: Task, automaton: Automaton, claims: Claims) -> Goal:
-    """Return what a task asks of an automaton. Raises TaskError for what it cannot ask."""
-    targets = partial(task.lasting_target_on, boundary=None)
-    if task.find_lasting_target() is None:
-        return Goal(task.name, targets, question_of(automaton, task), task.holds)
-    asks_more = claims.all_sizes or claims.damage is not None
-    repeats = task.find_lasting_period(CHECKED) if asks_more else None
-    if repeats is not None and repeats > max(PERIODS):
-        repeats = None
-    return Goal(task.name, targets, repeats=repeats, assumes=task.source is not None)
+    if config is None:
+        return certified(loaded, None, claims, time_limit, progress)
+    goal = make_task(config)
+    if goal.find_lasting_target() is None:
+        asked = question_of(loaded.automaton, goal)
+        return certified(loaded, asked, claims, time_limit, progress)
+    asks_more, assumed = claims.all_sizes or claims.damage is not None, ""
+    repeats = goal.find_lasting_period(CHECKED) if asks_more else None
+    if goal.source is not None:
+        assumed = (
+            f"if the target repeats every {repeats} cells, as the task says; on grids of up to "
+            f"{CHECKED}×{CHECKED} cells it does"
+        )
+    plane = Plane(loaded.automaton, partial(goal.lasting_target_on, boundary=None), repeats)
+    return certified(loaded, plane, claims, time_limit, progress, assumed)

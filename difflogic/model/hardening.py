@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import numpy as np
 import numpy.typing as npt
 
@@ -11,7 +13,7 @@ from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import NEIGHBORHOOD, Boundary
 from difflogic.circuit.netlist import Netlist
 from difflogic.model.model import Model
-from difflogic.tasks import Task, TaskSection, encoding_of, palette_of, start_of
+from difflogic.tasks import CustomSection, Task, TaskSection, make_task
 from difflogic.tasks.section import AutomatonConfig
 
 
@@ -19,8 +21,12 @@ def from_model(model: Model) -> Automaton:
     """Return the argmax circuit of a model, with all its gates."""
     config = model.config
     circuit = hard_circuit(model.netlist, model.ops)
-    shown = start_of(config), palette_of(config), encoding_of(config)
-    return Automaton(config.name, circuit, *_around(config.task, config.automaton), *shown)
+    around = _around(config.task, config.automaton)
+    if isinstance(config.task, CustomSection):  # its code is not run for this
+        return Automaton(config.name, circuit, *around, config.task.start_name)
+    task = make_task(config)
+    encoding = None if task.encoding is None else asdict(task.encoding)
+    return Automaton(config.name, circuit, *around, task.start, task.palette, encoding)
 
 
 def hard_circuit(netlist: Netlist, ops: npt.NDArray[np.uint8]) -> Circuit:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, Protocol, Union
 
 from pydantic import Discriminator, Tag
 
-from difflogic.circuit.grid import Start
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import custom
 from difflogic.tasks.base import Task
@@ -32,14 +30,11 @@ __all__ = [
     "Task",
     "TaskSection",
     "draw_batch",
-    "encoding_of",
     "exhibit_of",
     "is_custom",
     "later_steps",
     "make_task",
-    "palette_of",
     "require_task",
-    "start_of",
     "task_class",
 ]
 
@@ -98,27 +93,9 @@ def make_task(config: HasTask) -> Task:
     return task_class(section)(section, config.automaton)
 
 
-def start_of(config: HasTask) -> Start:
-    """Return where a configuration's circuits start, without running custom code."""
-    if isinstance(config.task, CustomSection):
-        return config.task.start_name
-    return make_task(config).start
-
-
 def exhibit_of(config: HasTask) -> Exhibit:
     """Return how a page presents the task; the default if its code is not loaded."""
     return make_task(config).exhibit if custom.is_loaded(config.task) else Exhibit()
-
-
-def palette_of(config: HasTask) -> tuple[tuple[int, int, int], ...]:
-    """Return the colours of a configuration's cells, () for none; without running custom code."""
-    return () if isinstance(config.task, CustomSection) else make_task(config).palette
-
-
-def encoding_of(config: HasTask) -> dict[str, Any] | None:
-    """Return what channels say of symbols, as plain values; None without running custom code."""
-    found = None if isinstance(config.task, CustomSection) else make_task(config).encoding
-    return None if found is None else asdict(found)
 
 
 def require_task(config: HasTask, kind: str, name: str) -> None:

@@ -40,31 +40,8 @@ class CheckedTask(ABC):
     def __init__(self, section: TaskSection, automaton: AutomatonConfig) -> None:
         """`section` is a checked instance of the class's `Section`."""
         self.section, self.automaton = section, automaton
-
-    @property
-    def name(self) -> str:
-        """Its kind, for messages."""
-        return self.section.kind
-
-    @property
-    def height(self) -> int:
-        """Rows of the grid."""
-        return self.section.height
-
-    @property
-    def width(self) -> int:
-        """Columns of the grid."""
-        return self.section.width
-
-    @property
-    def channels(self) -> int:
-        """Bits of state per cell."""
-        return self.automaton.channels
-
-    @property
-    def loss_channels(self) -> tuple[int, ...]:
-        """The channels that are compared with the target, in its order."""
-        return self.section.loss_channels
+        self.name, self.height, self.width = section.kind, section.height, section.width
+        self.channels, self.loss_channels = automaton.channels, section.loss_channels
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from difflogic.circuit.colors import Color, parse_color
 from difflogic.circuit.grid import Boundary, Start
 from difflogic.circuit.specification import Cases
 from difflogic.pictures.growth import Growth
-from difflogic.pictures.text import center_picture, parse_picture
+from difflogic.pictures.text import parse_picture
 from difflogic.system.array_types import Bits
 from difflogic.system.errors import ConfigError
 from difflogic.tasks.base import Larger, Task
@@ -193,7 +193,10 @@ class Pattern(Task):
             )
         if self.start == "zeros":
             raise InapplicableError("there is no start cell to place the picture on a larger grid")
-        picture = center_picture(self._picture, height, width)
+        # Keep the picture around the middle cell.
+        y, x = height // 2 - self.height // 2, width // 2 - self.width // 2
+        picture = np.zeros((len(self._picture), height, width), np.uint8)
+        picture[:, y : y + self.height, x : x + self.width] = self._picture
         large = super().on_grid(height, width, boundary=boundary, steps=steps)
         return Pattern(cast(PatternSection, large.section), large.automaton, picture)
 

@@ -91,10 +91,10 @@ def test_learning_and_searching_leave_the_counters_alone_and_any_start_ends_in_t
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("perception.kernels=2", "passes every neighbour on"),
-        ("automaton.boundary=periodic", "count from the edges"),
-        ("automaton.fire_rate=0.5", "count from the edges"),
-        ("training.form=truth-table", 'need [training] form = "ops"'),
+        ("perception.kernels=2", "neighbours are passed on to them: set [perception] kernels = 1"),
+        ("automaton.boundary=periodic", 'set [automaton] boundary = "zero"'),
+        ("automaton.fire_rate=0.5", "set [automaton] fire_rate = 1.0"),
+        ("training.form=truth-table", 'set [training] form = "ops"'),
         ("automaton.steps=9", "too few to count 9 cells"),
         ("update.gates=[20,40,9]", "more than 10 gates"),
     ],

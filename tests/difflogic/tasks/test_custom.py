@@ -18,7 +18,7 @@ from difflogic.model.hardening import netlist_of
 from difflogic.model.model import Model
 from difflogic.search.verifier import Verifier
 from difflogic.system.errors import ConfigError
-from difflogic.tasks import custom, draw_batch, make_task, start_of
+from difflogic.tasks import custom, draw_batch, make_task
 from difflogic.tasks.code import contradiction, find_code
 from difflogic.tasks.parts import TaskError
 from tests.difflogic.circuit.circuits import circuit_of
@@ -46,7 +46,7 @@ def test_a_task_beside_its_configuration(tmp_path):
     task = make_task(config)
     start, target = task.draw(np.random.default_rng(0))
     np.testing.assert_array_equal(target[0], np.roll(start[0], 1, axis=1))
-    assert (task.start, start_of(config)) == ("random", "random")
+    assert (task.start, config.task.start_name) == ("random", "random")
     assert has_run(tmp_path)
     assert "# cells to move by (an integer from 0 to 3)\nby = 1" in describe(config)
 
