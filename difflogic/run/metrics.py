@@ -31,6 +31,7 @@ class Search:
 
 
 SEARCHED = tuple(f"search_{each.name}" for each in fields(Search))
+_COUNTS = (*SEARCHED, "attempt", "stage")
 COLUMNS = (
     "epoch",
     "soft_loss",
@@ -38,9 +39,7 @@ COLUMNS = (
     "accuracy",
     *(f"{phase}_seconds" for phase in PHASES),
     "decided",
-    *SEARCHED,
-    "attempt",
-    "stage",
+    *_COUNTS,
 )
 """The columns of metrics.csv."""
 
@@ -175,34 +174,28 @@ def _from_cells(cells: Mapping[str, str]) -> MetricsRow:
     def number(name: str) -> float | None:
         return float(cells[name]) if cells[name] else None
 
-    seconds = {phase: float(cells[f"{phase}_seconds"]) for phase in PHASES}
-    decided = number("decided")
+    found = {name: int(cells[name]) for name in _COUNTS if cells.get(name)}
+    if not all(0 <= count <= MAX_COUNT for count in found.values()):
+        raise ValueError("a count is negative or too large")
+    decided, counts = number("decided"), [found.pop(name, None) for name in ("attempt", "stage")]
     if decided is not None and not 0 <= decided <= 1:
         raise ValueError("a share is from 0 to 1")
-    counts = [int(cells[name]) if cells.get(name) else None for name in ("attempt", "stage")]
-    if not all(count is None or 1 <= count <= MAX_COUNT for count in counts):
-        raise ValueError("attempts and stages are counted from 1")
+    if 0 in counts or found.get(SEARCHED[-1], 0) > 1:
+        raise ValueError("attempts and stages are counted from 1, and exact is 0 or 1")
+    search = None
+    if found:
+        before, wrong, fresh, candidates, exact = (found[name] for name in SEARCHED)
+        search = Search(before, wrong, fresh, candidates, exact == 1)
     return MetricsRow(
-        epoch=int(cells["epoch"]),
-        soft_loss=float(cells["soft_loss"]),
-        hard_loss=number("hard_loss"),
-        accuracy=number("accuracy"),
-        phase_seconds=seconds,
-        decided=decided,
-        search=_search_from(cells),
-        attempt=counts[0],
-        stage=counts[1],
+        int(cells["epoch"]),
+        float(cells["soft_loss"]),
+        number("hard_loss"),
+        number("accuracy"),
+        {phase: float(cells[f"{phase}_seconds"]) for phase in PHASES},
+        decided,
+        search,
+        *counts,
     )
-
-
-def _search_from(cells: Mapping[str, str]) -> Search | None:
-    if not cells[SEARCHED[0]]:
-        return None
-    before, wrong, fresh, candidates, exact = (int(cells[name]) for name in SEARCHED)
-    counts = before, wrong, fresh, candidates
-    if not all(0 <= count <= MAX_COUNT for count in counts) or exact not in (0, 1):
-        raise ValueError("a count is negative or too large")
-    return Search(*counts, exact == 1)
 
 
 def _to_line(row: MetricsRow) -> str:

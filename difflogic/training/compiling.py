@@ -19,30 +19,33 @@ from contextlib import suppress
 from typing import Literal, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from difflogic.circuit.netlist import Netlist
 from difflogic.config.effects import why_not_rectify
 from difflogic.config.models import Config
+from difflogic.config.sections import TrainingConfig
 from difflogic.engine import candidates, detectors, hard_gradients
-from difflogic.engine.hard import HardSimulator
+from difflogic.engine.compilation import is_cached
+from difflogic.engine.hard import HardSimulator, live_parameters
 from difflogic.engine.kernels.candidates import judge
 from difflogic.engine.kernels.detectors import detect
-from difflogic.system.array_types import Array
+from difflogic.engine.layout import Grid
+from difflogic.engine.rollout import Engine
+from difflogic.engine.sharing import Sharing
+from difflogic.system.array_types import Array, Bits
 from difflogic.system.callbacks import never_stop
 from difflogic.system.jit import JIT, is_compiled, keeps_code
 from difflogic.system.jit.cache import SAVING
 from difflogic.system.machine import cpu_count
 from difflogic.system.programs import isolated
+from difflogic.training.optimizer import Learned
 from difflogic.training.plan import ParallelPlan
-from difflogic.training.warming import (
-    CELL,
-    Ops,
-    compile_rollouts,
-    compile_steps,
-    rollouts_are_cached,
-)
 
 Stage = Literal["steps", "search"]
+
+CELL = Grid(1, 1, "zero")
+"""Large enough to compile: kernels are the same for all sizes, wirings and tasks."""
 
 HELPER_SECONDS = 1800
 """Limit of the helper's run time; it usually takes about ten seconds of a core."""
@@ -141,16 +144,45 @@ class Compilation:
             helper.close()
 
 
-def _any_ops(netlist: Netlist) -> Ops:
+def rollouts_are_cached(config: Config, plan: ParallelPlan) -> bool:
+    """Whether the kernel of a run's rollouts, if it has one, is compiled on this machine."""
+    on_cpu, strategy = config.parallel.device == "cpu", plan.sharing.strategy
+    return not on_cpu or is_cached(config.training.precision, strategy, plan.workers)
+
+
+def compile_rollouts(netlist: Netlist, precision: npt.DTypeLike, sharing: Sharing) -> None:
+    """Compile or load the kernel of rollouts and gradients, by one step of one cell."""
+    coefficients = np.zeros((netlist.parameters, 4), precision)
+    starts = np.zeros((1, netlist.channels, 1, 1), np.uint8)
+    with Engine(netlist, CELL, 1, 1, precision, sharing) as engine:
+        engine.run_training(coefficients, starts, starts[:, :1], (0,))
+        engine.reduce(coefficients)
+
+
+def compile_steps(netlist: Netlist, logits: Array, training: TrainingConfig) -> Bits:
+    """Compile or load the other kernels of a training step; return the hard ops (parameters,).
+
+    `logits` (16, parameters) are not changed.
+    """
+    learned = Learned(logits.copy(), training)
+    learned.step(np.zeros_like(learned.mix()))
+    simulator = HardSimulator(netlist, CELL, 1)
+    simulator.load(learned.ops)
+    simulator.rollout(np.zeros((1, netlist.channels, 1, 1), np.uint8), 1)
+    live_parameters(netlist, learned.ops, (0,))
+    return learned.ops
+
+
+def _any_ops(netlist: Netlist) -> Bits:
     return np.zeros(netlist.parameters, np.uint8)
 
 
-def compile_candidates(netlist: Netlist, ops: Ops) -> None:
+def compile_candidates(netlist: Netlist, ops: Bits) -> None:
     """Compile or load the kernels that judge a search's candidates. Any `ops` will do."""
     candidates.load_kernels(HardSimulator(netlist, CELL, 1), ops)
 
 
-def compile_slopes(netlist: Netlist, ops: Ops, rectifies: bool) -> None:
+def compile_slopes(netlist: Netlist, ops: Bits, rectifies: bool) -> None:
     """Compile or load the kernels that guide a search, and those of rectification if needed."""
     hard_gradients.load_kernels(netlist, ops)
     if rectifies:

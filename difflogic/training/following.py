@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 
 from difflogic.circuit.netlist import WiredLayers
 from difflogic.circuit.wiring import Wiring
@@ -29,16 +29,16 @@ def gather(trainer: Trainer, ranks: Ranks) -> None:
         ranks.broadcast(array)
 
 
-@contextmanager
-def joined(ranks: Ranks, load_code: Callable[[], object] = ignore) -> Iterator[Trainer | None]:
-    """Enter a trainer with the state that rank 0 sends by `gather`, or None if rank 0 has ended.
+def follow(ranks: Ranks, load_code: Callable[[], object] = ignore) -> bool:
+    """Take all steps of one training together with rank 0, from the state that it sends.
 
-    Raises ConfigError.
+    If the task is not built in, calls `load_code` first: rank 0 names the code, but only whoever
+    started this process may allow it to run. Returns False if rank 0 has ended without another
+    training. Raises ConfigError.
     """
     message = ranks.receive()
     if message is None:
-        yield None
-        return
+        return False
     if message["versions"] != made_with():
         raise ConfigError(
             f"rank {ranks.rank} has {made_with()}, and rank 0 {message['versions']}: only "
@@ -55,21 +55,10 @@ def joined(ranks: Ranks, load_code: Callable[[], object] = ignore) -> Iterator[T
         for array in state.values():
             ranks.broadcast(array)
         trainer.restore(state)
-        yield trainer
-
-
-def follow(ranks: Ranks, load_code: Callable[[], object] = ignore) -> bool:
-    """Take all steps of one training together with rank 0.
-
-    If the task is not built in, calls `load_code` first: rank 0 names the code, but only whoever
-    started this process may allow it to run. Returns False if rank 0 has ended without another
-    training. Raises ConfigError.
-    """
-    with joined(ranks, load_code) as trainer:
-        while trainer is not None and ranks.has_next_step():
+        while ranks.has_next_step():
             with suppress(TrainingError):  # rank 0 raises it too, and reports it
                 trainer.step()
-        return trainer is not None
+    return True
 
 
 def follow_all(ranks: Ranks) -> None:

@@ -35,17 +35,6 @@ def staged(config: Config, task: Task) -> Config:
     return config.model_copy(update={"task": section, "automaton": task.automaton})
 
 
-def draw_epoch(
-    task: Task, config: Config, epoch: int
-) -> tuple[Bits, npt.NDArray[np.float64], Bits | None]:
-    """Return an epoch's starts (batch, C, H, W), targets, and masks (None if synchronous)."""
-    training, automaton, size = config.training, config.automaton, config.task
-    starts, targets = draw_batch(task, training.seed, epoch, training.batch)
-    streams = sample_streams(training.seed, Purpose.MASK, epoch, range(training.batch))
-    fires = Firing(automaton.fire_rate, (size.height, size.width), streams)
-    return starts, targets, fires.draw(automaton.steps + training.later_steps)
-
-
 def draw_loss_steps(task: Task, config: Config, epoch: int) -> tuple[int, ...]:
     """Return the steps after which an epoch has a loss, ascending.
 
@@ -80,7 +69,12 @@ class Samples(NamedTuple):
 
 def draw_samples(task: Task, config: Config, epoch: int) -> Samples:
     """Draw the samples of an epoch, with their loss steps."""
-    return Samples(*draw_epoch(task, config, epoch), draw_loss_steps(task, config, epoch))
+    training, automaton, size = config.training, config.automaton, config.task
+    starts, targets = draw_batch(task, training.seed, epoch, training.batch)
+    streams = sample_streams(training.seed, Purpose.MASK, epoch, range(training.batch))
+    fires = Firing(automaton.fire_rate, (size.height, size.width), streams)
+    masks = fires.draw(automaton.steps + training.later_steps)
+    return Samples(starts, targets, masks, draw_loss_steps(task, config, epoch))
 
 
 def own_batch(

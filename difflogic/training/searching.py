@@ -26,11 +26,10 @@ from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.system.streams import Purpose
 from difflogic.tasks import Task
-from difflogic.training.attempt import Attempt
 from difflogic.training.best import BestCircuit, Gain
 from difflogic.training.compiling import Compilation
 from difflogic.training.sampling import Samples, staged
-from difflogic.training.trainer import Descent
+from difflogic.training.trainer import Attempt, Descent
 
 if TYPE_CHECKING:
     from difflogic.gpu.fleet import Fleets

@@ -8,14 +8,16 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from difflogic.config.models import Config
+from difflogic.engine.hard import HardSimulator
 from difflogic.engine.rollout import Engine
+from difflogic.engine.workers import Workers
 from difflogic.model.model import Model
 from difflogic.run.measures import PhaseTimer, StepResult
 from difflogic.system.array_types import Array, Bits
@@ -23,16 +25,31 @@ from difflogic.system.callbacks import pause
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.system.rounding import warnings
 from difflogic.tasks import make_task
-from difflogic.training.attempt import Attempt
 from difflogic.training.optimizer import make_learned, require_finite
 from difflogic.training.plan import ParallelPlan
 from difflogic.training.pool import AT_ONCE, draw_pool_sample, pool_samples
 from difflogic.training.rank_plan import OrderedSum, RankPlan, exchanged_bytes, split_exchanged
 from difflogic.training.sampling import Samples, attempt_of, draw_samples, own_batch, staged
-from difflogic.training.warming import compile_rollouts, compile_steps, rollouts_are_cached
 
 if TYPE_CHECKING:
     from difflogic.gpu.fleet import Fleets
+
+
+@dataclass
+class Attempt:
+    """One attempt at learning: a wiring, and the engines that run its circuit."""
+
+    number: int
+    """From 0."""
+    start: Model
+    engine: Engine
+    """Trains."""
+    single: HardSimulator
+    """Runs one sample, for [pool]."""
+    hard: HardSimulator
+    """Runs a batch."""
+    threads: list[Engine | Workers]
+    """What keeps threads alive while entered."""
 
 
 class Descent:
@@ -78,9 +95,14 @@ class Descent:
         self.phases = PhaseTimer()
 
     def __enter__(self) -> Self:
-        self._threads = ExitStack()
-        self._threads.enter_context(self._attempt)
+        self._start_threads()
         return self
+
+    def _start_threads(self) -> None:
+        with ExitStack() as stack:
+            for threads in self._attempt.threads:
+                stack.enter_context(threads)
+            self._threads = stack.pop_all()
 
     def __exit__(self, *raised: Any) -> None:
         threads, self._threads = self._threads, None
@@ -240,32 +262,21 @@ class Descent:
         self._attempt = self._make_attempt(attempt)
         if self._threads is not None:
             self._threads.close()
-            self._threads.enter_context(self._attempt)
+            self._start_threads()
 
     def _make_attempt(self, attempt: int) -> Attempt:
         start, plan = self._first_model_of(attempt), self.plan
         engine = self._learned.engine(start.netlist, plan.rollouts.grid, plan)
-        return Attempt(attempt, start, engine, plan.rollouts.grid, self.config.training.batch)
+        single, hard = (
+            HardSimulator(start.netlist, plan.rollouts.grid, samples)
+            for samples in (1, self.config.training.batch)
+        )
+        return Attempt(attempt, start, engine, single, hard, [engine])
 
     def _first_model_of(self, attempt: int) -> Model:
         if attempt == 0 or self.config.run.start_sha256 is not None:
             return self.first_model
         return Model.create(self.config, attempt)
-
-    @property
-    def needs_compiling(self) -> bool:
-        """Whether some kernels are not compiled on this machine yet; compiling takes a while."""
-        return not rollouts_are_cached(self.config, self.plan)
-
-    def warm_up(self) -> float:
-        """Compile or load the kernels; return the seconds it took. Does not change the training."""
-        before = self.phases.timed
-        with self.phases("compilation"):
-            if self.config.parallel.device == "cpu":
-                precision = self.config.training.precision
-                compile_rollouts(self.engine.netlist, precision, self.plan.sharing)
-            compile_steps(self.engine.netlist, self._logits, self.config.training)
-        return self.phases.timed - before
 
     def time_step(self) -> float:
         """Return the seconds of a training step, by a trial that changes nothing."""

@@ -17,7 +17,6 @@ from typing import Any, Literal
 from difflogic.run.run_directory import TABLES
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.sweep_plan import SweepPlan, Variant
-from difflogic.scale.sweeps.work import is_finished
 from difflogic.system.json_values import json_value
 from difflogic.system.quantities import format_ranges
 from difflogic.system.templates import rendered
@@ -112,7 +111,7 @@ def make_row(
     """Return a run's row from its summary or its error; without both, it has not ended."""
     if error is not None:
         return Row(variant.name, variant.values, seed, "failed", error=error)
-    if summary is None or not is_finished(dict(summary)):
+    if summary is None or not summary["finished"]:
         return Row(variant.name, variant.values, seed, "missing")
     scores = summary["scores"]["checked"]
     exact = bool(scores["exact"])

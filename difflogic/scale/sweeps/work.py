@@ -129,12 +129,7 @@ def _execute_apart(job: PlannedRun, should_stop: Callable[[], bool]) -> Outcome:
         path = Path(directory)
         summary = _execute(job, path, should_stop)
         files = RunDirectory(path).contents
-    return Outcome(job.index, summary, files=files if is_finished(summary) else {})
-
-
-def is_finished(summary: dict[str, Any] | None) -> bool:
-    """Return whether a run has ended, and was not just stopped."""
-    return summary is not None and summary.get("finished") is True
+    return Outcome(job.index, summary, files=files if summary["finished"] else {})
 
 
 def _execute(

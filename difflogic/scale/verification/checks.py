@@ -39,7 +39,7 @@ from difflogic.system.quantities import counted
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import Sample, Task, make_task, task_class
 from difflogic.training.reference import ReferenceTrainer
-from difflogic.training.sampling import draw_epoch, draw_loss_steps
+from difflogic.training.sampling import draw_loss_steps, draw_samples
 from difflogic.training.searching import Trainer
 from difflogic.training.session import Session, execute
 
@@ -247,7 +247,7 @@ def samples_come_from_their_streams(config: Config) -> Iterator[Deviation]:
             expected = np.array([2, 2 + rng.integers(1, later + 1)])
             difference = distance(np.array(draw_loss_steps(task, short, epoch)), expected)
             worst["loss step"] = max(worst.get("loss step", 0.0), difference)
-        starts, targets, masks = draw_epoch(task, short, epoch)
+        starts, targets, masks, _ = draw_samples(task, short, epoch)
         for number in range(SAMPLES):
             start, target = task.draw(stream(training.seed, Purpose.START, epoch, number))
             found = {"start": (starts[number], start), "target": (targets[number], target)}

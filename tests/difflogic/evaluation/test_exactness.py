@@ -13,7 +13,7 @@ from difflogic.model.model import Model
 from difflogic.system.streams import Purpose
 from difflogic.tasks import draw_batch, later_steps, make_task
 from difflogic.tasks.checkerboard import Checkerboard
-from difflogic.training.sampling import draw_epoch
+from difflogic.training.sampling import draw_samples
 from tests.difflogic.circuit.masks import draw_masks
 from tests.difflogic.evaluation.naive import blinker, random_model, rollout, wired
 from tests.difflogic.training.tiny import tiny
@@ -64,7 +64,7 @@ def test_only_starts_that_training_never_drew_are_held_out(name, epochs, most, m
     drawn = {
         start.tobytes()
         for epoch in range(min(epochs, -(-most // 20)))
-        for start in draw_epoch(task, config, epoch)[0]
+        for start in draw_samples(task, config, epoch)[0]
     }
     starts, _ = draw_batch(task, config.training.seed, 0, 64, Purpose.HELD_OUT_START)
     seen = sum(start.tobytes() in drawn for start in starts)

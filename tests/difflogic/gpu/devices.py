@@ -11,7 +11,7 @@ from difflogic.gpu.adapter import find_adapter
 from difflogic.gpu.fleet import Fleet, Fleets
 from difflogic.gpu.tables import shader
 from difflogic.system.errors import ConfigError
-from difflogic.training.sampling import draw_epoch, draw_loss_steps
+from difflogic.training.sampling import draw_loss_steps, draw_samples
 from difflogic.training.searching import Trainer
 
 
@@ -68,7 +68,7 @@ def expected(config, state, epoch=0):
     """Return the oracle's loss and dL/d(coefficients) of an epoch."""
     trainer = Trainer(config)
     task, netlist = trainer.task, trainer.model.netlist
-    starts, targets, masks = draw_epoch(task, config, epoch)
+    starts, targets, masks, _ = draw_samples(task, config, epoch)
     loss_steps, channels = draw_loss_steps(task, config, epoch), list(task.loss_channels)
     boundary = config.automaton.boundary
     soft = gates.mix(gates.softmax(state["logits"].T.astype(np.float64)))

@@ -10,7 +10,7 @@ from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
 from difflogic.training.reference import ReferenceTrainer
-from difflogic.training.sampling import draw_epoch
+from difflogic.training.sampling import draw_samples
 from difflogic.training.searching import Trainer
 from tests.difflogic.tasks.custom_task import SOURCE, write
 from tests.difflogic.training.tiny import tiny
@@ -55,7 +55,7 @@ def test_the_gradient_is_a_finite_difference(tmp_path):
     config = own(tmp_path)
     model, task, rng = Model.create(config), make_task(config), np.random.default_rng(1)
     model.logits[:] += rng.normal(size=model.logits.shape)
-    starts, targets, _ = draw_epoch(task, config, 0)
+    starts, targets, *_ = draw_samples(task, config, 0)
     reference = ReferenceTrainer(config, model)
     logits = reference.model.logits
 

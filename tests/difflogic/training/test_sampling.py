@@ -3,7 +3,7 @@ import numpy as np
 from difflogic.config import load_config
 from difflogic.tasks import make_task
 from difflogic.tasks.checked import draw_batch
-from difflogic.training.sampling import attempt_of, draw_epoch, draw_loss_steps
+from difflogic.training.sampling import attempt_of, draw_loss_steps, draw_samples
 from tests.difflogic.circuit.masks import draw_masks
 from tests.difflogic.training.tiny import tiny
 
@@ -34,8 +34,8 @@ def test_each_epoch_draws_a_later_step():
 def test_later_steps_do_not_change_earlier_masks():
     config = load_config("checkerboard-async")
     longer = load_config("checkerboard-async", ["training.later_steps=4"])
-    starts, targets, masks = draw_epoch(make_task(config), config, 5)
-    same_starts, same_targets, more_masks = draw_epoch(make_task(config), longer, 5)
+    starts, targets, masks, _ = draw_samples(make_task(config), config, 5)
+    same_starts, same_targets, more_masks, _ = draw_samples(make_task(config), longer, 5)
     assert more_masks.shape[1] == masks.shape[1] + 4
     np.testing.assert_array_equal(more_masks[:, :-4], masks)
     np.testing.assert_array_equal(same_starts, starts)

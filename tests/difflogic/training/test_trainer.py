@@ -10,7 +10,7 @@ from difflogic.model.model import Model
 from difflogic.run.measures import PHASES
 from difflogic.system.errors import ConfigError, TrainingError
 from difflogic.tasks import Task
-from difflogic.training.sampling import draw_epoch
+from difflogic.training.sampling import draw_samples
 from difflogic.training.searching import Trainer
 from tests.difflogic.training.tiny import resumed, tiny, trained
 
@@ -101,7 +101,7 @@ def test_an_own_batch_trains_like_the_tasks():
     config = tiny("training.batch=3", "automaton.fire_rate=0.5")
     with Trainer(config) as one, Trainer(config) as other:
         for epoch in range(3):
-            starts, targets, _ = draw_epoch(one.task, config, epoch)
+            starts, targets, *_ = draw_samples(one.task, config, epoch)
             expected = one.step()
             found = other.step(starts.astype(float), targets.tolist())
             assert found.soft_loss == expected.soft_loss
