@@ -14,7 +14,7 @@ from typing import Any
 ASSETS = Path(__file__).with_name("page")
 
 _IMPORT = re.compile(r"^import \{[^}]*\} from \"\./\w+\.js\";\n", re.M)
-_EXPORT = re.compile(r"^export (?=(?:const|let|function|class) )", re.M)
+_EXPORT = re.compile(r"^export (?=(?:const|let|async|function|class) )", re.M)
 
 
 @cache

@@ -25,7 +25,6 @@ from difflogic.view.reports.source import Source
 Facts = list[tuple[str, str]]
 """Names, and what is told of each."""
 
-
 CHARTS = ("loss", "decided", "searches")
 """The charts of a training on the page."""
 
@@ -69,7 +68,7 @@ def facts(source: Source, small: Automaton) -> Facts:
     ]
     spent = source.summary["seconds"] if source.summary else {}
     times = [f"{spent[part]:,.3g} s" for part in ("training", "processor") if part in spent]
-    return [*found, ("training took", ", processors ".join(times))] if times else found
+    return [*found, ("training took", "; processor time ".join(times))] if times else found
 
 
 def training(source: Source) -> Facts:
@@ -86,7 +85,7 @@ def training(source: Source) -> Facts:
         "seed": f"{model.config.training.seed}",
     }
     if summary:
-        found["versions"] = ", ".join(map(" ".join, summary["versions"].items()))
+        found["versions"] = ", ".join(f"{name} {v}" for name, v in summary["versions"].items())
         found["processor"] = "{name}, {count} cores".format_map(summary["cpu"])
     return [(name, value) for name, value in found.items() if value is not None]
 

@@ -127,7 +127,8 @@ def test_the_bundle_has_all_modules_in_order_of_imports(scripts):
         text = assets.asset(name)
         assert set(re.findall(r"from \"\./(\w+\.js)\"", text)) <= seen, name
         seen.add(name)
-        defined += re.findall(r"^(?:export )?(?:const|let|function|class) (\w+)", text, re.M)
+        kinds = "const|let|(?:async )?function|class"
+        defined += re.findall(rf"^(?:export )?(?:{kinds}) (\w+)", text, re.M)
     assert len(defined) == len(set(defined)), "a name at the top of two modules"
     assert not re.search(r"^(import|export) ", assets.bundle(scripts), re.M)
 
