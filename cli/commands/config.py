@@ -23,7 +23,7 @@ def list_(as_json: AsJson = False) -> None:
     gates.
     """
     from difflogic.config.manual import experiments
-    from difflogic.pictures.files import shipped_pictures
+    from difflogic.pictures.picture import shipped_pictures
 
     found, pictures = experiments(), [*shipped_pictures()]
     if as_json:

@@ -14,7 +14,7 @@ from difflogic.config.checking import check
 from difflogic.config.models import RUN, Config
 from difflogic.config.recipes import apply_recipe
 from difflogic.config.schema import TASK, TOP_LEVEL
-from difflogic.pictures.files import picture_directory
+from difflogic.pictures.picture import picture_directory
 from difflogic.system.errors import ConfigError, MissingFileError, did_you_mean, shorten
 from difflogic.system.files import read_named
 from difflogic.tasks import TASKS, CustomSection, is_custom

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.colors import Color
-from difflogic.pictures.files import read_picture
 from difflogic.pictures.images import (
     MOST_SIDE,
     PALETTES,
@@ -23,9 +22,14 @@ from difflogic.pictures.images import (
 )
 from difflogic.pictures.pixels import read_image
 from difflogic.pictures.text import center_picture, parse_picture
-from difflogic.system.errors import ConfigError
+from difflogic.system.errors import ConfigError, MissingFileError, did_you_mean
+from difflogic.system.files import read_named
 from difflogic.system.quantities import counted
 from difflogic.system.subject import about
+
+MAX_TEXT_BYTES = 2**20
+MAX_FILE_BYTES = 2**26
+"""More than an image of the largest accepted size needs."""
 
 FIRST_COLORS = (1, 3)
 """Values of `--colors` that are bits of the picture, without a palette: ink, or RGB."""
@@ -52,23 +56,57 @@ class Picture:
     """A second picture of the same shape and palette, which grows from one cell."""
 
 
+def picture_directory() -> Path:
+    """Return the directory of the shipped pictures."""
+    package = Path(__file__).resolve().parents[1]
+    installed = package / "configs"
+    return (installed if installed.is_dir() else package.parent / "configs") / "pictures"
+
+
+def shipped_pictures() -> dict[str, Path]:
+    """Return the files of the shipped pictures, by name."""
+    files = sorted(picture_directory().glob("*.txt"), key=lambda path: path.stem)
+    return {path.stem: path for path in files}
+
+
+def read_picture(name: str, base: Path | None = None) -> str | bytes:
+    """Return a picture by its shipped name or its path: text, or an image file's content.
+
+    A relative path starts at `base`, by default the working directory. Raises ConfigError if the
+    file is missing or cannot be a picture, or if it is text in a file named like an image.
+    """
+    names, base = shipped_pictures(), base or Path()
+    path = names.get(name, base / name)
+    try:
+        content = read_named(path, MAX_FILE_BYTES, "a picture")
+    except MissingFileError:
+        hint = did_you_mean(name, names)
+        raise ConfigError(
+            f'no picture "{name}": {hint} (name your own file by its path; a relative path starts '
+            f"at {base.absolute()})"
+        ) from None
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content
+    if any(not (sign.isprintable() or sign.isspace()) for sign in text[:4096]):
+        return content
+    if len(content) > MAX_TEXT_BYTES:
+        raise ConfigError(f"{name}: larger than {MAX_TEXT_BYTES} bytes: this is not a text picture")
+    if path.suffix.lower() in IMAGE_SUFFIXES:
+        raise ConfigError(
+            f"{name}: is text, though its name ends in {path.suffix}: save the image again, or "
+            "rename rows of cells to .txt"
+        )
+    return text
+
+
 def is_image(target: str) -> bool:
     """Return whether a picture, given by its shipped name or file, is an image and not text.
 
-    Raises ConfigError if it cannot be read, or if it is text in a file named like an image.
+    Raises ConfigError if it cannot be read.
     """
-    return not isinstance(_content(target), str)
-
-
-def _content(target: str) -> str | bytes:
-    content = read_picture(target, Path())
-    suffix = Path(target).suffix.lower()
-    if isinstance(content, str) and suffix in IMAGE_SUFFIXES:
-        raise ConfigError(
-            f"{target}: is text, though its name ends in {suffix}: save the image again, or rename "
-            "rows of cells to .txt"
-        )
-    return content
+    return not isinstance(read_picture(target), str)
 
 
 def read(
@@ -84,7 +122,7 @@ def read(
     the given `palette`; it may be dithered. With 1 or 3 colours it has bits instead: ink, or red,
     green and blue. Raises ConfigError for a file that is not a picture.
     """
-    content = _content(target)
+    content = read_picture(target)
     with about(target):
         if isinstance(content, str):
             if palette or dither:
@@ -159,7 +197,7 @@ def read_two(
 
 
 def _image(target: str) -> bytes:
-    content = _content(target)
+    content = read_picture(target)
     if isinstance(content, str):
         raise ConfigError("is text: both pictures must be images")
     return content

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -69,7 +69,7 @@ class Task(CheckedTask):
 
     def on_grid(
         self, height: int, width: int, *, boundary: Boundary | None = None, steps: int | None = None
-    ) -> Task:
+    ) -> Self:
         """Return the task on another grid. Raises InapplicableError if it has no meaning there."""
         changes = {"boundary": boundary, "steps": steps}
         return type(self)(

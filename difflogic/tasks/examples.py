@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -207,7 +207,7 @@ class ExamplesTask(Task):
         steps = max(1, round(self.automaton.steps * share))
         return type(self)(section, self.automaton.model_copy(update={"steps": steps}))
 
-    def on_grid(self, height: int, width: int, **changes: Any) -> Task:
+    def on_grid(self, height: int, width: int, **changes: Any) -> Self:
         if (height, width) != (self.height, self.width):
             raise InapplicableError("examples have sizes of their own")
         return super().on_grid(height, width, **changes)

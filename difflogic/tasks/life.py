@@ -132,20 +132,10 @@ class Life(Task):
         torus = self.on_grid(3, 3, boundary="periodic")
         numbers = np.arange(BOARDS)
         boards = (numbers[:, None] >> np.arange(9) & 1).astype(np.uint8).reshape(-1, 3, 3)
-        channels = list(self.loss_channels)
-        starts = np.zeros((BOARDS, self.channels, 3, 3), np.uint8)
-        starts[:, channels] = boards[:, None]
-        targets = np.array([torus.advance(board) for board in boards])
+        starts, targets = torus._samples(boards)
         note = f"Each cell of a 3×3 torus sees each of the {BOARDS} neighbourhoods once."
-        return Cases(
-            f"all {BOARDS} boards",
-            starts,
-            np.repeat(targets[:, None], len(channels), axis=1),
-            "periodic",
-            1,
-            note,
-            9,
-        )
+        name, bits = f"all {BOARDS} boards", targets.astype(np.uint8)
+        return Cases(name, starts, bits, "periodic", 1, note, 9)
 
     def larger(self) -> Larger:
         """Raise: the test of exactness already compares larger boards with the rule."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from pydantic import Field
@@ -119,7 +119,7 @@ class Line(Task):
     def stages(self) -> tuple[Task, ...]:
         return (*(self.on_grid(1, width) for width in self.section.stages), self)
 
-    def on_grid(self, height: int, width: int, **changes: Any) -> Task:
+    def on_grid(self, height: int, width: int, **changes: Any) -> Self:
         """Return the task on a line of another length, with more or fewer steps to match."""
         if height != 1:
             raise InapplicableError("a line has one row")

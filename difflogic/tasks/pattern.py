@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -185,7 +185,7 @@ class Pattern(Task):
 
     def on_grid(
         self, height: int, width: int, *, boundary: Boundary | None = None, steps: int | None = None
-    ) -> Pattern:
+    ) -> Self:
         """Return the task with the picture around the start cell, and zeros elsewhere."""
         if self.automaton.boundary == "zero":
             raise InapplicableError(
@@ -198,7 +198,7 @@ class Pattern(Task):
         picture = np.zeros((len(self._picture), height, width), np.uint8)
         picture[:, y : y + self.height, x : x + self.width] = self._picture
         large = super().on_grid(height, width, boundary=boundary, steps=steps)
-        return Pattern(cast(PatternSection, large.section), large.automaton, picture)
+        return type(self)(large.section, large.automaton, picture)
 
     def larger(self) -> Larger:
         """Return the picture in the middle of a grid of twice the side."""

@@ -6,8 +6,8 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from difflogic.pictures.files import read_picture
 from difflogic.pictures.images import image_bits
+from difflogic.pictures.picture import read_picture
 from difflogic.pictures.text import center_picture, parse_picture, render_picture
 from difflogic.system.errors import ConfigError
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from difflogic.config import Override, config_from_dict, load_config, schema, shipped_configs
 from difflogic.config.manual import describe
-from difflogic.pictures import files
+from difflogic.pictures import picture
 from difflogic.system.errors import ConfigError
 
 BASE = load_config("checkerboard-small")
@@ -82,10 +82,10 @@ def test_the_published_experiments(name, grid, steps, boundary, fire_rate, epoch
 
 
 def test_installed_configurations_come_first(tmp_path, monkeypatch):
-    module = tmp_path / "difflogic" / "pictures" / "files.py"
+    module = tmp_path / "difflogic" / "pictures" / "picture.py"
     (tmp_path / "difflogic" / "configs").mkdir(parents=True)
     (tmp_path / "difflogic" / "configs" / "mine.toml").write_text(BASE.to_toml())
-    monkeypatch.setattr(files, "__file__", str(module))
+    monkeypatch.setattr(picture, "__file__", str(module))
     assert shipped_configs() == ["mine"]
     assert load_config("mine") == BASE
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from difflogic.pictures.files import shipped_pictures
+from difflogic.pictures.picture import shipped_pictures
 from difflogic.pictures.text import MAX_CELLS, center_picture, parse_picture, render_picture
 from difflogic.system.errors import ConfigError
 
@@ -51,8 +51,8 @@ def test_signs(sign, channels, bits):
     [
         ("", 1, "the picture is empty"),
         (".#\n.##\n", 1, "row 2 has 3 cells and row 1 has 2: all must be equal"),
-        (".#\n.x\n", 1, r'no colour "x" \(row 2, column 2\) with 1 loss channel: use \. for'),
-        (".r\n", 1, r"with 1 loss channel: use --colors 3"),
+        (".#\n.x\n", 1, r'no colour "x" \(row 2, column 2\) .*: the signs are \. # 0 1'),
+        (".r\n", 1, r"; --colors 3 has rgbymc"),
         (".8\n", 3, "with 3 loss channels"),
         (".\x07\n", 1, r'no colour "\\u0007"'),
         ("#" * (MAX_CELLS + 1), 1, "more than the 262144 of a picture"),

@@ -8,7 +8,7 @@ from PIL import Image
 
 from difflogic.config import config_from_dict, load_config
 from difflogic.config.manual import describe
-from difflogic.pictures.files import picture_directory
+from difflogic.pictures.picture import picture_directory
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
 
