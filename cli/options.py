@@ -136,13 +136,29 @@ def with_flags(**flags: Any) -> list[Override]:
     ]
 
 
-def choose_config(config: str | None, small: bool, name: str) -> str:
-    """Return the configuration to use; messages call `config` by `name`."""
-    if config is not None and small:
-        raise ConfigError(
-            f"--small and {name} both choose a configuration: give only one of them "
-            f"(the small one is called {SHIPPED_SMALL})"
-        )
-    if small:
-        return SHIPPED_SMALL
-    return SHIPPED if config is None else config
+@dataclass(frozen=True)
+class Configured:
+    """The configuration that a command is about."""
+
+    config: ShippedConfig = None
+    small: Small = False
+    overrides: Set = ()
+    label = "CONFIG"
+
+    @property
+    def source(self) -> str:
+        """Its name or file. Raises ConfigError if two are chosen."""
+        if self.config is not None and self.small:
+            raise ConfigError(
+                f"--small and {self.label} both choose a configuration: give only one of them "
+                f"(the small one is called {SHIPPED_SMALL})"
+            )
+        return SHIPPED_SMALL if self.small else self.config or SHIPPED
+
+
+@dataclass(frozen=True)
+class ConfiguredByOption(Configured):
+    """The same for commands whose operands are something else."""
+
+    config: ConfigOption = None
+    label = "--config"

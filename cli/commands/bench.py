@@ -9,10 +9,10 @@ import typer
 from cli.app import WITHOUT_RICH, Entry, LazyGroup
 from cli.calling import command
 from cli.failures import FAILURE, note
-from cli.options import AsJson, ConfigOption, Small, Source, WorkerCounts, choose_config, with_flags
+from cli.options import AsJson, ConfiguredByOption, Source, WorkerCounts, with_flags
 from cli.progress import show_progress, warm_up
 from cli.terminal import display, output
-from difflogic.library.declaration import Count, Opt, Set, Workers
+from difflogic.library.declaration import Count, Opt, Workers
 from difflogic.system import machine
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted, show_bytes
@@ -52,9 +52,7 @@ app = typer.Typer(cls=Bench, **WITHOUT_RICH)
 @command
 def bench(
     context: typer.Context,
-    small: Small = False,
-    config: ConfigOption = None,
-    overrides: Set = (),
+    chosen: ConfiguredByOption,
     compare: Annotated[
         tuple[str, ...],
         Opt(
@@ -91,12 +89,12 @@ def bench(
     if len(given) > 1:
         names = " and ".join(given)
         raise ConfigError(f"{names} measure different things: give only one of them")
-    source = choose_config(config, small, "--config")
+    source = chosen.source
     own = with_flags(workers=None if lists["--workers"] else workers)
-    chosen = [*(overrides or ()), *own]
-    settings = load_config(source, chosen, BENCHMARK, allow_code=True)
+    overrides = [*chosen.overrides, *own]
+    settings = load_config(source, overrides, BENCHMARK, allow_code=True)
     if settings.published.batch is not None:
-        samples, usual = settings.training.batch, load_config(source, chosen).training.batch
+        samples, usual = settings.training.batch, load_config(source, overrides).training.batch
         if samples != usual:
             note(
                 f"note: using the published batch size, {samples}; training uses {usual} "

@@ -6,9 +6,9 @@ from typing import Any
 
 import typer
 
-from cli.options import AsJson, ShippedConfig, Small, choose_config
+from cli.options import AsJson, Configured
 from cli.terminal import output
-from difflogic.library.declaration import AllowCode, Recipe, Set
+from difflogic.library.declaration import AllowCode, Recipe
 
 COLUMNS = ["channels", "steps", "gates_with_logits", "gates_per_cell", "attempt_epochs", "batch"]
 """Columns of an experiment after its name, task and grid."""
@@ -39,13 +39,7 @@ def list_(as_json: AsJson = False) -> None:
     typer.echo(f"\npictures, for dct train-pattern --target: {', '.join(pictures)}")
 
 
-def show(
-    config: ShippedConfig = None,
-    small: Small = False,
-    recipe: Recipe = None,
-    overrides: Set = (),
-    allow_code: AllowCode = False,
-) -> None:
+def show(given: Configured, recipe: Recipe = None, allow_code: AllowCode = False) -> None:
     """Print a complete configuration as TOML, with the meaning, unit and range of every key.
 
     The output is itself a configuration: dct config show > my.toml
@@ -56,9 +50,7 @@ def show(
     from difflogic.config import load_config
     from difflogic.config.manual import describe
 
-    settings = load_config(
-        choose_config(config, small, "CONFIG"), overrides or (), recipe, allow_code=allow_code
-    )
+    settings = load_config(given.source, given.overrides, recipe, allow_code=allow_code)
     typer.echo(describe(settings), nl=False)
 
 

@@ -7,17 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cli.failures import note
-from cli.options import (
-    AsJson,
-    Device,
-    ShippedConfig,
-    Small,
-    WorkerCounts,
-    choose_config,
-    with_flags,
-)
+from cli.options import AsJson, Configured, Device, WorkerCounts, with_flags
 from cli.terminal import output
-from difflogic.library.declaration import Opt, Recipe, Set
+from difflogic.library.declaration import Opt, Recipe
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted, show_bytes
 
@@ -28,14 +20,11 @@ if TYPE_CHECKING:
 
 
 def plan(
-    config: ShippedConfig = None,
-    overrides: Set = (),
+    given: Configured,
     machine: Annotated[
         str | None,
         Opt("Machine to plan for, such as cores=64,memory=256GB", "KEY=VALUE,…", shown="this one"),
     ] = None,
-    small: Small = False,
-    *,
     workers: WorkerCounts = None,
     recipe: Recipe = None,
     device: Device = None,
@@ -49,10 +38,9 @@ def plan(
     from difflogic.config import load_config
     from difflogic.library import benchmarking
 
-    source = choose_config(config, small, "CONFIG")
     several = workers if isinstance(workers, tuple) else ()
     chosen = with_flags(workers=None if several else workers, device=device)
-    settings = load_config(source, [*overrides, *chosen], recipe)
+    settings = load_config(given.source, [*given.overrides, *chosen], recipe)
     if settings.parallel.device == "gpu":
         if machine is not None or several:
             raise ConfigError("--device gpu plans this machine's GPU: leave the other options out")

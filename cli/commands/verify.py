@@ -13,26 +13,23 @@ import typer
 from cli import ranks as processes
 from cli.failures import FAILURE, note
 from cli.interrupt import Interruption
-from cli.options import AsJson, ConfigOption, Small, Source, choose_config
+from cli.options import AsJson, ConfiguredByOption, Source
 from cli.progress import show_progress, warm_up
 from cli.terminal import output, proofs, report
 from cli.terminal.screen import Counter
-from difflogic.library.declaration import Advanced, AllowCode, Force, Opt, Set, TimeLimit
+from difflogic.library.declaration import Advanced, AllowCode, Force, Opt, TimeLimit
 from difflogic.library.groups import Claims
 from difflogic.system.errors import CircuitError, ConfigError
 from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
-    from difflogic.config import Override
     from difflogic.scale.verification import Deviation
     from difflogic.system.ranks import Ranks
 
 PRECISIONS = ("float32", "float64")
 
 
-def equivalence(
-    small: Small = False, config: ConfigOption = None, overrides: Set = (), as_json: AsJson = False
-) -> None:
+def equivalence(chosen: ConfiguredByOption, as_json: AsJson = False) -> None:
     """Compare all ways to compute a training step, with each other and with plain NumPy.
 
     Uses small edge cases, and the circuit of a configuration. Started by mpiexec, it also compares
@@ -45,7 +42,7 @@ def equivalence(
             follow_all(world)
             return
         with world.lockstep():
-            findings = _findings(small, config, overrides, world)
+            findings = _findings(chosen, world)
     failures = [finding for finding in findings if not finding.passed]
     if as_json:
         output.show_json({"passed": not failures, "findings": findings})
@@ -55,15 +52,12 @@ def equivalence(
         raise typer.Exit(FAILURE)
 
 
-def _findings(
-    small: bool, config: str | None, overrides: Sequence[str | Override] | None, world: Ranks
-) -> list[Deviation]:
+def _findings(chosen: ConfiguredByOption, world: Ranks) -> list[Deviation]:
     from difflogic.config import load_config
     from difflogic.scale import verification
     from difflogic.training.searching import compile_kernels
 
-    source = choose_config(config, small, "--config")
-    given = overrides or ()
+    source, given = chosen.source, chosen.overrides
     settings = load_config(source, given, allow_code=True)
     for precision in PRECISIONS:
         precise = [*given, f"training.precision={precision}"]

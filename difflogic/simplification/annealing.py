@@ -59,9 +59,7 @@ def anneal(net: Net, moves: int, seed: int, deadline: Deadline = NEVER) -> Net:
         if deadline.passed:
             break
         count = min(chunk, moves - first)
-        kernels.anneal(
-            net, best, spare, tried, work, moves=count, temperature=temperature, cooling=cooling
-        )
+        kernels.anneal(net, best, spare, tried, work, (count, temperature, cooling))
         temperature *= power(cooling, count)
     return best
 

@@ -63,7 +63,7 @@ def _rewrite_at(
     nodes = int(net.size[0])
     marks = np.zeros((3, nodes), np.bool_)
     leaves = np.zeros(limit + 2 + nodes, np.int32)
-    count = find_window(net, leaves, limit, root, *marks)
+    count = find_window(net, leaves, limit, root, marks)
     members = int(marks[1].sum())
     name = leaves[:count].tobytes()
     if not FEWEST_GATES <= members <= MOST_GATES or name in seen:

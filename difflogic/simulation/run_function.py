@@ -220,7 +220,7 @@ def _emit_row(
     with b.ir.if_then(b.ir.icmp_unsigned("!=", p[Field.LABELS], _I64(0))):
         key = _emit_child_key(b, _emit_child_key(b, p[Field.NOISE_SEED], now), rows.number(y))
         # The cells are done with their fire mask.
-        _emit_noise(b, p, target, key, rows.scratch, fill, channels)
+        _emit_noise(b, rows, target, key, parts)
     with (
         b.ir.if_then(b.ir.icmp_unsigned("!=", p[Field.ENDS], _I64(0))),
         b.loop(_I64(0), _I64(channels)) as channel,
@@ -234,10 +234,9 @@ def _emit_child_key(b: Builder, key: Any, number: Any) -> Any:
     return b.mix(b.ir.add(key, b.ir.mul(_I64(GOLDEN), counted)))
 
 
-def _emit_noise(
-    b: Builder, p: Any, cells: Any, key: Any, flips: Any, fill: Any, channels: int
-) -> None:
-    """Emit the flips of a row's bits, all channels, by way of the memory at `flips`."""
+def _emit_noise(b: Builder, rows: _Rows, cells: Any, key: Any, parts: tuple[Any, Any, int]) -> None:
+    """Emit the flips of a row's bits, all channels, by way of the scratch memory."""
+    p, flips, (fill, _, channels) = rows.p, rows.scratch, parts
     labels = b.ir.inttoptr(p[Field.LABELS], _POINTER)
     with b.loop(_I64(0), _I64(channels)) as channel:
         of_channel = _emit_child_key(b, key, b.get(labels, channel))

@@ -51,13 +51,14 @@ def sweep(net, spare, tried, work, target, gates):
 
 
 @kernel
-def anneal(net, best, spare, tried, work, moves, temperature, cooling):
+def anneal(net, best, spare, tried, work, schedule):
     """Change `net` at random; leave in `best` the smallest net met, and of these the flattest.
 
-    A move that makes the net larger is kept with the probability of simulated annealing. The
-    temperature, in gates, is multiplied by `cooling` before each move. The net never outgrows the
-    buffers.
+    `schedule` has the moves, the temperature in gates, and a factor for it before each move. A move
+    that makes the net larger is kept with the probability of simulated annealing. The net never
+    outgrows the buffers.
     """
+    moves, temperature, cooling = schedule
     best_depth = find_depth(best, work.level)
     room = net.op.shape[0] - VIRTUAL
     simulate(net, work.table)

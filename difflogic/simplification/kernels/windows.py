@@ -8,13 +8,14 @@ from difflogic.system.jit import kernel
 
 
 @kernel
-def find_window(net, leaves, limit, root, leaf, member, below):
+def find_window(net, leaves, limit, root, marks):
     """Find a window around a root: write its leaves to `leaves`; return how many they are.
 
     The leaves start at what the root reads and move towards the inputs where that adds the fewest
-    leaves, up to `limit`. Marks in `leaf`, `member` and `below` (nodes,) the leaves, the gates that
+    leaves, up to `limit`. `marks` (3, nodes) tell the leaves, the members, which are gates that
     depend only on them, and what the leaves depend on. No leaf depends on a member.
     """
+    leaf, inside, below = marks[0], marks[1], marks[2]
     size, first = net.size[0], 1 + net.inputs
     leaf[:size] = False
     below[:size] = False
@@ -24,7 +25,6 @@ def find_window(net, leaves, limit, root, leaf, member, below):
             leaf[node] = True
             leaves[count] = node
             count += 1
-    inside = member
     inside[:size] = False
     inside[root] = True
     while True:
@@ -55,11 +55,11 @@ def find_window(net, leaves, limit, root, leaf, member, below):
         if leaf[node] or below[node]:
             below[net.a[node]] = True
             below[net.b[node]] = True
-    member[:size] = False
+    inside[:size] = False
     for node in range(first, size):
         if not (leaf[node] or below[node]):
             a, b = net.a[node], net.b[node]
-            member[node] = (leaf[a] or member[a]) and (leaf[b] or member[b])
+            inside[node] = (leaf[a] or inside[a]) and (leaf[b] or inside[b])
     return count
 
 

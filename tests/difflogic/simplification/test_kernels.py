@@ -92,11 +92,11 @@ class TestWindow:
             return
         size = int(net.size[0])
         leaves = np.zeros(2 * size + 8, np.int32)
-        leaf, member, below = np.zeros((3, size), bool)
+        marks = np.zeros((3, size), bool)
         root = 19 + chosen % nets.gates(net)
-        count = find_window(net, leaves, 5, root, leaf, member, below)
+        count = find_window(net, leaves, 5, root, marks)
         part = nets.new_net(count, size, size)
-        taken = extract(net, leaves, count, member, np.zeros(size, np.int32), part)
+        taken = extract(net, leaves, count, marks[1], np.zeros(size, np.int32), part)
         part = part._replace(outputs=part.outputs[:taken])
         cases = all_cases(18)[:, ::977]
         wanted = outputs(net, cases)
