@@ -12,6 +12,7 @@ Exact means, on starts from streams that training does not use:
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -199,6 +200,7 @@ def held_out_streams(seed: int) -> Streams:
     return Streams(seed, Purpose.HELD_OUT_START, Purpose.HELD_OUT_MASK)
 
 
+@lru_cache(1)  # a search proves what the run then saves
 def assure(model: Model) -> Assurance:
     """Return what can be proved quickly about a model's hard circuit; equal on any machine."""
     return assure_automaton(from_model(model), make_task(model.config), WOUND)

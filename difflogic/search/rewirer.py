@@ -27,7 +27,7 @@ from difflogic.circuit.wiring import Wiring
 from difflogic.engine.hard import active_gates
 from difflogic.engine.kernels import rewiring as k
 from difflogic.engine.workers import Workers
-from difflogic.evaluation.exactness import Plan
+from difflogic.evaluation.exactness import Plan, assure
 from difflogic.evaluation.trial import Ops
 from difflogic.model.hardening import netlist_of
 from difflogic.model.model import Model
@@ -36,7 +36,6 @@ from difflogic.search.judge import Judge
 from difflogic.search.limits import Limits
 from difflogic.search.polish import CircuitCost, Polished
 from difflogic.search.toughness import Toughness
-from difflogic.search.verifier import Verifier
 from difflogic.search.walk import OnProgress, SearchProgress
 from difflogic.system.callbacks import ignore, may_cancel
 from difflogic.system.streams import Purpose, stream
@@ -101,9 +100,10 @@ class Rewirer:
         if asked is None:
             return None
         made = rebuilt(self._start, rewire(*asked, self._workers, rng, self._settings.polish))
-        toughness = self._toughness.of_netlist(made.netlist)
-        verifier = Verifier(made.netlist, self._plan, toughness, self._settings.tough)
-        return made if verifier.verify(made.ops)[0] else None
+        tough = self._toughness.of_netlist(made.netlist)(made.ops) <= self._settings.tough
+        if not tough or Judge(made.netlist, self._plan).is_late(made.ops):
+            return None
+        return made if assure(made).confined else None
 
     def _cost(self, model: Model) -> CircuitCost:
         gates = active_gates(model.netlist, model.ops, self._plan.scene.channels)

@@ -9,17 +9,15 @@ import numpy as np
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.netlist import Netlist
-from difflogic.evaluation.assurance import WOUND
+from difflogic.evaluation.assurance import WOUND, assure_automaton
 from difflogic.evaluation.scene import Damage, Scene, Streams, scene_of
 from difflogic.evaluation.trial import Ops, Trial
 from difflogic.model.hardening import automaton_of, hard_circuit
 from difflogic.proof.convergence import sets
-from difflogic.proof.convergence.all_sizes import Plane, Table
-from difflogic.proof.convergence.confinement import ANY_ORDER, Ground, Window, follow, windows_of
-from difflogic.proof.convergence.findings import Convergence
+from difflogic.proof.convergence.all_sizes import Plane
+from difflogic.proof.convergence.confinement import ANY_ORDER, Ground, follow, windows_of
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.prover import prove
-from difflogic.proof.question import Wound
 from difflogic.search.limits import Limits
 from difflogic.system.streams import Purpose
 from difflogic.tasks import Task
@@ -81,11 +79,8 @@ class Toughness:
 
     def confines(self, ops: Ops) -> bool:
         """Return whether each start is right on every grid, and damage stays local, by proof."""
-        table = self._table(ops)
-        if table is None:
-            return False
-        spread, _, _ = follow(*_windows_of(table), until_closed=False)
-        return bool(spread.max() <= WOUND.reach)  # it closes, too, since every start does
+        automaton = automaton_of(hard_circuit(self._netlist, ops), self._task)
+        return bool(assure_automaton(automaton, self._task, WOUND).confined)
 
     def limits(self, ops: Ops) -> tuple[Circuit, Limits] | None:
         """Return the part of a circuit that matters, and what one in its place must do.
@@ -93,16 +88,19 @@ class Toughness:
         That is what the proofs rest on, for some of the wounds, and lessons. None if every start is
         not proved, or some wound does not stay local.
         """
-        table = self._table(ops)
+        task = self._task
+        small = live_part(automaton_of(hard_circuit(self._netlist, ops), task))
+        table = prove(Plane(small, task.lasting_target_on, task.lasting_period)).evidence.table
         if table is None:
             return None
-        question, (asked, wound, windows) = table.question, _windows_of(table)
-        few, _, _ = follow(asked, wound, windows[:: FEWER * STRIDE], until_closed=False)
+        question, windows = table.question, windows_of(Ground.of(table), WOUND)
+        asked = replace(question, fire_rate=ANY_ORDER)
+        few, _, _ = follow(asked, WOUND, windows[:: FEWER * STRIDE], until_closed=False)
         if few.max() > WOUND.reach:
             return None
         circuit, board = question.circuit, question.board
         limits, states = Limits(circuit.channels), list(sets.descend(question.network, board))
-        spread, _, _ = follow(asked, wound, windows[::STRIDE], on_step=limits.add_step)
+        spread, _, _ = follow(asked, WOUND, windows[::STRIDE], on_step=limits.add_step)
         if spread.max() > WOUND.reach:
             return None
         for before, after in zip(states, [*states[1:], states[-1]], strict=True):
@@ -110,16 +108,3 @@ class Toughness:
         some, drawn = list(circuit.labels), self._lessons.draw(0, LESSONS)
         limits.add_lessons(*(np.asarray(each)[:, some] for each in drawn))
         return circuit, limits
-
-    def _table(self, ops: Ops) -> Table | None:
-        """Return the proof for every grid, if there is one."""
-        task = self._task
-        small = live_part(automaton_of(hard_circuit(self._netlist, ops), task))
-        targets, period = task.lasting_target_on, task.lasting_period
-        table: Table | None = prove(Plane(small, targets, period)).evidence.table
-        return table
-
-
-def _windows_of(table: Table) -> tuple[Convergence, Wound, list[Window]]:
-    asked = replace(table.question, fire_rate=ANY_ORDER)
-    return asked, WOUND, windows_of(Ground.of(table), WOUND)
