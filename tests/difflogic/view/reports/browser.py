@@ -84,9 +84,9 @@ class Browser:
         )
 
     @contextmanager
-    def phone(self):
-        """Emulate a phone of 360 pixels."""
-        size = {"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": True}
+    def screen(self, width=360, height=740, mobile=True):
+        """Emulate another screen, by default that of a phone."""
+        size = {"width": width, "height": height, "deviceScaleFactor": 2, "mobile": mobile}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         try:
             yield

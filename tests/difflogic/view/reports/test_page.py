@@ -5,7 +5,12 @@ from functools import cache
 import numpy as np
 import pytest
 
+from difflogic.config import load_config
+from difflogic.evaluation.tests import run_tests
 from difflogic.model.hardening import from_model
+from difflogic.model.model import Model
+from difflogic.view.reports import Source, build
+from tests.difflogic.view.histories import rows
 from tests.difflogic.view.reports.browser import needs_browser
 from tests.difflogic.view.reports.pages import automaton, large_page, many_gates, page
 from tests.difflogic.view.reports.test_engines import case, in_python
@@ -272,7 +277,7 @@ def goes_up_and_down(window):
 
 @pytest.mark.parametrize("name", ["letter-g", "checkerboard"])
 def test_it_fits_a_phone(window, files, name):
-    with window.phone():
+    with window.screen():
         window.open(files(name))
         assert window.js("return document.documentElement.scrollWidth") <= 360
         tiny = window.js(
@@ -292,6 +297,28 @@ def test_it_fits_a_phone(window, files, name):
             window.driver.execute_cdp_cmd("Input.dispatchTouchEvent", touch)
         assert (window.bits() != before).any(), "touch paints"
         assert window.messages() == []
+
+
+def test_nothing_is_cut_on_a_phone_nor_below_the_fold_of_a_laptop(window, tmp_path):
+    model = Model.create(load_config("checkerboard-small"))
+    source = Source(from_model(model), model, rows(40), exact_epoch=40)
+    path = tmp_path / "tested.html"
+    path.write_text(build(source, source.automaton, run_tests(model)), encoding="utf-8")
+    with window.screen():
+        window.open(path)
+        rights = window.js(
+            "return [...document.querySelectorAll('svg.chart, .scroll td, .scroll th')].map((e) =>"
+            " e.getBoundingClientRect().right)"
+        )
+        assert len(rights) > 30
+        assert max(rights) <= 360
+    with window.screen(width=1280, height=800, mobile=False):
+        window.open(path)
+        places = [
+            window.js(f"return document.querySelector('{each}').getBoundingClientRect().bottom")
+            for each in ("#cells", "#play")
+        ]
+        assert max(places) <= 800
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -80,7 +80,7 @@ def test_training_is_shown_to_its_end(window, tmp_path, monkeypatch):
             try:
                 window.wait(f"return {EPOCH} === 4", 60)
                 assert window.js("return dct.simulation.geometry.channels") == 8
-                with window.phone():
+                with window.screen():
                     assert window.js("return document.documentElement.scrollWidth") <= 360
                 facts = window.js(f"return {FACTS}")
                 assert (facts["last search"], facts["attempt"]) == ("none yet", "1")
