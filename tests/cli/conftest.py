@@ -105,7 +105,7 @@ def staged(monkeypatch: pytest.MonkeyPatch) -> Any:
     finite; `needs_compiling` says whether the kernels still have to be compiled.
     """
     from difflogic.system.errors import TrainingError
-    from difflogic.training import searching
+    from difflogic.training import searching, session
 
     class StagedTrainer(searching.Trainer):
         needs_compiling = False  # type: ignore[assignment]
@@ -121,7 +121,7 @@ def staged(monkeypatch: pytest.MonkeyPatch) -> Any:
                 raise TrainingError("the loss is not finite")
             return super().step()
 
-    monkeypatch.setattr(searching, "Trainer", StagedTrainer)
+    monkeypatch.setattr(session, "Trainer", StagedTrainer)
     return StagedTrainer
 
 

@@ -16,7 +16,12 @@ from tests.difflogic.tasks.custom_task import write
 
 pytestmark = pytest.mark.thorough
 
-ENDLESS = ("training.batch=7", "training.epochs=1000000", "checkpoint.every_epochs=1")
+ENDLESS = (
+    "training.seed=23",
+    "training.batch=7",
+    "training.epochs=1000000",
+    "checkpoint.every_epochs=1",
+)
 
 
 def rank(run, number):

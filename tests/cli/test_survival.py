@@ -41,7 +41,13 @@ def wait_for_epoch(run, process, epoch):
 @pytest.mark.thorough
 def test_a_second_process_is_refused_until_the_first_is_killed(tmp_path, tiny, start, dct):
     process = start(
-        "train", "checkerboard", *overrides(tiny), "--epochs=1000000", "--dir=run", "--quiet"
+        "train",
+        "checkerboard",
+        *overrides(tiny),
+        "--seed=23",
+        "--epochs=1000000",
+        "--dir=run",
+        "--quiet",
     )
     wait_for_epoch(tmp_path / "run", process, 0)
     for second in (["train", "--resume", "run"], ["train", "checkerboard", "--dir", "run"]):
@@ -66,7 +72,7 @@ def test_a_full_disk_stops_the_run_and_leaves_a_good_checkpoint(tmp_path, tiny, 
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (2**15, 2**15))
 
-    settings = [*tiny, "checkpoint.every_epochs=10", "training.epochs=200"]
+    settings = [*tiny, "training.seed=36", "checkpoint.every_epochs=10", "training.epochs=200"]
     process = start(
         "train", "checkerboard-small", *overrides(settings), "--dir=run", preexec_fn=limit
     )

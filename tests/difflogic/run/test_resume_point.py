@@ -19,7 +19,7 @@ from tests.difflogic.training.kill import results
 from tests.difflogic.training.test_session import Messages, stop_after
 from tests.difflogic.training.tiny import tiny
 
-STORED = load_config("checkerboard-small")
+STORED = load_config("checkerboard-small", ["training.seed=36"])
 
 
 @pytest.mark.parametrize(

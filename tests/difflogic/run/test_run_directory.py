@@ -13,7 +13,7 @@ from difflogic.run.settings import read_config, run_name, write_config
 from difflogic.run.summary import write_summary
 from difflogic.system.errors import ConfigError, RunDirectoryError
 
-CONFIG = load_config("checkerboard-small")
+CONFIG = load_config("checkerboard-small", ["training.seed=36"])
 
 
 def test_each_run_gets_a_new_directory(tmp_path):
