@@ -12,8 +12,7 @@ from difflogic.config import Config
 from difflogic.evaluation import gate_counts as active
 from difflogic.evaluation import noise as noises
 from difflogic.evaluation.assurance import WOUND, assure_automaton
-from difflogic.evaluation.scene import Damage, scene_of
-from difflogic.evaluation.subject import (
+from difflogic.evaluation.circuit_test import (
     EXACTNESS,
     TESTS,
     CircuitTest,
@@ -25,6 +24,7 @@ from difflogic.evaluation.subject import (
     require_quiet_target,
     require_samples,
 )
+from difflogic.evaluation.scene import Damage, scene_of
 from difflogic.evaluation.trial import count_wrong
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError, did_you_mean

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import IntEnum
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,15 +34,20 @@ class Status(IntEnum):
     """Verified, but the certificate begins after the training step: the run continues."""
 
 
-@dataclass(frozen=True)
-class Best:
+class Best(NamedTuple):
     """The best circuit so far, without its logits."""
 
     wrong: int
     """Wrong cells on fresh starts."""
     epoch: int
     """The epoch after which it was found."""
-    status: Status
+    known: int
+    """A `Status`, or the epoch if it is exact."""
+
+    @property
+    def status(self) -> Status:
+        """What is known about it."""
+        return Status(min(self.known, Status.EXACT))
 
 
 @dataclass(frozen=True)
@@ -143,8 +149,7 @@ class BestCircuit:
         if not self._is_as_good(found):
             return False
         self._logits[:] = logits
-        status = Status.EXACT if found.exact else Status.UNVERIFIED
-        self._best = Best(found.wrong_fresh, epoch, status)
+        self._best = Best(found.wrong_fresh, epoch, epoch if found.exact else Status.UNVERIFIED)
         return True
 
     def _is_as_good(self, found: Finished) -> bool:
@@ -163,12 +168,15 @@ class BestCircuit:
             make_most_probable(self._logits, found.ops)
             self.gain = _gain(found.polished)
         if found.late:
-            self._best = replace(self._best, status=Status.LATE)
+            self._best = self._best._replace(known=Status.LATE)
         return found
 
     def state(self) -> dict[str, Array]:
         """Return copies of all results. The configuration determines names, shapes and types."""
-        state = {"best_logits": self._logits.copy(), "best": _best_to_array(self._best)}
+        state = {
+            "best_logits": self._logits.copy(),
+            "best": np.array(self._best or (MISSING,) * 3, np.int64),
+        }
         if self._finishing.polish:
             state["polished"] = _gain_to_array(self.gain)
         return state
@@ -176,29 +184,17 @@ class BestCircuit:
     def restore(self, state: Mapping[str, Array]) -> None:
         """Go back to `state`."""
         self._logits[:] = state["best_logits"]
-        self._best = _best_from_array(state["best"])
+        best = Best(*state["best"].tolist())
+        self._best = None if best.epoch == MISSING else best
         if self._finishing.polish:
             self.gain = _gain_from_array(state["polished"])
 
 
 def _gain(polished: Polished) -> Gain:
     before, after = polished.before, polished.after
-    steps = None
-    if before.from_step is not None and after.from_step is not None:
-        steps = before.from_step, after.from_step
+    first, last = before.from_step, after.from_step
+    steps = None if first is None or last is None else (first, last)
     return Gain((before.gates, after.gates), steps, polished.candidates)
-
-
-def _best_to_array(best: Best | None) -> Array:
-    """Return wrong cells, epoch, and epoch of the exact circuit, (3,) int64."""
-    if best is None:
-        return np.full(3, MISSING, np.int64)
-    return np.array([best.wrong, best.epoch, best.status or best.epoch], dtype=np.int64)
-
-
-def _best_from_array(values: Array) -> Best | None:
-    wrong, epoch, exact_epoch = values.tolist()
-    return None if epoch == MISSING else Best(wrong, epoch, Status(min(exact_epoch, 0)))
 
 
 def _gain_to_array(gain: Gain | None) -> Array:
@@ -210,12 +206,9 @@ def _gain_to_array(gain: Gain | None) -> Array:
 
 
 def _gain_from_array(values: Array) -> Gain | None:
-    *gates, step, later_step, candidates = values.tolist()
-    before, after = gates
-    if before == MISSING:
-        return None
+    before, after, step, later_step, candidates = values.tolist()
     steps = None if step == MISSING else (step, later_step)
-    return Gain((before, after), steps, candidates)
+    return None if before == MISSING else Gain((before, after), steps, candidates)
 
 
 def make_most_probable(logits: Array, ops: npt.NDArray[np.uint8]) -> None:

@@ -72,9 +72,9 @@ def final_scores(model: Model, epochs: int | None = None) -> dict[str, Any]:
     all cases and in a random soup.
     """
     # Imported here, since it needs kernels, and readers of summaries do not.
+    from difflogic.evaluation.circuit_test import EXACTNESS, TESTS, Subject
     from difflogic.evaluation.exactness import assure, check
     from difflogic.evaluation.settling import right_pairs
-    from difflogic.evaluation.subject import EXACTNESS, TESTS, Subject
 
     scores = {"checked": check(model, epochs), "assurance": json_value(assure(model))}
     pairs = right_pairs(from_model(model), make_task(model.config))

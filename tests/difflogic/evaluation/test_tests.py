@@ -11,7 +11,7 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.engine.layout import Grid
-from difflogic.evaluation import noise, subject, tests
+from difflogic.evaluation import circuit_test, noise, tests
 from difflogic.evaluation.scene import Scene, Streams
 from difflogic.evaluation.tests import TESTS, Draw, Subject, choose, run_tests
 from difflogic.model.hardening import from_model
@@ -225,8 +225,8 @@ def life_step(grid, born, survive):
 class TestSoup:
     @pytest.fixture(autouse=True)
     def _small(self, monkeypatch):
-        monkeypatch.setattr(subject, "SOUP_SIDE", 17)
-        monkeypatch.setattr(subject, "SOUP_STEPS", 12)
+        monkeypatch.setattr(circuit_test, "SOUP_SIDE", 17)
+        monkeypatch.setattr(circuit_test, "SOUP_STEPS", 12)
 
     def still(self, *overrides):
         """A circuit that does nothing, for a given rule."""
@@ -246,7 +246,7 @@ class TestSoup:
         for _ in range(12):
             board = life_step(board, born, survive)
             wrong += int((board != start).sum())
-        count, first_wrong_step = subject.run_soup(subject_of(model))
+        count, first_wrong_step = circuit_test.run_soup(subject_of(model))
         assert count.wrong_cells == wrong
         assert first_wrong_step == 1
 
