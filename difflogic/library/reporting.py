@@ -37,12 +37,9 @@ SUFFIXES = (".html", ".htm")
 class Reported:
     """A web page for a run, or a gallery."""
 
-    sources: tuple[Loaded, ...]
     automata: tuple[Automaton, ...]
     """The automata in the page: simplified, and proved equal."""
     page: str = field(repr=False)
-    tested: bool
-    """Whether it has the tests of `evaluate`."""
 
     def _repr_html_(self) -> str:
         """Show the page in a notebook, in a frame of its own."""
@@ -88,7 +85,7 @@ def report(
         page = reports.build(found, small[0], results)
     if file is not None:
         write_output(file, page, force)
-    return Reported(loaded, tuple(small), page, tested)
+    return Reported(tuple(small), page)
 
 
 def framed(page: str) -> str:

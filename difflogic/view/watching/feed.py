@@ -7,60 +7,60 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
-from difflogic.model.model import Model
-from difflogic.run.metrics import MetricsRow
-
-Status = Literal["waiting", "running", "stopped", "finished"]
+from difflogic.view.watching.news import News, news
+from difflogic.view.watching.snapshot import Snapshot
 
 WATCHED_SECONDS = 5.0
 """Time after a browser has asked for which it is expected to ask again."""
 
+LEAST_SECONDS = 0.25
+"""Least time between two looks at the run."""
 
-@dataclass(frozen=True)
-class Snapshot:
-    """A run at one moment."""
-
-    model: Model | None = None
-    """With its own copy of the logits."""
-    rows: Sequence[MetricsRow] = ()
-    status: Status = "waiting"
-    exact_epoch: int | None = None
-    runs: tuple[tuple[str, ...], ...] = ()
-    """A sweep's runs: variant, seed, status, and epoch of exactness, in words."""
-    path: str = ""
-    """The directory of the run or sweep, quoted for a command line."""
-    run: str = ""
-    """The same for the run that is shown."""
-    training: bool = False
-    """Whether the process that serves the page also trains."""
+SHARE = 10
+"""The same as a multiple of the time that a look takes: a tenth of a core while the run goes on."""
 
 
 class Feed:
-    """The newest snapshot, for any number of threads."""
+    """The newest snapshot, and the number of the last change of each part of its news."""
 
     def __init__(self, look: Callable[[Feed], None] | None = None, **fields: Any) -> None:
         """Start with `fields` of a snapshot; `look` publishes what is new when a browser asks."""
         self.snapshot = Snapshot(**fields)
-        self.asked = float("-inf")
-        """When a browser last asked, by the monotonic clock."""
         self._look, self._lock = look, threading.Lock()
+        self._told: Snapshot | None = None
+        self._parts: dict[str, tuple[int, Any]] = {}
+        self._number, self._asked, self._next = 0, float("-inf"), float("-inf")
 
     @property
     def watched(self) -> bool:
         """Whether a browser shows the page. If not, nothing needs to be published."""
-        return time.monotonic() - self.asked < WATCHED_SECONDS
+        return time.monotonic() - self._asked < WATCHED_SECONDS
 
     def publish(self, **changes: Any) -> None:
-        """Change fields of the snapshot."""
-        with self._lock:
-            self.snapshot = replace(self.snapshot, **changes)
+        """Change fields of the snapshot. Only one thread may."""
+        self.snapshot = replace(self.snapshot, **changes)
 
-    def look(self) -> Snapshot:
-        """Return the newest snapshot."""
+    def since(self, number: int) -> News:
+        """Return what has changed after `number`, and the number to ask with next time."""
+        with self._lock:
+            self._asked = began = time.monotonic()
+            if began >= self._next or self.snapshot.status != "running":
+                self._renew()
+                self._next = began + max(LEAST_SECONDS, SHARE * (time.monotonic() - began))
+            new = {name: value for name, (at, value) in self._parts.items() if at > number}
+            return new | {"number": self._number}
+
+    def _renew(self) -> None:
         if self._look is not None:
             self._look(self)
-        return self.snapshot
+        if self.snapshot is self._told:
+            return
+        self._told = self.snapshot
+        self._number += 1
+        for name, value in news(self._told).items():
+            if name not in self._parts or self._parts[name][1] != value:
+                self._parts[name] = self._number, value

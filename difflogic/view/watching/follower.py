@@ -12,7 +12,8 @@ from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.system.errors import DctError
 from difflogic.system.files import for_shell
 from difflogic.view.reports.source import read_training
-from difflogic.view.watching.feed import Feed, Status
+from difflogic.view.watching.feed import Feed
+from difflogic.view.watching.snapshot import Status
 
 _Stamp = tuple[int, int] | None
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import threading
-import time
 from typing import Any
 
 from difflogic.model.hardening import from_model
@@ -13,7 +11,7 @@ from difflogic.view.reports import build_live
 from difflogic.view.reports.circuits import interpreted
 from difflogic.view.reports.contents import Facts, attempts, parts
 from difflogic.view.reports.source import Source
-from difflogic.view.watching.feed import Feed, Snapshot
+from difflogic.view.watching.snapshot import Snapshot
 
 WAITING = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="1">'
@@ -22,12 +20,6 @@ WAITING = (
 """The page before there is a model. It asks again by itself."""
 
 News = dict[str, Any]
-
-LEAST_SECONDS = 0.25
-"""Least time between two looks at the run."""
-
-SHARE = 10
-"""The same as a multiple of the time that a look takes: a tenth of a core while the run goes on."""
 
 
 def page(snapshot: Snapshot) -> str:
@@ -45,36 +37,6 @@ def news(snapshot: Snapshot) -> News:
     config = source.model.config.to_toml()
     found["page"] = hashlib.sha256(f"{path}\n{config}".encode()).hexdigest()
     return found | parts(source) | {"circuit": interpreted(source.automaton)["circuit"]}
-
-
-class Bulletin:
-    """The news of a feed, each part with the number of its last change."""
-
-    def __init__(self, feed: Feed) -> None:
-        self._feed = feed
-        self._told: Snapshot | None = None
-        self._lock, self._next = threading.Lock(), float("-inf")
-        self._parts: dict[str, tuple[int, Any]] = {}
-        self.number = 0
-
-    def since(self, number: int) -> News:
-        """Return what has changed after `number`, and the number to ask with next time."""
-        with self._lock:
-            self._feed.asked = began = time.monotonic()
-            if began >= self._next or self._feed.snapshot.status != "running":
-                self._renew(self._feed.look())
-                self._next = began + max(LEAST_SECONDS, SHARE * (time.monotonic() - began))
-            new = {name: value for name, (at, value) in self._parts.items() if at > number}
-            return new | {"number": self.number}
-
-    def _renew(self, snapshot: Snapshot) -> None:
-        if snapshot is self._told:
-            return
-        self._told = snapshot
-        self.number += 1
-        for name, value in news(snapshot).items():
-            if name not in self._parts or self._parts[name][1] != value:
-                self._parts[name] = self.number, value
 
 
 def _source(snapshot: Snapshot) -> Source | None:

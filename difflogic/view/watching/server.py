@@ -29,13 +29,11 @@ MOST_CONNECTIONS = 32
 """Open at a time. Each costs a thread and a descriptor, and the run needs
 descriptors to save."""
 
-HEADER_SECONDS = 5.0
-"""Time for a new connection to send its request's headers."""
+CONNECTION_SECONDS = 20.0
+"""Time for a request and its answer. Longer ones are of strangers, or of stalled browsers."""
 BACK_OFF_SECONDS = 0.5
 """Wait after a connection that the system refused, for lack of descriptors."""
 
-STALL_SECONDS = 10.0
-"""Time after which a browser that takes nothing is disconnected."""
 
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -51,7 +49,7 @@ class WatchServer:
     """Serves a feed at `link`. Use it in a `with`."""
 
     def __init__(self, feed: Feed, port: int = 0) -> None:
-        self.feed, self.bulletin = feed, news.Bulletin(feed)
+        self.feed = feed
         self.token = secrets.token_urlsafe(16)
         self._server = _Server((ADDRESS, port), _handler(self))
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.2,), daemon=True)
@@ -103,7 +101,6 @@ class _Server(ThreadingHTTPServer):
         super().__init__(*arguments)
         self._free = threading.BoundedSemaphore(MOST_CONNECTIONS)
         self._deadlines: dict[Any, float] = {}
-        """Deadline for the headers of each connection that has not sent them yet."""
 
     def get_request(self) -> Any:
         """Accept a connection. If the system cannot, wait: the next one would fail too."""
@@ -118,7 +115,7 @@ class _Server(ThreadingHTTPServer):
         if not self._free.acquire(blocking=False):
             self.shutdown_request(request)
             return
-        self._deadlines[request] = time.monotonic() + HEADER_SECONDS
+        self._deadlines[request] = time.monotonic() + CONNECTION_SECONDS
         try:
             super().process_request(request, client_address)
         except BaseException:  # no thread could be started
@@ -133,15 +130,11 @@ class _Server(ThreadingHTTPServer):
             self._release(request)
 
     def _release(self, request: Any) -> None:
-        self.headers_came(request)
+        self._deadlines.pop(request, None)
         self._free.release()
 
-    def headers_came(self, request: Any) -> None:
-        """Remove the deadline of a connection that has sent its headers."""
-        self._deadlines.pop(request, None)
-
     def service_actions(self) -> None:
-        """Close connections with overdue headers. Called several times a second."""
+        """Close overdue connections. Called several times a second."""
         now = time.monotonic()
         for request, deadline in list(self._deadlines.items()):
             if now > deadline:
@@ -156,27 +149,25 @@ def _handler(watch: WatchServer) -> Callable[..., BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         server_version, sys_version = "dct", ""
-        timeout = STALL_SECONDS
 
         def log_message(self, format: str, *arguments: Any) -> None:
             """Log nothing: the terminal shows the run."""
 
         def do_GET(self) -> None:
-            watch._server.headers_came(self.connection)
             if not watch.allows(self.headers):
                 self._refuse(HTTPStatus.FORBIDDEN, "open the printed link")
                 return
             place = watch.place(self.path)
             if place == "":
                 try:
-                    watch.bulletin.since(0)  # a look at the run
+                    watch.feed.since(0)  # a look at the run
                     content = news.page(watch.feed.snapshot)
                 except DctError as error:
                     self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, str(error))
                     return
                 self._answer(HTTPStatus.OK, "text/html", content, live_policy())
             elif known := re.fullmatch(r"news\?([0-9]{1,15})", place or ""):
-                found = watch.bulletin.since(int(known[1]))
+                found = watch.feed.since(int(known[1]))
                 self._answer(HTTPStatus.OK, "application/json", json.dumps(found, allow_nan=False))
             else:
                 what = "a wrong token" if place is None else "there is no such page"

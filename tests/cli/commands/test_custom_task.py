@@ -2,7 +2,9 @@
 
 import pytest
 
+import difflogic
 from difflogic.tasks import custom
+from difflogic.view.watching.news import page
 from tests.difflogic.tasks.custom_task import SOURCE, has_run, write
 
 QUESTION = 'the task "shift.py:Shift" is custom code'
@@ -45,6 +47,10 @@ def test_what_needs_the_circuit_alone_runs_no_code(dct, run):
         result = dct(*command)
         assert result.exit_code == 0, result.stderr
         assert not has_run(run)
+    with difflogic.watch(run) as server:
+        assert "circuit" in server.feed.since(0)
+        assert page(server.feed.snapshot).startswith("<!doctype html>")
+    assert not has_run(run)
 
 
 @pytest.mark.parametrize("source", ["run", "run/model.npz"])

@@ -27,7 +27,7 @@ def run(trained, tmp_path):
 
 def followed(path):
     feed = Feed(Follower(path))
-    feed.look()
+    feed.since(0)
     return feed
 
 
@@ -39,14 +39,14 @@ def test_missing_files_are_found_later(run, tmp_path):
     assert feed.snapshot.status == "waiting"
     lines = (aside / "metrics.csv").read_text().splitlines(keepends=True)
     (run / "metrics.csv").write_text("".join(lines[:2]) + lines[2][:7])
-    feed.look()
+    feed.since(0)
     assert (feed.snapshot.status, len(feed.snapshot.rows)) == ("running", 1)
     (run / "model.npz").write_bytes((aside / "model.npz").read_bytes()[:100])
-    feed.look()
+    feed.since(0)
     assert feed.snapshot.model is None, "half written"
     for name in ("metrics.csv", "model.npz", "summary.json"):
         shutil.copy(aside / name, run / name)
-    feed.look()
+    feed.since(0)
     assert (feed.snapshot.status, len(feed.snapshot.rows)) == ("finished", 3)
     assert feed.snapshot.model is not None
 

@@ -13,8 +13,7 @@ from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.run.metrics import MetricsRow
 from difflogic.view.watching import Feed
-from difflogic.view.watching import news as watching
-from difflogic.view.watching.news import Bulletin, news, page
+from difflogic.view.watching.news import news, page
 from tests.difflogic.view.histories import rows
 
 
@@ -24,20 +23,14 @@ def model(*changes, seed=0):
     return replace(made, logits=logits)
 
 
-@pytest.fixture(autouse=True)
-def at_once(monkeypatch):
-    monkeypatch.setattr(watching, "LEAST_SECONDS", 0.0)
-    monkeypatch.setattr(watching, "SHARE", 0)
-
-
 class Browser:
     """Asks for what it does not know yet."""
 
     def __init__(self, feed):
-        self.bulletin, self.number = Bulletin(feed), 0
+        self.feed, self.number = feed, 0
 
     def ask(self):
-        found = self.bulletin.since(self.number)
+        found = self.feed.since(self.number)
         json.dumps(found, allow_nan=False)
         self.number = found.pop("number")
         return found

@@ -24,8 +24,7 @@ from tests.difflogic.view.watching.test_news import model
 def patience():
     """Close no connection only because the tests' process had to wait for a processor."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("HEADER_SECONDS", "STALL_SECONDS"):
-            patch.setattr(watching, name, 60.0)
+        patch.setattr(watching, "CONNECTION_SECONDS", 60.0)
         yield
 
 
@@ -137,7 +136,7 @@ def threads():
 
 @pytest.mark.thorough
 def test_connections_without_a_request_cost_a_bounded_share_and_a_bounded_time(server, monkeypatch):
-    monkeypatch.setattr(watching, "HEADER_SECONDS", 1.0)
+    monkeypatch.setattr(watching, "CONNECTION_SECONDS", 1.0)
     before, opened = threads(), []
     try:
         for _ in range(3 * MOST_CONNECTIONS):
