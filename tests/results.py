@@ -26,7 +26,7 @@ from typing import Any
 
 import difflogic
 from difflogic.config import load_config, shipped_configs
-from difflogic.scale.sweeps.sweep_results import wilson_interval
+from difflogic.sweeps.sweep_results import wilson_interval
 from difflogic.system import machine
 
 ROOT = Path(__file__).parents[1]

@@ -19,9 +19,9 @@ from difflogic.system.quantities import counted, show_bytes
 
 if TYPE_CHECKING:
     from difflogic.config import Config
-    from difflogic.scale.speed.benchmark import Benchmark
-    from difflogic.scale.speed.measurements import Comparison, Measurement
     from difflogic.simulation.throughput import Throughput as SimulationReport
+    from difflogic.speed.benchmark import Benchmark
+    from difflogic.speed.measurements import Comparison, Measurement
     from difflogic.system.measuring import Spread
 
 QUIET_NOISE = 0.03

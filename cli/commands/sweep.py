@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from difflogic.library.sweeping import SweepProgress
-    from difflogic.scale.sweeps.comparing import ComparedVariant, Interval
-    from difflogic.scale.sweeps.execution import Execution
-    from difflogic.scale.sweeps.sweep_plan import SweepPlan
-    from difflogic.scale.sweeps.sweep_results import Row
+    from difflogic.sweeps.comparing import ComparedVariant, Interval
+    from difflogic.sweeps.execution import Execution
+    from difflogic.sweeps.sweep_plan import SweepPlan
+    from difflogic.sweeps.sweep_results import Row
 
 BAR = 24
 
@@ -74,8 +74,8 @@ def _report(path: Path, plan: SweepPlan, rows: Sequence[Row], code: int, as_json
 
     `code` is 0, FAILURE if the sweep had to stop, or the exit code of an interruption.
     """
-    from difflogic.scale.sweeps import sweep_results
-    from difflogic.scale.sweeps.comparing import compare
+    from difflogic.sweeps import sweep_results
+    from difflogic.sweeps.comparing import compare
 
     interrupted = code not in (0, FAILURE)
     missing = sum(row.status == "missing" for row in rows)

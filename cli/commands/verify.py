@@ -23,8 +23,8 @@ from difflogic.system.errors import CircuitError, ConfigError
 from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
-    from difflogic.scale.verification import Deviation
     from difflogic.system.ranks import Ranks
+    from difflogic.verification import Deviation
 
 PRECISIONS = ("float32", "float64")
 
@@ -53,8 +53,8 @@ def equivalence(chosen: ConfiguredByOption, as_json: AsJson = False) -> None:
 
 
 def _findings(chosen: ConfiguredByOption, world: Ranks) -> list[Deviation]:
+    from difflogic import verification
     from difflogic.config import load_config
-    from difflogic.scale import verification
     from difflogic.training.searching import compile_kernels
 
     source, given = chosen.source, chosen.overrides

@@ -15,10 +15,10 @@ from difflogic.library.declaration import Count, Set, Workers, checked
 from difflogic.library.exchange import ProgressCallback, counter
 from difflogic.library.loaded import Source, load
 from difflogic.model.model import Model
-from difflogic.scale.speed import benchmark, measurements
-from difflogic.scale.speed.measurements import ORACLE, Comparison, Setting
 from difflogic.simulation import throughput as simulation_benchmark
 from difflogic.simulation.life_circuit import life_automaton
+from difflogic.speed import benchmark, measurements
+from difflogic.speed.measurements import ORACLE, Comparison, Setting
 from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError, did_you_mean
 from difflogic.system.machine import MemoryNode, cpu_count, nodes

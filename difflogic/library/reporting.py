@@ -16,8 +16,8 @@ from difflogic.library.loaded import Loaded, Source, load
 from difflogic.library.simplifying import small_form
 from difflogic.library.trusting import load_trusted
 from difflogic.run.run_directory import saved_model
-from difflogic.scale.sweeps.directory import SweepDirectory
-from difflogic.scale.sweeps.sweep_results import aggregate, make_row
+from difflogic.sweeps.directory import SweepDirectory
+from difflogic.sweeps.sweep_results import aggregate, make_row
 from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import task_class

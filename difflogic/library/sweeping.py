@@ -15,11 +15,11 @@ from difflogic.library.exchange import MessageCallback, ShouldStop, table
 from difflogic.library.groups import SweepOptions
 from difflogic.run.lock import RunLock
 from difflogic.run.run_directory import RunDirectory
-from difflogic.scale.sweeps.backends import Backend, DeviceBackend, LocalBackend
-from difflogic.scale.sweeps.directory import SweepDirectory
-from difflogic.scale.sweeps.execution import Execution, default_jobs
-from difflogic.scale.sweeps.sweep_plan import MAX_NAME, Request, SweepPlan, make_plan
-from difflogic.scale.sweeps.sweep_results import Row, VariantResult, aggregate, write_tables
+from difflogic.sweeps.backends import Backend, DeviceBackend, LocalBackend
+from difflogic.sweeps.directory import SweepDirectory
+from difflogic.sweeps.execution import Execution, default_jobs
+from difflogic.sweeps.sweep_plan import MAX_NAME, Request, SweepPlan, make_plan
+from difflogic.sweeps.sweep_results import Row, VariantResult, aggregate, write_tables
 from difflogic.system.callbacks import ignore, never_stop, undoing
 from difflogic.system.errors import ConfigError, DctError, RunDirectoryError, TrainingError
 from difflogic.system.files import remove_leftovers
@@ -154,7 +154,7 @@ def _backend(plan: SweepPlan, options: SweepOptions) -> Backend:
     if "gpu" in devices:
         raise ConfigError("[parallel] device: a GPU takes all runs of a sweep, on this machine")
     if name == "dask":
-        from difflogic.scale.sweeps.cluster import TIMEOUT, DaskBackend
+        from difflogic.sweeps.cluster import TIMEOUT, DaskBackend
 
         if scheduler is None:
             jobs = jobs or default_jobs(plan)

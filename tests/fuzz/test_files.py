@@ -29,16 +29,16 @@ from difflogic.run.record import list_runs
 from difflogic.run.run_directory import LOCK, SWEEP, RunDirectory
 from difflogic.run.settings import read_config
 from difflogic.run.summary import read_summary
-from difflogic.scale.sweeps import directory
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.simulator import MOST_STEPS, Simulator, World
+from difflogic.sweeps import directory
 from difflogic.system.errors import DctError
 from difflogic.training.searching import Trainer
 from difflogic.training.session import execute
 from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.formats import naive_logicars
 from tests.difflogic.formats.made import assert_same, life, random_circuit
-from tests.difflogic.scale.sweeps.small import small_plan
+from tests.difflogic.sweeps.small import small_plan
 from tests.difflogic.training.tiny import tiny
 from tests.fuzz.damage import damaged
 

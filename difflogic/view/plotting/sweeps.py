@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from difflogic.scale.sweeps.comparing import median
-from difflogic.scale.sweeps.sweep_results import Row, VariantResult, wilson_interval
+from difflogic.sweeps.comparing import median
+from difflogic.sweeps.sweep_results import Row, VariantResult, wilson_interval
 from difflogic.view.plotting.style import COLORS, LINES, MARKS, figure, unused
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 from difflogic.model.model import Model
 from difflogic.run.run_directory import RunDirectory
 from difflogic.run.summary import read_summary
-from difflogic.scale.sweeps.directory import SweepDirectory
+from difflogic.sweeps.directory import SweepDirectory
 from difflogic.system.errors import DctError
 from difflogic.system.files import for_shell
 from difflogic.view.reports.source import read_training

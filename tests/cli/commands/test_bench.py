@@ -12,9 +12,9 @@ from cli.commands import bench
 from cli.terminal import screen
 from difflogic.config import load_config
 from difflogic.engine.work_stats import WorkStats
-from difflogic.scale.speed import benchmark, measurements
-from difflogic.scale.speed.benchmark import Benchmark
-from difflogic.scale.speed.measurements import Comparison, Measurement, Setting
+from difflogic.speed import benchmark, measurements
+from difflogic.speed.benchmark import Benchmark
+from difflogic.speed.measurements import Comparison, Measurement, Setting
 
 
 def measured(name, workers, milliseconds, config=None, **changes):

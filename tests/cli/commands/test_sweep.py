@@ -14,10 +14,10 @@ import pytest
 from cli.commands.sweep import _report, compose, line
 from difflogic.library.groups import SweepOptions
 from difflogic.library.sweeping import sweep
-from difflogic.scale.sweeps.directory import SweepDirectory
-from difflogic.scale.sweeps.execution import Execution, Running
-from difflogic.scale.sweeps.sweep_plan import Request, make_plan
-from difflogic.scale.sweeps.sweep_results import make_row
+from difflogic.sweeps.directory import SweepDirectory
+from difflogic.sweeps.execution import Execution, Running
+from difflogic.sweeps.sweep_plan import Request, make_plan
+from difflogic.sweeps.sweep_results import make_row
 from difflogic.system.callbacks import HALF_DONE
 from tests.cli.processes import with_hook
 from tests.difflogic.training.kill import in_a_process_of_its_own, killing
@@ -177,7 +177,7 @@ def test_a_failed_run_is_reported_at_the_end_and_repeated(dct, monkeypatch, word
 
 ONLY_SOME_END = """
 import os, time
-from difflogic.scale.sweeps import work
+from difflogic.sweeps import work
 
 report = work.Beat.__call__
 

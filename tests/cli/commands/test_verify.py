@@ -6,10 +6,10 @@ import signal
 
 import pytest
 
+from difflogic import verification
 from difflogic.config import load_config
-from difflogic.scale import verification
-from difflogic.scale.verification import Deviation
-from difflogic.scale.verification.checks import EXACT, SINGLE_TOLERANCE
+from difflogic.verification import Deviation
+from difflogic.verification.checks import EXACT, SINGLE_TOLERANCE
 
 FOUND = [
     Deviation("cells, 2, 3 workers", "sequential", "5×7 zero", 0.0, EXACT),

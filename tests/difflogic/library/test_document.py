@@ -64,7 +64,7 @@ def test_every_public_function_is_documented_with_an_example():
 
 def test_importing_packages_hides_no_public_name():
     """An imported package would replace a function of the same name."""
-    import difflogic.scale.sweeps.execution
+    import difflogic.sweeps.execution
 
     for name in difflogic._HOMES:
         assert callable(getattr(difflogic, name))

@@ -13,8 +13,8 @@ from difflogic.config import load_config
 from difflogic.library.reporting import plot
 from difflogic.model.model import Model
 from difflogic.run.metrics import MetricsRow
-from difflogic.scale.sweeps.sweep_plan import Request, SweepPlan, Variant
-from difflogic.scale.sweeps.sweep_results import Row, aggregate
+from difflogic.sweeps.sweep_plan import Request, SweepPlan, Variant
+from difflogic.sweeps.sweep_results import Row, aggregate
 from difflogic.system.errors import ConfigError
 from difflogic.view.plotting import runs, sweeps
 from difflogic.view.plotting.style import encode, require_matplotlib, styled

@@ -5,8 +5,8 @@ import shutil
 import pytest
 
 import difflogic
-from difflogic.scale.verification.case import UNEVEN
 from difflogic.training.session import execute
+from difflogic.verification.case import UNEVEN
 from difflogic.view.watching import Feed
 from difflogic.view.watching.follower import Follower
 

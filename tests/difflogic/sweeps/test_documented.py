@@ -21,12 +21,12 @@ import pytest
 
 pytest.importorskip("distributed")
 
-from difflogic.scale.sweeps.cluster import DaskBackend, is_exposed
-from tests.difflogic.scale.sweeps.small import TINY
+from difflogic.sweeps.cluster import DaskBackend, is_exposed
+from tests.difflogic.sweeps.small import TINY
 
 pytestmark = pytest.mark.thorough
 
-ROOT = Path(__file__).resolve().parents[4]
+ROOT = Path(__file__).resolve().parents[3]
 BLOCKS = re.findall(
     r"```\n(.*?)```", (ROOT / "docs" / "sweeps.md").read_text(encoding="utf-8"), flags=re.S
 )

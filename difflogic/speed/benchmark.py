@@ -9,7 +9,7 @@ from typing import Any
 from difflogic.config import Config
 from difflogic.engine.program import compile_program
 from difflogic.model.model import Model
-from difflogic.scale.speed.measurements import REPEAT, Measurement, fma_rate, measure, of_ways
+from difflogic.speed.measurements import REPEAT, Measurement, fma_rate, measure, of_ways
 from difflogic.system.callbacks import ignore
 from difflogic.system.json_values import chosen
 from difflogic.system.measuring import peak_memory

@@ -15,14 +15,7 @@ from difflogic.config import config_from_dict
 from difflogic.run.run_directory import SWEEP, RunDirectory
 from difflogic.run.settings import differing, read_config
 from difflogic.run.summary import problem, read_summary
-from difflogic.scale.sweeps.sweep_plan import (
-    Request,
-    SweepPlan,
-    Variant,
-    differences,
-    lookup,
-    with_seed,
-)
+from difflogic.sweeps.sweep_plan import Request, SweepPlan, Variant, differences, lookup, with_seed
 from difflogic.system.errors import ConfigError, RunDirectoryError
 from difflogic.system.files import for_shell, is_there, read_inside, refused, require_directory
 from difflogic.system.quantities import format_ranges, parse_seeds

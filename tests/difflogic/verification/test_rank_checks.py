@@ -3,12 +3,12 @@
 import pytest
 
 from difflogic.engine.rollout import add_slots
-from difflogic.scale.verification import rank_checks as comparison
-from difflogic.scale.verification import ranks_change_nothing
 from difflogic.system.ranks import Ranks
 from difflogic.system.ranks.protocol import LinkedRanks
 from difflogic.training.following import follow_all
 from difflogic.training.rank_plan import OrderedSum
+from difflogic.verification import rank_checks as comparison
+from difflogic.verification import ranks_change_nothing
 from tests.difflogic.system.ranks.threads import in_threads
 from tests.difflogic.training.tiny import growing, tiny
 

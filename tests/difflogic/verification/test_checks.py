@@ -7,10 +7,10 @@ from difflogic.config import config_from_dict, load_config
 from difflogic.engine import oracle
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
-from difflogic.scale.verification import Deviation, checks, deviation, equivalence
-from difflogic.scale.verification.case import IRREGULAR, SINGLE, SMALL, Case
 from difflogic.system.jit import JIT
 from difflogic.training import trainer
+from difflogic.verification import Deviation, checks, deviation, equivalence
+from difflogic.verification.case import IRREGULAR, SINGLE, SMALL, Case
 from tests.difflogic.training.tiny import tiny
 
 SMALL_CASES = [

@@ -28,8 +28,8 @@ import numba, numba.core.caching, numba.extending, joblib, pydantic  # once: it 
 
 def try_out(wanted, vectors):
     from difflogic.engine.kernels import tiles
-    from difflogic.scale.verification import checks
-    from difflogic.scale.verification.case import awkward_cases, hard_cases, uneven, uneven_run
+    from difflogic.verification import checks
+    from difflogic.verification.case import awkward_cases, hard_cases, uneven, uneven_run
 
     checks.worker_counts = lambda: (2,)
     if not vectors:

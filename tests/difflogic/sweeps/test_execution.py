@@ -12,17 +12,17 @@ import pytest
 
 from difflogic.model.model import Model
 from difflogic.run.lock import RunLock
-from difflogic.scale.sweeps import work
-from difflogic.scale.sweeps.backends import Backend, LocalBackend, WorkersLostError
-from difflogic.scale.sweeps.directory import SweepDirectory
-from difflogic.scale.sweeps.execution import CONTROL, Execution, default_jobs
-from difflogic.scale.sweeps.sweep_plan import with_seed
-from difflogic.scale.sweeps.sweep_results import make_row
-from difflogic.scale.sweeps.work import Control, Outcome, PlannedRun, run
+from difflogic.sweeps import work
+from difflogic.sweeps.backends import Backend, LocalBackend, WorkersLostError
+from difflogic.sweeps.directory import SweepDirectory
+from difflogic.sweeps.execution import CONTROL, Execution, default_jobs
+from difflogic.sweeps.sweep_plan import with_seed
+from difflogic.sweeps.sweep_results import make_row
+from difflogic.sweeps.work import Control, Outcome, PlannedRun, run
 from difflogic.system.errors import RunDirectoryError, StorageError
 from difflogic.training import session
 from tests.cli.processes import with_hook
-from tests.difflogic.scale.sweeps.small import execute_all, small_plan, timeless
+from tests.difflogic.sweeps.small import execute_all, small_plan, timeless
 
 LONG = small_plan(seeds=(0, 1), overrides=("training.epochs=200",))
 """Runs that are stopped or killed in the middle."""
@@ -72,7 +72,7 @@ def test_runs_equal_those_of_a_plain_session(tmp_path):
 
 HELD = """
 import os, time
-from difflogic.scale.sweeps import work
+from difflogic.sweeps import work
 
 def hold(self, result):
     if result.epoch == 100:
@@ -189,7 +189,7 @@ def test_a_run_on_another_machine_returns_its_files(tmp_path, monkeypatch):
     ],
 )
 def test_jobs_keep_all_cores_busy(monkeypatch, seeds, overrides, jobs):
-    monkeypatch.setattr("difflogic.scale.sweeps.execution.cpu_count", lambda: 8)
+    monkeypatch.setattr("difflogic.sweeps.execution.cpu_count", lambda: 8)
     assert default_jobs(small_plan(seeds=range(seeds), overrides=overrides)) == jobs
 
 

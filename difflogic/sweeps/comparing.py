@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from difflogic.scale.sweeps.sweep_plan import SweepPlan
-from difflogic.scale.sweeps.sweep_results import CONFIDENCE, Row, wilson_interval
+from difflogic.sweeps.sweep_plan import SweepPlan
+from difflogic.sweeps.sweep_results import CONFIDENCE, Row, wilson_interval
 
 RESAMPLES = 2000
 MEASURES: dict[str, Callable[[Row], int | None]] = {

@@ -6,7 +6,7 @@ import shlex
 import pytest
 
 from difflogic.config import load_config
-from difflogic.scale.sweeps.sweep_plan import (
+from difflogic.sweeps.sweep_plan import (
     MAX_NAME,
     Request,
     differences,
@@ -15,7 +15,7 @@ from difflogic.scale.sweeps.sweep_plan import (
     variant_names,
 )
 from difflogic.system.errors import ConfigError
-from tests.difflogic.scale.sweeps.small import TINY, small_plan
+from tests.difflogic.sweeps.small import TINY, small_plan
 
 
 def test_each_variant_is_the_configuration_with_its_overrides():

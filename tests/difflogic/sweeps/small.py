@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from difflogic.scale.sweeps.backends import LocalBackend
-from difflogic.scale.sweeps.directory import SweepDirectory
-from difflogic.scale.sweeps.execution import Execution
-from difflogic.scale.sweeps.sweep_plan import Request, SweepPlan, make_plan
-from difflogic.scale.sweeps.sweep_results import Row
-from difflogic.scale.verification.case import UNEVEN
+from difflogic.sweeps.backends import LocalBackend
+from difflogic.sweeps.directory import SweepDirectory
+from difflogic.sweeps.execution import Execution
+from difflogic.sweeps.sweep_plan import Request, SweepPlan, make_plan
+from difflogic.sweeps.sweep_results import Row
+from difflogic.verification.case import UNEVEN
 
 TINY = (
     *UNEVEN,

@@ -12,29 +12,29 @@ from pathlib import Path
 
 import pytest
 
-from difflogic.scale.sweeps import cluster
-from difflogic.scale.sweeps.cluster import ClusterError, ClusterLostError, DaskBackend
-from difflogic.scale.sweeps.directory import SweepDirectory
-from difflogic.scale.sweeps.execution import Execution
-from tests.difflogic.scale.sweeps.small import execute_all, small_plan, timeless
+from difflogic.sweeps import cluster
+from difflogic.sweeps.cluster import ClusterError, ClusterLostError, DaskBackend
+from difflogic.sweeps.directory import SweepDirectory
+from difflogic.sweeps.execution import Execution
+from tests.difflogic.sweeps.small import execute_all, small_plan, timeless
 
 pytestmark = pytest.mark.thorough
 
 pytest.importorskip("distributed")
 
-REPOSITORY = Path(__file__).resolve().parents[4]
+REPOSITORY = Path(__file__).resolve().parents[3]
 SEEDS = (0, 1, 2, 3)
 ENDLESS = small_plan(seeds=(0, 1), overrides=("training.epochs=1000000",))
 
 APART = """
-from difflogic.scale.sweeps import work
+from difflogic.sweeps import work
 work.Control.is_shared = lambda self: False
 """
 """Code for a worker that pretends to be on another machine."""
 
 HELD = """
 import os, time
-from difflogic.scale.sweeps import work
+from difflogic.sweeps import work
 
 def hold(self, result):
     self.write(result.epoch)
@@ -48,7 +48,7 @@ work.Beat.__call__ = hold
 
 TOLD = """
 import pathlib
-from difflogic.scale.sweeps import work
+from difflogic.sweeps import work
 work.Beat.__call__ = lambda self, result: pathlib.Path("begun").touch()
 """
 """Code for a worker whose runs make a file `begun` in their first epoch."""

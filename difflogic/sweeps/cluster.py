@@ -16,8 +16,8 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from difflogic.scale.sweeps.backends import Backend, WorkersLostError
-from difflogic.scale.sweeps.work import Control, Outcome, PlannedRun, run
+from difflogic.sweeps.backends import Backend, WorkersLostError
+from difflogic.sweeps.work import Control, Outcome, PlannedRun, run
 from difflogic.system.errors import ConfigError, TrainingError
 from difflogic.version import __version__
 

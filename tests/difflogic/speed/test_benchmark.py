@@ -8,8 +8,8 @@ import pytest
 
 from difflogic.config import load_config
 from difflogic.run.measures import PHASES
-from difflogic.scale.speed import benchmark, measurements
-from difflogic.scale.speed.measurements import Comparison, measure, of_ways, of_workers
+from difflogic.speed import benchmark, measurements
+from difflogic.speed.measurements import Comparison, measure, of_ways, of_workers
 from difflogic.training.plan import ParallelPlan
 from difflogic.training.searching import Trainer
 from tests.difflogic.training.tiny import growing, tiny

@@ -6,8 +6,8 @@ import statistics
 
 import pytest
 
-from difflogic.scale.sweeps.sweep_plan import Request, make_plan
-from difflogic.scale.sweeps.sweep_results import (
+from difflogic.sweeps.sweep_plan import Request, make_plan
+from difflogic.sweeps.sweep_results import (
     aggregate,
     make_row,
     to_csv,
@@ -15,7 +15,7 @@ from difflogic.scale.sweeps.sweep_results import (
     to_markdown,
     wilson_interval,
 )
-from tests.difflogic.scale.sweeps.small import small_plan
+from tests.difflogic.sweeps.small import small_plan
 
 PROVED = {"verdict": "proved", "text": "proved for every start from step 18 on", "from_step": 18}
 LATE = PROVED | {"text": "proved for every start from step 25 on", "from_step": 25}

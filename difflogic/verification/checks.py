@@ -22,17 +22,6 @@ from difflogic.engine.sharing import SEQUENTIAL, Sharing, Strategy
 from difflogic.run.measures import StepResult
 from difflogic.run.metrics import MetricsRow
 from difflogic.run.run_directory import RunDirectory
-from difflogic.scale.verification.case import Case, awkward_cases, case_of, hard_cases, uneven_run
-from difflogic.scale.verification.deviation import (
-    DIFFERENCE_TOLERANCE,
-    EXACT,
-    KERNEL_TOLERANCE,
-    SINGLE_TOLERANCE,
-    TRAINED_TOLERANCE,
-    Deviation,
-    distance,
-    relative,
-)
 from difflogic.system.array_types import Array
 from difflogic.system.machine import cpu_count
 from difflogic.system.quantities import counted
@@ -42,6 +31,17 @@ from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.sampling import draw_loss_steps, draw_samples
 from difflogic.training.searching import Trainer
 from difflogic.training.session import Session, execute
+from difflogic.verification.case import Case, awkward_cases, case_of, hard_cases, uneven_run
+from difflogic.verification.deviation import (
+    DIFFERENCE_TOLERANCE,
+    EXACT,
+    KERNEL_TOLERANCE,
+    SINGLE_TOLERANCE,
+    TRAINED_TOLERANCE,
+    Deviation,
+    distance,
+    relative,
+)
 
 SAMPLES = 3
 """Batch of the training checks, which divides evenly only among three of the worker counts."""

@@ -2,10 +2,10 @@
 
 import pytest
 
-from difflogic.scale.sweeps.directory import SweepDirectory
-from difflogic.scale.sweeps.sweep_plan import Request, make_plan
+from difflogic.sweeps.directory import SweepDirectory
+from difflogic.sweeps.sweep_plan import Request, make_plan
 from difflogic.system.errors import RunDirectoryError
-from tests.difflogic.scale.sweeps.small import small_plan
+from tests.difflogic.sweeps.small import small_plan
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ import math
 import pytest
 
 from difflogic.library.benchmarking import compare
-from difflogic.scale.speed import measurements
-from difflogic.scale.speed.measurements import (
+from difflogic.speed import measurements
+from difflogic.speed.measurements import (
     Comparison,
     Measurement,
     Setting,

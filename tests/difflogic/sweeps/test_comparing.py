@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from difflogic.scale.sweeps.comparing import compare, median
-from difflogic.scale.sweeps.sweep_results import Row, wilson_interval
+from difflogic.sweeps.comparing import compare, median
+from difflogic.sweeps.sweep_results import Row, wilson_interval
 
 
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=5))

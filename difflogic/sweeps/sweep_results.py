@@ -15,8 +15,8 @@ from statistics import NormalDist
 from typing import Any, Literal
 
 from difflogic.run.run_directory import TABLES
-from difflogic.scale.sweeps.directory import SweepDirectory
-from difflogic.scale.sweeps.sweep_plan import SweepPlan, Variant
+from difflogic.sweeps.directory import SweepDirectory
+from difflogic.sweeps.sweep_plan import SweepPlan, Variant
 from difflogic.system.json_values import json_value
 from difflogic.system.quantities import format_ranges
 from difflogic.system.templates import rendered

@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 from difflogic.config import Config
 from difflogic.engine.sharing import STRATEGIES
-from difflogic.scale.verification.case import uneven
-from difflogic.scale.verification.checks import FINISHING, with_levers
-from difflogic.scale.verification.deviation import EXACT, Deviation, distance
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.training.following import gather
 from difflogic.training.searching import Trainer
+from difflogic.verification.case import uneven
+from difflogic.verification.checks import FINISHING, with_levers
+from difflogic.verification.deviation import EXACT, Deviation, distance
 
 ONE = {"strategy": "sequential"}
 """The [parallel] section of the single process."""

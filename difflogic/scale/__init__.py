@@ -1,1 +1,0 @@
-"""Many runs and many workers: sweeps, speed, and comparisons of all ways to share work."""

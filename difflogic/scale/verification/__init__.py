@@ -1,9 +1,0 @@
-"""Comparisons of the fast paths with independent references."""
-
-from __future__ import annotations
-
-from difflogic.scale.verification.checks import equivalence
-from difflogic.scale.verification.deviation import Deviation
-from difflogic.scale.verification.rank_checks import ranks_change_nothing
-
-__all__ = ["Deviation", "equivalence", "ranks_change_nothing"]
