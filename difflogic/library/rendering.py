@@ -11,7 +11,13 @@ import numpy as np
 from difflogic.circuit.automaton import Automaton, places
 from difflogic.library import starts
 from difflogic.library.conditions import AS_TRAINED, Conditions
-from difflogic.library.exchange import MessageCallback, ProgressCallback, counter, require_output
+from difflogic.library.exchange import (
+    MessageCallback,
+    ProgressCallback,
+    counter,
+    require_output,
+    write_output,
+)
 from difflogic.library.groups import Frames
 from difflogic.library.loaded import Loaded, Source, load
 from difflogic.simulation import simulator
@@ -26,8 +32,8 @@ from difflogic.view.animation import (
     Animation,
     View,
     arrange,
+    encode,
     require_pixels,
-    write,
 )
 
 SIDE = 256
@@ -107,8 +113,9 @@ def render(
                 count(before + index + 1)
     labels = [f"step {step}" for step in shown]
     animation = Animation(pictures, labels, view.palette, frames.frames_per_second)
-    size_written = write(path, animation)
-    return Rendered(loaded, automaton, path, tuple(shown), height, width, size_written)
+    content = encode(animation, path.suffix)
+    write_output(path, content, force)
+    return Rendered(loaded, automaton, path, tuple(shown), height, width, len(content))
 
 
 def _frame_steps(steps: int, every: int, at: Sequence[int], still: bool) -> list[int]:

@@ -14,13 +14,14 @@ def rendered(
 ) -> str:
     """Return the text of a template that knows `values`, and may use `filters`.
 
-    It includes others by their paths, such as "formats/write_c.jinja".
+    It includes others by their paths, such as "formats/write_c.jinja". In HTML, texts are escaped.
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # slow to import
 
     environment = Environment(
         loader=FileSystemLoader(ROOT),
         undefined=StrictUndefined,
+        autoescape=template.suffix == ".html",
         trim_blocks=True,
         keep_trailing_newline=True,
     )

@@ -6,7 +6,6 @@ import io
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +14,6 @@ import numpy.typing as npt
 from difflogic.simulation.bit_grid import BitGrid
 from difflogic.simulation.state_picture import INK, PAPER
 from difflogic.system.errors import ConfigError
-from difflogic.system.files import write_whole
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -165,16 +163,6 @@ def require_pixels(frames: int, height: int, width: int) -> None:
             f"{frames} frames of {height}×{width} pixels are too many: show fewer steps (--every) "
             "or make cells smaller (--scale)"
         )
-
-
-def write(path: Path, animation: Animation) -> int:
-    """Write or replace a file of the kind that its suffix says; return its size in bytes.
-
-    Raises RunDirectoryError if that fails.
-    """
-    content = encode(animation, path.suffix)
-    write_whole(path, lambda file: file.write(content))
-    return len(content)
 
 
 def encode(animation: Animation, suffix: str) -> bytes:

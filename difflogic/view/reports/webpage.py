@@ -8,11 +8,12 @@ from typing import Any
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.gates import DECIDED
 from difflogic.inspection.equations import equations
+from difflogic.system.templates import rendered
 from difflogic.tasks import exhibit_of
 from difflogic.tasks.parts import Exhibit
 from difflogic.version import __version__
 from difflogic.view.reports import circuits, contents, curves, symbols
-from difflogic.view.reports.assets import asset, bundle, embedded, policy
+from difflogic.view.reports.assets import ASSETS, asset, bundle, embedded, policy
 from difflogic.view.reports.source import Source
 
 SCRIPTS = (
@@ -140,12 +141,11 @@ def _page(
     live: bool = False,
     **values: Any,
 ) -> str:
-    from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
     style, script = asset("report.css"), bundle(scripts)
-    environment = Environment(autoescape=True, undefined=StrictUndefined)
-    return environment.from_string(asset(template)).render(
+    return rendered(
+        ASSETS / template,
         policy=policy(style, script, live),
         live=live,
         style=Markup(style),
