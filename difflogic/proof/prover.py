@@ -82,9 +82,7 @@ def prove(question: Question, budget: Budget = QUICK) -> Answer:
     return found if isinstance(question, Convergence) else _kept(question, found, budget)
 
 
-def _kept(
-    question: Plane | AnyLength | Local | ListedStarts, found: Answer, budget: Budget
-) -> Answer:
+def _kept(question: Question, found: Answer, budget: Budget) -> Answer:
     """Decide whether damage stays local, too, if that is asked."""
     wound = getattr(question, "wound", None)
     if wound is None:

@@ -62,17 +62,21 @@ class Posed(Task):
     def __init__(self, starts, targets, **more: Any) -> None:
         self.starts, self.targets, self.more = starts, targets, more
         height, width = starts.shape[2:]
-        unread = {key: more.get(key, ()) for key in ("inputs",)}
-        self.section = SimpleNamespace(
-            **unread, height=height, width=width, loss_channels=more["visible"], kind="posed"
+        section = SimpleNamespace(
+            inputs=more.get("inputs", ()),
+            height=height,
+            width=width,
+            loss_channels=more["visible"],
+            kind="posed",
         )
-        self.automaton = SimpleNamespace(
+        automaton = SimpleNamespace(
             boundary=more["boundary"],
             steps=more["steps"],
             fire_rate=more["fire_rate"],
             channels=starts.shape[1],
             places=None,
         )
+        super().__init__(section, automaton)
 
     def but(self, **changes: Any) -> Posed:
         given = {"starts": self.starts, "targets": self.targets, **self.more, **changes}

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.gates import Op
 from difflogic.evaluation.assurance import assure_automaton
 from difflogic.proof import decide_equality
+from difflogic.proof.answer import Method
 from difflogic.proof.convergence.deciding import by_sets
 from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.verdict import Verdict
@@ -28,28 +30,14 @@ from tests.difflogic.proof.mutants import CLAIMS, FIELDS, Posed, judge, mutant, 
 PLACES = ("proof", "evaluation/assurance.py", "library/certifying.py")
 """Where verdicts are made."""
 
-METHODS = [
-    "ALL",
-    "EACH",
-    "HISTORIES",
-    "NEIGHBORHOODS",
-    "ORDERS",
-    "REPEATING",
-    "RUNS",
-    "SETS",
-    "SIZES",
-    "UNROLLED",
-    "METHODS",
-]
-
 NO_LIMITS = {
-    **dict.fromkeys(METHODS, "methods"),
     "AT_ONCE": "the size of a piece",
     "CENTER": "a neighbour's number",
     "EAST": "a neighbour's number",
     "FORMAT": "a name",
     "GO_ON": "words",
     "GRIDS": "words",
+    "METHODS": "the prover's, in order",
     "MOST_VALUES": "refuses to write a file",
     "NEVER": "stands for no number",
     "QUICK": "a budget",
@@ -79,14 +67,18 @@ def constants() -> dict[str, str]:
     return found
 
 
+def value_of(limit: str) -> Any:
+    return getattr(import_module(constants()[limit]), limit.rpartition(".")[2])
+
+
 def limits() -> list[str]:
-    return [name for name in constants() if name.rpartition(".")[2] not in NO_LIMITS]
+    names = [name for name in constants() if name.rpartition(".")[2] not in NO_LIMITS]
+    return [name for name in names if not isinstance(value_of(name), Method)]
 
 
 def shrink(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
     """Set a limit to its least in every module that has it, and in the defaults of functions."""
-    name, value = limit.rpartition(".")[2], None
-    value = getattr(import_module(constants()[limit]), name)
+    name, value = limit.rpartition(".")[2], value_of(limit)
     least = value[:1] if isinstance(value, tuple | range) else type(value)(1)
     for module in [each for key, each in sys.modules.items() if key.startswith("difflogic.")]:
         if vars(module).get(name) is value:
@@ -147,7 +139,7 @@ def test_the_least(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("limit", [name for name in limits() if ".sizes." in name])
+@pytest.mark.parametrize("limit", [name for name in limits() if ".all_sizes." in name])
 def test_larger_grids(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
     shrink(monkeypatch, limit)
 
