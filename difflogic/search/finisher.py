@@ -70,7 +70,7 @@ class Finished:
     candidates: int
     """Number of circuits tried."""
     polished: Polished | None = None
-    """The result of polishing, with the same `ops`; None if it was not polished."""
+    """What polishing gained; None if it was not polished."""
     late: bool = False
     """Whether it was verified and polished, but its proof begins after the training step. Then it
     does not count as exact."""
@@ -199,8 +199,6 @@ class Finisher(Verifier):
         if not self.can_prove or not self._settings.polish:
             return found
         budget, latest = self._settings.polish, self.judge.latest_step
-        polished = polish(self, found.ops, rng, budget, hasten)
+        ops, polished = polish(self, found.ops, rng, budget, hasten)
         late = latest is not None and (polished.after.from_step or 0) > latest
-        return replace(
-            found, ops=polished.ops, polished=polished, late=late, exact=found.exact and not late
-        )
+        return replace(found, ops=ops, polished=polished, late=late, exact=found.exact and not late)

@@ -13,7 +13,7 @@ step. A further search then reduces what is unknown there, and may use some more
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
@@ -63,20 +63,24 @@ class CircuitCost:
 
 @dataclass(frozen=True)
 class Polished:
-    """The result of polishing."""
+    """What polishing gained."""
 
-    ops: Ops
-    """Shape (parameters,)."""
     before: CircuitCost
     after: CircuitCost
     candidates: int
     """Number of circuits tried; each certificate counts as CERTIFICATE_COST."""
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON, each before and after."""
+        gates, steps = map(list, zip(astuple(self.before), astuple(self.after), strict=True))
+        from_step = None if None in steps else steps
+        return {"gates": gates, "from_step": from_step, "candidates": self.candidates}
+
 
 def polish(
     verifier: Verifier, verified: Ops, rng: np.random.Generator, budget: int, hasten: bool = True
-) -> Polished:
-    """Polish a `verified` circuit, trying about `budget` candidates at most.
+) -> tuple[Ops, Polished]:
+    """Return a polished circuit in place of a `verified` one, trying about `budget` candidates.
 
     The result is verified, and no worse in size and step. Gates that no loss channel depends on get
     the op A. If the certificate is late, spends up to HASTENING times the budget more to `hasten`
@@ -92,7 +96,7 @@ def polish(
             if not drift.is_later(latest):
                 spent += drift.shrink(budget)
                 break
-    return Polished(drift.tidied(), before, drift.best, spent)
+    return drift.tidied(), Polished(before, drift.best, spent)
 
 
 Proposal = tuple[npt.NDArray[Any], npt.NDArray[Any]]

@@ -79,7 +79,7 @@ class Rewirer:
         """Return what was found, with the costs of its circuit and of the smaller one."""
         model = replace(self._start, logits=np.eye(OPS, dtype=np.float32)[found.ops])
         before, after = (self._cost(each) for each in (model, self.complete(model)))
-        return replace(found, polished=Polished(found.ops, before, after, self._settings.polish))
+        return replace(found, polished=Polished(before, after, self._settings.polish))
 
     def complete(self, model: Model) -> Model:
         """Return the rewired model in place of `model`."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import astuple
 from enum import IntEnum
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy.typing as npt
 
 from difflogic.config import Config
 from difflogic.search.finisher import AnyFinisher, Finished
-from difflogic.search.polish import Polished
+from difflogic.search.polish import CircuitCost, Polished
 from difflogic.search.walk import OnProgress
 from difflogic.system.array_types import Array
 from difflogic.system.callbacks import ignore
@@ -50,18 +51,6 @@ class Best(NamedTuple):
         return Status(min(self.known, Status.EXACT))
 
 
-@dataclass(frozen=True)
-class Gain:
-    """What polishing gained, as (before, after)."""
-
-    gates: tuple[int, int]
-    """Active gates that the loss channels ever depend on."""
-    from_step: tuple[int, int] | None
-    """The step, or round, from which a certificate holds, if there is one."""
-    candidates: int
-    """Number of circuits tried."""
-
-
 class BestCircuit:
     """Regularly checks and finishes the circuit in training, and keeps the best one.
 
@@ -73,7 +62,7 @@ class BestCircuit:
         self._training, self._finishing = config.training, config.finishing
         self._logits = np.zeros_like(logits)
         self._best: Best | None = None
-        self.gain: Gain | None = None
+        self.gain: Polished | None = None
         """What polishing the verified circuit gained; None if none was polished."""
 
     def forget(self) -> None:
@@ -166,7 +155,7 @@ class BestCircuit:
         found = finisher.polish(found, rng, hasten)
         if found.polished is not None:
             make_most_probable(self._logits, found.ops)
-            self.gain = _gain(found.polished)
+            self.gain = found.polished
         if found.late:
             self._best = self._best._replace(known=Status.LATE)
         return found
@@ -190,25 +179,21 @@ class BestCircuit:
             self.gain = _gain_from_array(state["polished"])
 
 
-def _gain(polished: Polished) -> Gain:
-    before, after = polished.before, polished.after
-    first, last = before.from_step, after.from_step
-    steps = None if first is None or last is None else (first, last)
-    return Gain((before.gates, after.gates), steps, polished.candidates)
-
-
-def _gain_to_array(gain: Gain | None) -> Array:
+def _gain_to_array(gain: Polished | None) -> Array:
     """Return gates and steps, each before and after, and candidates, (5,) int64."""
     if gain is None:
         return np.full(5, MISSING, np.int64)
-    steps = gain.from_step or (MISSING, MISSING)
-    return np.array([*gain.gates, *steps, gain.candidates], np.int64)
+    costs = zip(astuple(gain.before), astuple(gain.after), strict=True)
+    values = [*chain(*costs), gain.candidates]
+    return np.array([MISSING if value is None else value for value in values], np.int64)
 
 
-def _gain_from_array(values: Array) -> Gain | None:
-    before, after, step, later_step, candidates = values.tolist()
-    steps = None if step == MISSING else (step, later_step)
-    return None if before == MISSING else Gain((before, after), steps, candidates)
+def _gain_from_array(values: Array) -> Polished | None:
+    gates, fewer, *steps, candidates = values.tolist()
+    if gates == MISSING:
+        return None
+    step, sooner = (None if each == MISSING else each for each in steps)
+    return Polished(CircuitCost(gates, step), CircuitCost(fewer, sooner), candidates)
 
 
 def make_most_probable(logits: Array, ops: npt.NDArray[np.uint8]) -> None:

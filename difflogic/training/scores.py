@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from difflogic.config import Config
@@ -43,7 +42,7 @@ def summarize(config: Config, trainer: Trainer, history: History, resumed: int) 
         "exact_epoch": trainer.exact_epoch,
         **({"attempts": attempts} if config.training.restart_every else {}),
         "searched": config.finishing.candidates > 0,
-        "polished": None if trainer.gain is None else asdict(trainer.gain),
+        "polished": None if trainer.gain is None else trainer.gain.as_dict(),
         "corrected": None if trainer.correction is None else trainer.correction.as_dict(),
         "scores": {
             "soft_loss": last.soft_loss if last else None,

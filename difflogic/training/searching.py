@@ -17,6 +17,7 @@ from difflogic.run.measures import StepResult
 from difflogic.search.corrector import Corrector
 from difflogic.search.finisher import AnyFinisher, Correction, Finished, Finisher
 from difflogic.search.footprint import ROUND
+from difflogic.search.polish import Polished
 from difflogic.search.rewirer import Rewirer
 from difflogic.search.sensitivity import GradientSensitivity
 from difflogic.search.toughness import Toughness
@@ -26,7 +27,7 @@ from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.system.streams import Purpose
 from difflogic.tasks import Task
-from difflogic.training.best import BestCircuit, Gain
+from difflogic.training.best import BestCircuit
 from difflogic.training.compiling import Compilation
 from difflogic.training.sampling import Samples, staged
 from difflogic.training.trainer import Attempt, Descent
@@ -220,7 +221,7 @@ class Trainer(Descent):
         return self._best.exact_epoch
 
     @property
-    def gain(self) -> Gain | None:
+    def gain(self) -> Polished | None:
         """What polishing the verified circuit gained; None if none was polished."""
         return self._best.gain
 

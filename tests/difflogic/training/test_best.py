@@ -15,7 +15,7 @@ from difflogic.search.finisher import Finished
 from difflogic.search.polish import CircuitCost, Polished
 from difflogic.system.jit import JIT
 from difflogic.tasks import make_task
-from difflogic.training.best import BestCircuit, Gain, make_most_probable
+from difflogic.training.best import BestCircuit, make_most_probable
 from difflogic.training.session import execute
 from tests.difflogic.training.tiny import (
     growing,
@@ -123,7 +123,7 @@ class Late(GivenSearches):
     def polish(self, found, rng, hasten):
         step, before = next(self.steps), CircuitCost(9, 25)
         self.hastened.append(hasten)
-        made = Polished(found.ops, before, CircuitCost(7, step), 11)
+        made = Polished(before, CircuitCost(7, step), 11)
         late = step > 20
         return replace(found, polished=made, late=late, exact=not late)
 
@@ -149,7 +149,9 @@ def test_a_late_proof_keeps_the_circuit_and_the_run_continues():
         assert found.exact == (fresh == 0 and not found.late)
         assert (best.logits.argmax(axis=0) == kept).all()
         assert best.exact_epoch == since
-        assert best.gain == (None if proved is None else Gain((9, 7), (25, proved), 11))
+        assert best.gain == (
+            None if proved is None else Polished(CircuitCost(9, 25), CircuitCost(7, proved), 11)
+        )
         state = best.state()
         best, _ = best_circuit("finishing.polish=10")
         best.restore(state)
@@ -195,19 +197,19 @@ def test_a_verified_circuit_is_polished_once_at_any_worker_count(tmp_path):
         gains.append(trainer.gain)
         assert wrong_in(trainer.result) == 0
     assert gains[0] == gains[1]
-    assert gains[0].gates[1] < gains[0].gates[0]
-    assert (gains[0].from_step, gains[2]) == (None, None)
+    assert gains[0].after < gains[0].before
+    assert (gains[0].as_dict()["from_step"], gains[2]) == (None, None)
     for name, value in states[0].items():
         np.testing.assert_array_equal(states[1][name], value)
     np.testing.assert_array_equal(states[2]["logits"], states[0]["logits"])
     assert "polished" not in states[2]
     polished = [check.polished for check in checks if check.polished is not None]
     assert len(polished) == 2  # once in each of the two runs
-    assert (polished[0].before.gates, polished[0].after.gates) == gains[0].gates
+    assert polished == gains[:2]
     execute(config(1, 300), tmp_path, should_stop=stop_after(33))
     summary = execute(config(2, 300), tmp_path)
     assert summary["resumed"] == 1
-    assert tuple(summary["polished"]["gates"]) == gains[0].gates
+    assert summary["polished"] == gains[0].as_dict()
     with np.load(tmp_path / "model.npz") as model:
         np.testing.assert_array_equal(model["logits"], states[0]["best_logits"].T)
 
