@@ -7,17 +7,19 @@ next state is inverted where the diagram says so.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.gates import PASS_THROUGH, Op
+from difflogic.circuit.gates import PASS_THROUGH, Op, fixed_logits
 from difflogic.circuit.layer import levels_of, staged
 from difflogic.circuit.netlist import WiredLayers
 from difflogic.circuit.wiring import Wiring
 from difflogic.pictures.decision_diagram import CONSTANT, DecisionDiagram
 from difflogic.pictures.places import Places
+from difflogic.system.array_types import Array
 
 Ints = npt.NDArray[np.integer]
 
@@ -25,19 +27,7 @@ NEW = -1
 """Stands for the parameter of a gate that the circuit did not have."""
 
 
-@dataclass(frozen=True)
-class Corrected:
-    """A circuit with the gates that correct it."""
-
-    layers: WiredLayers
-    origin: Ints
-    """Each parameter's number in the circuit before, or NEW."""
-    ops: npt.NDArray[np.uint8]
-    """The ops of new gates, (parameters,)."""
-
-
-@dataclass
-class _Gates:
+class _Gates(NamedTuple):
     """Gates of one layer, without counters; `a` and `b` are numbers of gates in the layer before.
 
     Gates with an `origin` keep their own logits, and have no `op`.
@@ -57,15 +47,13 @@ class _Gates:
         return cls(op, a, b, np.full(len(op), NEW))
 
     def beside(self, other: _Gates) -> _Gates:
-        return _Gates(*map(np.concatenate, zip(self.parts, other.parts, strict=True)))
-
-    @property
-    def parts(self) -> tuple[Ints, ...]:
-        return self.op, self.a, self.b, self.origin
+        return _Gates(*map(np.concatenate, zip(self, other, strict=True)))
 
 
-def add_correction(layers: WiredLayers, places: Places, diagram: DecisionDiagram) -> Corrected:
-    """Return a circuit whose visible outputs are inverted where `diagram` is 1.
+def add_correction(
+    layers: WiredLayers, logits: Array, places: Places, diagram: DecisionDiagram
+) -> tuple[WiredLayers, Array]:
+    """Invert the visible outputs where `diagram` is 1. Return the circuit and its logits.
 
     The diagram's inputs are the switch, if there is one, and the place's bits, in the order of
     their channels; its outputs are the channels that are learned.
@@ -90,7 +78,10 @@ def add_correction(layers: WiredLayers, places: Places, diagram: DecisionDiagram
     b = own.copy()
     b[~constant] = before + shown
     found.append(_Gates.new(op, own, b))
-    return _counted(layers, places, found, inputs)
+    made, origin, ops = _counted(layers, places, found, inputs)
+    old, changed = origin != NEW, fixed_logits(ops, logits.dtype)
+    changed[old] = logits[origin[old]]
+    return made, changed
 
 
 def _learned_layers(layers: WiredLayers, places: Places) -> tuple[list[_Gates], int]:
@@ -111,8 +102,13 @@ def _learned_layers(layers: WiredLayers, places: Places) -> tuple[list[_Gates], 
     return found, len(inputs)
 
 
-def _counted(layers: WiredLayers, places: Places, found: list[_Gates], inputs: int) -> Corrected:
-    """Return the layers with their counters, which go on beside new layers."""
+def _counted(
+    layers: WiredLayers, places: Places, found: list[_Gates], inputs: int
+) -> tuple[WiredLayers, Ints, npt.NDArray[np.uint8]]:
+    """Return the layers with their counters, which go on beside new layers.
+
+    Also returns each parameter's number before, or NEW, and the ops of new gates, (parameters,).
+    """
     sizes, wired = layers.architecture, []
     for layer in found:
         wired.append(Wiring(inputs, layer.a.astype(np.int32), layer.b.astype(np.int32)))
@@ -128,4 +124,4 @@ def _counted(layers: WiredLayers, places: Places, found: list[_Gates], inputs: i
         origin[some], ops[some] = layer.origin, layer.op
         origin[some.stop : end + wiring.gates] = NEW
         end += wiring.gates
-    return Corrected(made, origin, ops)
+    return made, origin, ops

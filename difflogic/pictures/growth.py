@@ -48,29 +48,23 @@ class Growth:
         is_tough = self.places is not None and self.places.tough
         return longer + 1 + (shorter + 1) // 2 * is_tough
 
-    def start_state(self, channels: int) -> Bits:
-        """Return the state that the picture grows from, shape (channels, height, width)."""
+    def starts(self, channels: int) -> list[Bits]:
+        """Return the state that each picture grows from, shape (channels, height, width)."""
         shape = channels, self.height, self.width
+        nothing, one_cell = np.zeros(shape, np.uint8), center_start(*shape)
         if self.start == "places" and self.places is not None:
-            return self.places.settled(*shape)
-        return center_start(*shape) if self.start == "center" else np.zeros(shape, np.uint8)
-
-    def second_start(self, channels: int) -> Bits:
-        """Return the state that the second picture grows from, shape (channels, height, width)."""
-        if self.start != "places" or self.places is None:
-            return center_start(channels, self.height, self.width)
-        state = self.start_state(channels)
-        state[channels - self.places.known] = 1
-        return state
+            nothing = self.places.settled(*shape)
+            one_cell = nothing.copy()
+            one_cell[channels - self.places.known] = 1  # the switch
+        if self.second:
+            return [nothing, one_cell]
+        return [one_cell if self.start == "center" else nothing]
 
     @property
     def damages(self) -> dict[int, int]:
         """The number of squares of each side. Large grids have more than fit in memory."""
-        found = {}
-        for side in self.heal:
-            rows, columns = self._stretches(side)
-            found[side] = len(rows) * len(columns)
-        return found
+        cut = {side: (side - 1) * (self.boundary == "zero") for side in self.heal}
+        return {side: (self.height - less) * (self.width - less) for side, less in cut.items()}
 
     def squares(self, side: int) -> Bits:
         """Return a square of cells in every place, (squares, height, width).

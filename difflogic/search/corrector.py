@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.gates import fixed_logits
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.layout import Grid
 from difflogic.evaluation.exactness import assure
 from difflogic.evaluation.trial import Ops
 from difflogic.model.model import Model
-from difflogic.pictures.correction import NEW, add_correction
+from difflogic.pictures.correction import add_correction
 from difflogic.pictures.decision_diagram import FREE, DecisionDiagram, smallest_diagram
 from difflogic.pictures.places import Places
 from difflogic.search.finisher import Correction, Finished
@@ -104,10 +103,7 @@ class Corrector:
 
 
 def _with_correction(model: Model, diagram: DecisionDiagram, places: Places) -> Model:
-    found = add_correction(model.layers, places, diagram)
-    logits = fixed_logits(found.ops, model.logits.dtype)
-    old = found.origin != NEW
-    logits[old] = model.logits[found.origin[old]]
-    gates = found.layers.architecture.update
+    layers, logits = add_correction(model.layers, model.logits, places, diagram)
+    gates = layers.architecture.update
     config = model.config.with_sections(update={"gates": gates, "corrected": True})
-    return Model(found.layers, logits, config)
+    return Model(layers, logits, config)

@@ -16,7 +16,7 @@ from difflogic.tasks.examples import ExamplesTask
 from difflogic.tasks.flood import DeadEnds, Flood
 from difflogic.tasks.life import Life
 from difflogic.tasks.line import Line
-from difflogic.tasks.parts import Exhibit, InapplicableError, Preview, Sample
+from difflogic.tasks.parts import InapplicableError, Preview, Sample
 from difflogic.tasks.pattern import Pattern
 from difflogic.tasks.section import AutomatonConfig, TaskSection
 
@@ -30,7 +30,6 @@ __all__ = [
     "Task",
     "TaskSection",
     "draw_batch",
-    "exhibit_of",
     "is_custom",
     "later_steps",
     "make_task",
@@ -91,11 +90,6 @@ def make_task(config: HasTask) -> Task:
     if isinstance(section, CustomSection):
         return custom.make(section, config.automaton)
     return task_class(section)(section, config.automaton)
-
-
-def exhibit_of(config: HasTask) -> Exhibit:
-    """Return how a page presents the task; the default if its code is not loaded."""
-    return make_task(config).exhibit if custom.is_loaded(config.task) else Exhibit()
 
 
 def require_task(config: HasTask, kind: str, name: str) -> None:

@@ -145,7 +145,7 @@ class Pattern(Task):
     @cached_property
     def start_state(self) -> Bits:
         """Shape (channels, height, width)."""
-        return self.growth.start_state(self.channels)
+        return self.growth.starts(self.channels)[0]
 
     @cached_property
     def target(self) -> npt.NDArray[np.float64]:
@@ -173,7 +173,7 @@ class Pattern(Task):
     def _cases(self) -> Cases | None:
         if not self.growth.second:
             return None
-        starts = self.growth.start_state(self.channels), self.growth.second_start(self.channels)
+        starts = self.growth.starts(self.channels)
         pictures = self._picture, parse_picture(self.section.second, len(self._picture))
         note = "These are all: zeros, and one cell."
         automaton, names = self.automaton, ("nothing", "one cell")

@@ -9,7 +9,7 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.gates import DECIDED
 from difflogic.inspection.equations import equations
 from difflogic.system.templates import rendered
-from difflogic.tasks import exhibit_of
+from difflogic.tasks import custom, make_task
 from difflogic.tasks.parts import Exhibit
 from difflogic.version import __version__
 from difflogic.view.reports import circuits, contents, curves, symbols
@@ -108,7 +108,9 @@ def _data(
 
 
 def _exhibit(source: Source) -> Exhibit:
-    return Exhibit() if source.model is None else exhibit_of(source.model.config)
+    if source.model is None or not custom.is_loaded(source.model.config.task):
+        return Exhibit()
+    return make_task(source.model.config).exhibit
 
 
 def _report(source: Source, small: Automaton, data: Mapping[str, Any], **values: Any) -> str:

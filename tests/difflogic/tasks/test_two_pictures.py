@@ -36,6 +36,8 @@ def test_each_start_grows_its_own_picture_which_stays_and_heals(images):
     growth = experiment_for(read_two(*paths), PictureOptions(heal=True))
     config = load_config(growth.default, [*growth.overrides, "training.seed=1"])
     task = make_task(config)
+    changed = load_config(growth.default, [*growth.overrides, "task.start=center"])
+    assert not make_task(changed).cases().starts[0].any()
     with Trainer(config) as trainer:
         while not trainer.done:
             trainer.step()
