@@ -102,14 +102,14 @@ class Conditions:
     start: Annotated[
         Start,
         Opt(
-            "Start state: random, center, zeros, or a file (image, scaled to the grid; text "
-            "picture; .rle, .cells, .lif; .npz state, or a film with --frame)",
+            "Start state: random, center, zeros, or a file (image, text picture, .rle, .cells, "
+            ".lif, .npz; a film with --frame)",
             "START",
             shown="as trained",
         ),
     ] = None
-    """An .npz file holds a state or an array. An array of bits has the shape (rows, columns),
-    (visible channels, rows, columns) or (channels, height, width)."""
+    """An image is scaled to the grid. An .npz file holds a state or an array. An array of bits has
+    the shape (rows, columns), (visible channels, rows, columns) or (channels, height, width)."""
     frame: Annotated[
         int | Literal["last"] | None,
         Range(0, 10**9),
