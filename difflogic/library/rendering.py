@@ -24,7 +24,8 @@ from difflogic.simulation import simulator
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.simulator import Simulator, choose_engine, require_memory
 from difflogic.system.callbacks import ignore
-from difflogic.system.errors import ConfigError
+from difflogic.system.errors import ConfigError, shorten
+from difflogic.system.quantities import format_ranges
 from difflogic.view.animation import (
     BACKGROUND,
     MOST_COLORED,
@@ -141,8 +142,8 @@ def _view(automaton: Automaton, channels: Sequence[int], sheet: bool) -> View:
     unknown = sorted(set(channels) - set(labels))
     if unknown:
         raise ConfigError(
-            f"no channel {unknown[0]}: the circuit has {', '.join(map(str, labels[:16]))}"
-            f"{' …' if len(labels) > 16 else ''} (--unsimplified keeps all trained channels)"
+            f"no channel {unknown[0]}: the circuit has {shorten(format_ranges(labels))} "
+            "(--unsimplified keeps all trained channels)"
         )
     chosen = tuple(channels) or (labels if sheet else automaton.visible)
     named = automaton.palette if chosen == automaton.visible and not sheet else ()

@@ -27,8 +27,9 @@ from difflogic.simulation.bit_grid import BitGrid, pack
 from difflogic.simulation.simulator import MOST_STEPS, Simulator
 from difflogic.system.archive import NpzReader, Parts, is_archive, write_npz
 from difflogic.system.array_types import Bits
-from difflogic.system.errors import ConfigError, MissingFileError
+from difflogic.system.errors import ConfigError, MissingFileError, shorten
 from difflogic.system.files import read_named, write_whole
+from difflogic.system.quantities import format_ranges
 from difflogic.system.subject import about
 
 NAMES = ("random", "center", "zeros")
@@ -45,8 +46,6 @@ MARGIN = 2**16
 """Bytes of a state besides the cells: names, headers, checksums."""
 MOST_ARRAY = 2**26
 """Most bytes of a plain array."""
-SHOWN = 16
-"""Most labels that a message lists."""
 
 
 def prepare(
@@ -227,11 +226,7 @@ def _misfit(
             f"use --size {size[0]}x{size[1]}"
         )
     if labels != simulator.circuit.labels:
-        theirs, ours = (_listed(each) for each in (labels, simulator.circuit.labels))
+        both = labels, simulator.circuit.labels
+        theirs, ours = (shorten(format_ranges(each)) for each in both)
         return f"has the channels {theirs}, but the circuit has {ours}"
     return None
-
-
-def _listed(labels: tuple[int, ...]) -> str:
-    text = ", ".join(map(str, labels[:SHOWN]))
-    return text if len(labels) <= SHOWN else f"{text} … ({len(labels)} in all)"

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from difflogic.config import Config, load_config
 from difflogic.library.loaded import Loaded, Source, load
-from difflogic.system.errors import ConfigError
-from difflogic.system.quantities import counted
+from difflogic.system.errors import ConfigError, shorten
+from difflogic.system.quantities import counted, format_ranges
 from difflogic.tasks import make_task
 from difflogic.tasks.code import allow_code as run_code
 
@@ -36,10 +34,11 @@ def experiment_of(loaded: Loaded, experiment: Config | str | None) -> Config | N
     automaton, task = loaded.automaton, make_task(config)
     labels = automaton.circuit.labels
     if task.loss_channels != automaton.visible or max(labels) >= task.channels:
+        some = task.loss_channels, labels, automaton.visible
+        compared, known, visible = (shorten(format_ranges(each)) for each in some)
         raise ConfigError(
             f"task {config.name}: it has {counted(task.channels, 'channel')} and compares "
-            f"{_list(task.loss_channels)}, but the circuit has the channels {_list(labels)}, with "
-            f"{_list(automaton.visible)} visible"
+            f"{compared}, but the circuit has the channels {known}, with {visible} visible"
         )
     require_same("boundary", config, loaded)
     return config
@@ -52,7 +51,3 @@ def require_same(key: str, config: Config, loaded: Loaded) -> None:
         raise ConfigError(
             f"task {config.name}: its {key} is {asked}, but that of {loaded.name} is {found}"
         )
-
-
-def _list(numbers: Sequence[int]) -> str:
-    return ", ".join(map(str, numbers[:8])) + (", …" if len(numbers) > 8 else "")

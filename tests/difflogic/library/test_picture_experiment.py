@@ -11,7 +11,7 @@ from difflogic.library.groups import PictureOptions
 from difflogic.library.picture_experiment import experiment_for
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
-from difflogic.pictures.picture import Picture, read, read_two
+from difflogic.pictures.picture import Picture, read
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
 
@@ -111,14 +111,3 @@ def test_unsuitable_pictures_are_refused(tmp_path):
         channels = 64 if options == "channels" else None
         with pytest.raises(ConfigError, match=f"more than {most}"):
             experiment_for(picture, PictureOptions(heal=max(shape) == 65, channels=channels))
-
-
-def test_a_second_image_of_one_colour_is_refused(tmp_path):
-    for name, colour in (("two.png", (0, 0, 255)), ("one.png", (255, 0, 0))):
-        image = Image.new("RGB", (8, 8), (255, 0, 0))
-        image.paste(colour, (2, 2, 5, 5))
-        image.save(tmp_path / name)
-    names = [str(tmp_path / name) for name in ("two.png", "one.png")]
-    for pair in (names, names[::-1]):
-        with pytest.raises(ConfigError, match=r"one\.png: the image has one colour"):
-            read_two(*pair)

@@ -76,8 +76,9 @@ def test_invalid_pairs(images, tmp_path):
     small = tmp_path / "small.png"
     image = Image.new("RGB", (4, 4), "red")
     image.save(small)
-    with pytest.raises(ConfigError, match=r"small\.png: the image has one colour"):
-        read_two(paths[0], str(small))
+    for pair in ((paths[0], str(small)), (str(small), paths[0])):
+        with pytest.raises(ConfigError, match=r"small\.png: the image has one colour"):
+            read_two(*pair)
     image.putpixel((0, 0), (255, 255, 255))
     image.save(small)
     with pytest.raises(ConfigError, match="make both of one size"):
