@@ -15,7 +15,7 @@ from difflogic.library.exchange import ProgressCallback, require_output, write_o
 from difflogic.library.loaded import Loaded, Source, load
 from difflogic.library.simplifying import small_form
 from difflogic.library.trusting import load_trusted
-from difflogic.run.run_directory import saved_model
+from difflogic.run.run_directory import LAST, newest, saved_model
 from difflogic.sweeps.directory import SweepDirectory
 from difflogic.sweeps.sweep_results import aggregate, make_row
 from difflogic.system.callbacks import ignore
@@ -132,7 +132,7 @@ def plot(source: str | Path, file: str | Path | None = None, *, force: bool = Fa
     """
     path = None if file is None else require_output(file, FIGURE_SUFFIXES, force)
     require_matplotlib()
-    directory = SweepDirectory(Path(source))
+    directory = SweepDirectory(newest().path if str(source) == LAST else Path(source))
     is_sweep = directory.exists
     with styled():
         made = _sweep(directory) if is_sweep else _run(source)

@@ -106,17 +106,10 @@ class OpenedRun:
     def _usable_summary(self, config: Config) -> dict[str, Any] | None:
         """Return the run's summary; None if it is missing or must be made again."""
         try:
-            found = summaries.read_summary(self.run)
+            return summaries.read_summary(self.run, config)
         except RunDirectoryError as error:
-            self._on_message(f"warning: {error}: it is made again")
+            self._on_message(f"warning: {error}: it is made again, if a checkpoint can be used")
             return None
-        if found is not None and found["finished"]:
-            problem = summaries.problem(self.run, found, config)
-            if problem is not None:
-                again = "it is made again, if a checkpoint can be used"
-                self._on_message(f"warning: {problem}: {again}")
-                return None
-        return found
 
     def _extend(self) -> None:
         self.config = extended(self.config, self._given)

@@ -35,7 +35,7 @@ def find_resume_point(
             on_message(f"warning: {problem}: went back to {path.name}")
         _note_other_origin(checkpoint, config.parallel.device, on_message)
         return checkpoint, history
-    if not problems and not run.has_results:
+    if not (problems or run.model.exists() or run.summary.exists()):  # written after an epoch
         return None
     listed = "\n  ".join(problems or ["there is no checkpoint in it"])
     kept = config.run.start_sha256 is not None

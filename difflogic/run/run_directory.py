@@ -250,11 +250,6 @@ class RunDirectory:
         found = self.strangers
         return not found or (found == [files.START] and (self.path / LOCK).exists())
 
-    @property
-    def has_results(self) -> bool:
-        """Whether it has files that only a run of at least one epoch writes."""
-        return self.model.exists() or self.summary.exists()
-
     def discard(self) -> None:
         """Remove the files of a run that has no results."""
         with suppress(OSError):

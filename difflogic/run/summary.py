@@ -135,30 +135,33 @@ def write_summary(run: RunDirectory, results: Mapping[str, Any]) -> Path:
     return run.write(run.summary, render(results, found))
 
 
-def read_summary(run: RunDirectory) -> dict[str, Any] | None:
-    """Return summary.json, or None if it is missing. Raises RunDirectoryError if damaged."""
+def read_summary(run: RunDirectory, config: Config | None = None) -> dict[str, Any] | None:
+    """Return summary.json, or None if it is missing. Raises RunDirectoryError if it is damaged.
+
+    With the run's configuration, also raises it if the files of a finished run do not match.
+    """
     try:
-        return parse(read_inside(run.summary, MAX_BYTES))
+        found = parse(read_inside(run.summary, MAX_BYTES))
     except FileNotFoundError:
         return None
     except ValueError as error:
         raise RunDirectoryError(f"{run.summary}: is damaged: {error}") from None
+    if config is not None and found["finished"]:
+        _require_its_files(run, found, config)
+    return found
 
 
-def problem(run: RunDirectory, results: Mapping[str, Any], config: Config) -> str | None:
-    """Return what is wrong with the files of a finished run; None if they match its summary.
-
-    `results` is the summary, `config` the run's configuration.
-    """
+def _require_its_files(run: RunDirectory, results: Mapping[str, Any], config: Config) -> None:
     if results["seed"] != config.training.seed or results["experiment"] != config.name:
-        return f"{run.summary}: is that of another run"
+        raise RunDirectoryError(f"{run.summary}: is that of another run")
     for path in run.summed_up:
         try:
-            if digest(path) != results[FILES].get(path.name):
-                return f"{path}: is damaged, or of another run"
+            found = digest(path)
         except OSError as error:
-            return f"{path}: {'is missing' if error.errno == ENOENT else reason(error)}"
-    return None
+            what = "is missing" if error.errno == ENOENT else reason(error)
+            raise RunDirectoryError(f"{path}: {what}") from None
+        if found != results[FILES].get(path.name):
+            raise RunDirectoryError(f"{path}: is damaged, or of another run")
 
 
 def render(summary: Mapping[str, Any], files: Mapping[str, str]) -> str:

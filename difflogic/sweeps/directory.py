@@ -14,7 +14,7 @@ import tomli_w
 from difflogic.config import config_from_dict
 from difflogic.run.run_directory import SWEEP, RunDirectory
 from difflogic.run.settings import differing, read_config
-from difflogic.run.summary import problem, read_summary
+from difflogic.run.summary import read_summary
 from difflogic.sweeps.sweep_plan import Request, SweepPlan, Variant, differences, lookup, with_seed
 from difflogic.system.errors import ConfigError, RunDirectoryError
 from difflogic.system.files import for_shell, is_there, read_inside, refused, require_directory
@@ -175,15 +175,14 @@ class SweepDirectory(RunDirectory):
         if changes:
             return RunState(problem=f"{path}: is another run: {', '.join(changes)}", foreign=True)
         try:
-            summary = read_summary(run)
+            summary = read_summary(run, config)
         except RunDirectoryError as error:
             return RunState(problem=str(error))
         # If the run was extended by hand, its job will report that it no longer fits.
         epochs = config.training.epochs
         if summary is None or not summary["finished"] or summary["epochs_requested"] != epochs:
             return RunState()
-        found = problem(run, summary, config)
-        return RunState(summary) if found is None else RunState(problem=found)
+        return RunState(summary)
 
     def set_aside(self, variant: Variant, seed: int) -> Path:
         """Rename a foreign directory in a run's place; return its new path."""
