@@ -140,7 +140,7 @@ def test_a_task_with_another_boundary(verify, tmp_path):
     [
         ("checkerboard", "--size 4096x4096", "from 1 to 256"),
         ("checkerboard", "--task chess", "chess"),
-        ("checkerboard", "--task letter-g", "compares 0, 1, 2"),
+        ("checkerboard", "--task letter-g", "compares 0-2"),
         ("checkerboard", "-o there.json", "--force"),
         ("checkerboard", "-o d.json --size 8x8 --size 9x9", "one grid"),
         ("blinker", "", "use --task to name an experiment"),
