@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from difflogic.library.rendering import render as render
     from difflogic.library.reporting import plot as plot
     from difflogic.library.reporting import report as report
-    from difflogic.library.ruling import rule as rule
     from difflogic.library.serving import watch as watch
+    from difflogic.library.signals import rule as rule
     from difflogic.library.simplifying import simplify as simplify
     from difflogic.library.simulating import simulate as simulate
     from difflogic.library.sweeping import sweep as sweep
@@ -80,7 +80,7 @@ _NAMES = {
     "difflogic.library.loaded_circuit": "load",
     "difflogic.library.rendering": "render",
     "difflogic.library.reporting": "plot report",
-    "difflogic.library.ruling": "rule",
+    "difflogic.library.signals": "rule",
     "difflogic.library.serving": "watch",
     "difflogic.library.proving": "certify prove",
     "difflogic.library.simplifying": "simplify",

@@ -13,21 +13,21 @@ SOURCES = {
     r"\bfewest\b|\bneeds? fewer\b": {"difflogic/identification/explanation.py"},
     r"\bdetermined\b": {
         "difflogic/identification/explanation.py",
-        "difflogic/identification/solving.py",  # counts them while it asks
+        "difflogic/identification/solver.py",  # counts them while it asks
     },
     r"(?<!not )proved for every (?!state)": {
-        "difflogic/proof/convergence/deciding.py",
+        "difflogic/proof/convergence/methods.py",
         "difflogic/proof/convergence/all_sizes.py",
         "difflogic/proof/every_length.py",
         "difflogic/proof/every_size.py",
     },
     r"proved at step": {"difflogic/proof/cases.py"},
     r"keep missing the target": {
-        "difflogic/proof/convergence/deciding.py",
+        "difflogic/proof/convergence/methods.py",
         "difflogic/proof/convergence/all_sizes.py",
     },
     r"never reaches": {"difflogic/proof/answer.py"},
-    r"to any length": {"difflogic/evaluation/padding.py"},
+    r"to any length": {"difflogic/evaluation/padded.py"},
 }
 """The modules and templates that say each word to users."""
 

@@ -119,14 +119,14 @@ def import_(
     Files of logicars and Golly say nothing about the grid. dct then assumes values and reports
     them; you can edit them in the JSON.
     """
-    from difflogic.formats import importing
     from difflogic.formats.circuit_file import write_circuit
+    from difflogic.formats.imported import read
     from difflogic.library.exchange import write_output
     from difflogic.system.files import check_output
 
     if to is not None:
         check_output(to, force)
-    imported = importing.read(file, channels or (), visible or ())
+    imported = read(file, channels or (), visible or ())
     text = write_circuit(imported.automaton)
     if to is None:
         typer.echo(text, nl=False)

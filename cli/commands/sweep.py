@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from difflogic.library.sweeping import SweepProgress
-    from difflogic.sweeps.comparing import ComparedVariant, Interval
+    from difflogic.sweeps.comparison import ComparedVariant, Interval
     from difflogic.sweeps.execution import Execution
     from difflogic.sweeps.sweep_plan import SweepPlan
     from difflogic.sweeps.sweep_results import Row
@@ -75,7 +75,7 @@ def _report(path: Path, plan: SweepPlan, rows: Sequence[Row], code: int, as_json
     `code` is 0, FAILURE if the sweep had to stop, or the exit code of an interruption.
     """
     from difflogic.sweeps import sweep_results
-    from difflogic.sweeps.comparing import compare
+    from difflogic.sweeps.comparison import compare
 
     interrupted = code not in (0, FAILURE)
     missing = sum(row.status == "missing" for row in rows)

@@ -9,12 +9,12 @@ import numpy as np
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.specification import Cases
-from difflogic.evaluation.settling import lasts
+from difflogic.evaluation.settled import lasts
 from difflogic.proof.answer import QUICK, Assurance, Budget
 from difflogic.proof.cases import ListedStarts
 from difflogic.proof.convergence.all_sizes import Plane
 from difflogic.proof.convergence.findings import Convergence
-from difflogic.proof.convergence.folding import live_part
+from difflogic.proof.convergence.live_part import live_part
 from difflogic.proof.every_length import AnyLength
 from difflogic.proof.every_size import Local
 from difflogic.proof.prover import Question, Unfit, prove

@@ -22,7 +22,7 @@ from difflogic.evaluation.exactness import (
     name_starts,
 )
 from difflogic.evaluation.scene import Scene, Streams, scene_of
-from difflogic.evaluation.settling import right_pairs
+from difflogic.evaluation.settled import right_pairs
 from difflogic.evaluation.trial import Count, Ops, count_wrong
 from difflogic.examples.pairs import right_in_words
 from difflogic.model.hardening import from_model, netlist_of

@@ -28,7 +28,7 @@ from difflogic.identification.rules import (
     hidden_spaces,
     spread_states,
 )
-from difflogic.identification.solving import Flags, Solved, solve
+from difflogic.identification.solver import Flags, Solved, solve
 from difflogic.identification.votes import contradiction, count
 from difflogic.simplification import EFFORTS, simplify
 from difflogic.system.callbacks import ignore

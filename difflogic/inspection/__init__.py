@@ -15,7 +15,7 @@ from difflogic.inspection import symmetry
 from difflogic.inspection.equations import Equations
 from difflogic.inspection.equations import equations as write_equations
 from difflogic.inspection.symmetry import Traits
-from difflogic.proof.convergence.folding import fold
+from difflogic.proof.convergence.live_part import fold
 
 
 @dataclass(frozen=True)

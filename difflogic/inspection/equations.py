@@ -15,7 +15,7 @@ from enum import Enum
 from difflogic.circuit import xag as graph
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.xag import FALSE, Xag, from_circuit
-from difflogic.proof.convergence.folding import fold
+from difflogic.proof.convergence.live_part import fold
 from difflogic.system.errors import CircuitError
 
 LONGEST = 64

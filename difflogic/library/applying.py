@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from difflogic.evaluation.settling import settle
+from difflogic.evaluation.settled import settle
 from difflogic.examples.encoding import CLASH, Encoding, apply_rule
 from difflogic.examples.pairs import MOST_SYMBOLS
 from difflogic.examples.reading import Raw, numbered, raw_grids, read_inputs

@@ -18,9 +18,9 @@ from difflogic.proof.answer import Assurance, Budget, Confinement
 from difflogic.proof.cases import ListedStarts
 from difflogic.proof.certificates import damage_part, write_cases, write_certificate
 from difflogic.proof.convergence.all_sizes import EverySize, Plane
-from difflogic.proof.convergence.deciding import SETS
 from difflogic.proof.convergence.findings import Convergence, Finding
-from difflogic.proof.convergence.folding import live_part
+from difflogic.proof.convergence.live_part import live_part
+from difflogic.proof.convergence.methods import SETS
 from difflogic.proof.convergence.orbits import resting_picture
 from difflogic.proof.every_length import EveryLength
 from difflogic.proof.prover import Question, Unfit, confined, prove

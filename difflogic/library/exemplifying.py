@@ -11,16 +11,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from difflogic.evaluation.padding import Padded, prove_padded
-from difflogic.evaluation.settling import outcomes
+from difflogic.evaluation.padded import Padded, prove_padded
+from difflogic.evaluation.settled import outcomes
 from difflogic.examples.encoding import encodings
 from difflogic.examples.pairs import Examples, Pair, local, named
 from difflogic.examples.reading import read_examples
+from difflogic.library.example_experiments import Way, describe, ways_to_learn
 from difflogic.library.exchange import MessageCallback, ShouldStop
 from difflogic.library.groups import AS_FITS, ExampleOptions
 from difflogic.library.loaded import load
 from difflogic.library.training import saved_at_interrupts
-from difflogic.library.ways import Way, describe, ways_to_learn
 from difflogic.run.removal import clear_remains
 from difflogic.run.run_directory import RunDirectory
 from difflogic.run.settings import run_name

@@ -17,11 +17,11 @@ from difflogic import identification
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.formats.circuit_file import write_circuit
-from difflogic.identification.choosing import Wanted, choose
 from difflogic.identification.families import Odds
 from difflogic.identification.likely import Likely, weigh
 from difflogic.identification.recording import Reading, from_array, read
 from difflogic.identification.table_circuit import SLOTS
+from difflogic.identification.wanted import Wanted, choose
 from difflogic.inspection.equations import equations
 from difflogic.library.declaration import Effort, Seconds, checked
 from difflogic.library.equality import SIMPLIFYING

@@ -15,7 +15,7 @@ from difflogic.library.equality import smaller
 from difflogic.library.exchange import ProgressCallback, write_output
 from difflogic.library.loaded import Loaded, Source, load
 from difflogic.proof import Proof
-from difflogic.proof.convergence.folding import live_part
+from difflogic.proof.convergence.live_part import live_part
 from difflogic.system.callbacks import ignore
 from difflogic.system.errors import CircuitError, ProofError
 from difflogic.system.json_values import chosen

@@ -23,7 +23,7 @@ from difflogic.proof.answer import Confinement
 from difflogic.proof.convergence.all_sizes import NEVER, Table
 from difflogic.proof.convergence.confinement import Ground
 from difflogic.proof.convergence.findings import Finding
-from difflogic.proof.convergence.folding import fold
+from difflogic.proof.convergence.live_part import fold
 from difflogic.proof.convergence.sets import as_array
 from difflogic.proof.question import Asked
 from difflogic.system.errors import CircuitError

@@ -23,7 +23,7 @@ from difflogic.circuit.evaluate import BitLogic, evaluate
 from difflogic.circuit.specification import Machine
 from difflogic.proof.answer import Answer, Assurance, Budget, Method
 from difflogic.proof.certificates import proof_text
-from difflogic.proof.convergence.folding import live_part
+from difflogic.proof.convergence.live_part import live_part
 from difflogic.proof.question import Asked
 from difflogic.proof.verdict import Verdict
 from difflogic.system.deadline import NEVER, Deadline

@@ -10,8 +10,8 @@ from difflogic.proof.answer import QUICK, Answer, Budget, Confinement, left_open
 from difflogic.proof.cases import ALL, EACH, ORDERS, ListedStarts
 from difflogic.proof.convergence.all_sizes import SIZES, EverySize, Plane
 from difflogic.proof.convergence.confinement import Ground, confine_in_any_order
-from difflogic.proof.convergence.deciding import REPEATING, RUNS, SETS, UNROLLED
 from difflogic.proof.convergence.findings import Convergence, Finding, MethodRun
+from difflogic.proof.convergence.methods import REPEATING, RUNS, SETS, UNROLLED
 from difflogic.proof.convergence.orbits import repeated
 from difflogic.proof.convergence.planes import pack, unpack
 from difflogic.proof.convergence.sets import as_array

@@ -16,7 +16,7 @@ from difflogic.model.hardening import automaton_of, hard_circuit
 from difflogic.proof.convergence import sets
 from difflogic.proof.convergence.all_sizes import Plane
 from difflogic.proof.convergence.confinement import ANY_ORDER, Ground, follow, windows_of
-from difflogic.proof.convergence.folding import live_part
+from difflogic.proof.convergence.live_part import live_part
 from difflogic.proof.prover import prove
 from difflogic.search.limits import Limits
 from difflogic.system.streams import Purpose

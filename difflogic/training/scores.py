@@ -73,7 +73,7 @@ def final_scores(model: Model, epochs: int | None = None) -> dict[str, Any]:
     # Imported here, since it needs kernels, and readers of summaries do not.
     from difflogic.evaluation.circuit_test import EXACTNESS, TESTS, Subject
     from difflogic.evaluation.exactness import assure, check
-    from difflogic.evaluation.settling import right_pairs
+    from difflogic.evaluation.settled import right_pairs
 
     scores = {"checked": check(model, epochs), "assurance": json_value(assure(model))}
     pairs = right_pairs(from_model(model), make_task(model.config))

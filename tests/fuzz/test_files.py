@@ -18,7 +18,7 @@ import pytest
 from PIL import Image
 
 from difflogic.config import load_config
-from difflogic.formats import circuit_file, importing
+from difflogic.formats import circuit_file, imported
 from difflogic.formats.circuit_file import write_circuit
 from difflogic.library import loaded, starts
 from difflogic.model.model import Model
@@ -133,7 +133,7 @@ def read(kind, path):
     run = RunDirectory(path.parent)
     match kind:
         case "circuit" | "logicars" | "model":
-            load = importing.read if kind == "logicars" else loaded.load
+            load = imported.read if kind == "logicars" else loaded.load
             made = load(path).automaton
             if made.circuit.rows < 10_000:
                 made.circuit.next_state(np.zeros((made.circuit.inputs, 1), np.uint64))

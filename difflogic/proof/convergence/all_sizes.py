@@ -26,8 +26,8 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.grid import Walls
 from difflogic.proof.answer import Answer, Assurance, Budget, Method
 from difflogic.proof.convergence import sets
-from difflogic.proof.convergence.deciding import RUNS, SETS, answer_of, by_sets
 from difflogic.proof.convergence.findings import Convergence, Finding
+from difflogic.proof.convergence.methods import RUNS, SETS, answer_of, by_sets
 from difflogic.proof.convergence.planes import unpack
 from difflogic.proof.convergence.sets import Sets
 from difflogic.proof.question import Asked, Wound

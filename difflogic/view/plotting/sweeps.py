@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from difflogic.sweeps.comparing import median
+from difflogic.sweeps.comparison import median
 from difflogic.sweeps.sweep_results import Row, VariantResult, wilson_interval
 from difflogic.view.plotting.style import COLORS, LINES, MARKS, figure, unused
 

@@ -10,7 +10,7 @@ from PIL import ImageColor
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.colors import Color, parse_color
-from difflogic.evaluation.settling import LONGEST, SLOWEST, outcomes
+from difflogic.evaluation.settled import LONGEST, SLOWEST, outcomes
 from difflogic.examples.encoding import Encoding
 from difflogic.model.model import Model
 from difflogic.tasks import make_task

@@ -6,7 +6,7 @@ import hashlib
 from typing import Any
 
 from difflogic.model.hardening import from_model
-from difflogic.proof.convergence.folding import fold
+from difflogic.proof.convergence.live_part import fold
 from difflogic.view.reports import build_live
 from difflogic.view.reports.circuits import interpreted
 from difflogic.view.reports.contents import Facts, attempts, parts

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from difflogic.formats import circuit_file, importing
+from difflogic.formats import circuit_file, imported
 from difflogic.formats.circuit_file import write_circuit
 from difflogic.formats.write_golly import write_golly
 from difflogic.simulation.life_circuit import life_automaton
@@ -44,7 +44,7 @@ class TestSuccess:
             "steps 20, fire_rate 1.0, start random, channels 0-1\n"
         ) in result.stderr
         found = circuit_file.read_circuit(Path("out.json"))
-        assert_same(found, importing.read(Path("rust.json"), visible=(1,)).automaton)
+        assert_same(found, imported.read(Path("rust.json"), visible=(1,)).automaton)
 
     def test_an_earlier_file_stays_unless_forced(self, dct):
         Path("out.json").write_text("precious")

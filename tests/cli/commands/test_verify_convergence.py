@@ -13,12 +13,12 @@ from difflogic.config import load_config
 from difflogic.formats.circuit_file import read_circuit, write_circuit
 from difflogic.model.model import Model
 from difflogic.proof import prover
-from difflogic.proof.convergence import deciding
+from difflogic.proof.convergence import methods
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
 from difflogic.tasks.checkerboard import Checkerboard
 from tests.difflogic.circuit.circuits import automaton_of, circuit_of
-from tests.difflogic.library.test_ruling import tough_checkerboard
+from tests.difflogic.library.test_signals import tough_checkerboard
 from tests.difflogic.proof.convergence.brute import step_all
 from tests.difflogic.proof.convergence.trained import path
 
@@ -80,7 +80,7 @@ def test_a_refutation_is_shown_and_no_certificate_written(verify):
 
 
 def test_an_open_question_is_shown(verify, monkeypatch):
-    monkeypatch.setattr(prover, "METHODS", (deciding.SETS,))
+    monkeypatch.setattr(prover, "METHODS", (methods.SETS,))
     result = verify(SEED_2, "--task checkerboard --size 9x9")
     assert result.exit_code == 1
     assert "open" in result.stdout

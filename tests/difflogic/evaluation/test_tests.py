@@ -17,7 +17,7 @@ from difflogic.evaluation.tests import TESTS, Draw, Subject, choose, run_tests
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.pictures.text import parse_picture
-from difflogic.proof.convergence.folding import live_part
+from difflogic.proof.convergence.live_part import live_part
 from difflogic.system.errors import ConfigError
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import draw_batch, make_task

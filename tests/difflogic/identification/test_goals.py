@@ -17,7 +17,7 @@ import pytest
 from difflogic.identification import Space, identify
 from difflogic.identification.explanation import run
 from difflogic.identification.recording import Inquiry, Reading, from_array
-from difflogic.identification.solving import solve
+from difflogic.identification.solver import solve
 from difflogic.system.deadline import Deadline
 from tests.difflogic.identification import automata
 from tests.difflogic.identification.automata import film, life, soup

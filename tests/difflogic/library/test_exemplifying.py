@@ -11,9 +11,9 @@ from difflogic.examples.pairs import Examples, Pair, local
 from difflogic.examples.reading import read_inputs
 from difflogic.formats.circuit_file import read_circuit, write_circuit
 from difflogic.library.applying import save_grids
+from difflogic.library.example_experiments import ways_to_learn
 from difflogic.library.exemplifying import train_examples
 from difflogic.library.groups import ExampleOptions
-from difflogic.library.ways import ways_to_learn
 from difflogic.run.removal import removable
 from difflogic.system.errors import CircuitError, ConfigError
 from difflogic.system.files import ATTEMPTS

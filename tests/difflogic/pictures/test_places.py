@@ -12,8 +12,8 @@ from difflogic.model.hardening import automaton_of, hard_circuit
 from difflogic.model.model import Model
 from difflogic.pictures.picture import Picture
 from difflogic.pictures.places import Places, place_bits
-from difflogic.proof.convergence.deciding import right_from
 from difflogic.proof.convergence.findings import Convergence
+from difflogic.proof.convergence.methods import right_from
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
 from difflogic.training.searching import Trainer

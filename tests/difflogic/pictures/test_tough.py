@@ -14,7 +14,7 @@ from difflogic.model.model import Model
 from difflogic.pictures.picture import Picture
 from difflogic.pictures.tough import FLAGS, SIDES, voting_layers
 from difflogic.proof.convergence.findings import Convergence
-from difflogic.proof.convergence.folding import fold
+from difflogic.proof.convergence.live_part import fold
 from difflogic.proof.convergence.orbits import plain_step
 from difflogic.search.corrector import Corrector
 from difflogic.system.errors import ConfigError

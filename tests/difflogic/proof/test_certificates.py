@@ -19,12 +19,12 @@ from difflogic.library.certifying import Certified
 from difflogic.library.groups import Claims
 from difflogic.library.loaded import Loaded, load
 from difflogic.library.proving import certify
-from difflogic.library.ruling import rule
+from difflogic.library.signals import rule
 from difflogic.proof.answer import Assurance, Confinement
 from difflogic.proof.certificates import write_cases, write_certificate
 from difflogic.proof.convergence.confinement import Ground, confine
-from difflogic.proof.convergence.deciding import by_sets
 from difflogic.proof.convergence.findings import Convergence
+from difflogic.proof.convergence.methods import by_sets
 from difflogic.proof.every_length import every_length
 from difflogic.proof.question import Wound
 from difflogic.proof.verdict import Verdict
@@ -33,7 +33,7 @@ from difflogic.system.errors import CircuitError
 from difflogic.tasks import make_task
 from difflogic.tasks.line import ADDITION
 from tests.difflogic.evaluation.naive import blinker
-from tests.difflogic.library.test_ruling import tough
+from tests.difflogic.library.test_signals import tough
 from tests.difflogic.proof.asking import decide, every_size
 from tests.difflogic.proof.conftest import Check
 from tests.difflogic.proof.convergence.trained import (

@@ -18,8 +18,8 @@ from difflogic.circuit.gates import Op
 from difflogic.evaluation.assurance import assure_automaton
 from difflogic.proof import decide_equality
 from difflogic.proof.answer import Method
-from difflogic.proof.convergence.deciding import by_sets
 from difflogic.proof.convergence.findings import Convergence
+from difflogic.proof.convergence.methods import by_sets
 from difflogic.proof.verdict import Verdict
 from difflogic.system.deadline import Deadline
 from tests.difflogic.circuit.circuits import automaton_of, circuit_of, same_next_states

@@ -12,13 +12,13 @@ from difflogic.circuit.specification import Cases
 from difflogic.config import Config, load_config
 from difflogic.library.groups import Claims
 from difflogic.library.proving import certify
-from difflogic.library.ruling import rule
+from difflogic.library.signals import rule
 from difflogic.proof.answer import Confinement
 from difflogic.proof.cases import ListedStarts
 from difflogic.proof.convergence.confinement import Ground, confine
-from difflogic.proof.convergence.deciding import by_sets
 from difflogic.proof.convergence.findings import Convergence
-from difflogic.proof.convergence.folding import live_part
+from difflogic.proof.convergence.live_part import live_part
+from difflogic.proof.convergence.methods import by_sets
 from difflogic.proof.convergence.sets import as_array
 from difflogic.proof.prover import prove
 from difflogic.proof.question import Wound

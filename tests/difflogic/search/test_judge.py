@@ -13,7 +13,7 @@ from difflogic.engine import oracle
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import FIRST_FOUND, NumberedStarts, Streams
 from difflogic.model.model import Model
-from difflogic.proof.convergence.folding import live_circuit
+from difflogic.proof.convergence.live_part import live_circuit
 from difflogic.search import verifier
 from difflogic.search.finisher import Finisher
 from difflogic.search.judge import DOUBTFUL, Judge

@@ -22,7 +22,7 @@ from difflogic.search.rewirer import Rewirer, rebuilt, rewire
 from difflogic.search.toughness import Toughness
 from difflogic.tasks import make_task
 from difflogic.training.searching import make_finisher
-from tests.difflogic.library.test_ruling import tough_checkerboard
+from tests.difflogic.library.test_signals import tough_checkerboard
 
 CHANNELS = 2
 

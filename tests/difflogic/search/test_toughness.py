@@ -12,7 +12,7 @@ from difflogic.search import toughness
 from difflogic.search.toughness import Toughness
 from difflogic.tasks import make_task
 from tests.difflogic.circuit.circuits import circuit_of
-from tests.difflogic.library.test_ruling import tough_checkerboard
+from tests.difflogic.library.test_signals import tough_checkerboard
 from tests.difflogic.proof.convergence.trained import trained
 
 CONFIG = load_config("checkerboard-tough")

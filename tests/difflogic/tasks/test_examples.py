@@ -7,7 +7,7 @@ from difflogic.config.checking import config_from_dict
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.layout import Grid
 from difflogic.examples.pairs import Examples, Pair
-from difflogic.library.ways import ways_to_learn
+from difflogic.library.example_experiments import ways_to_learn
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
 from difflogic.system.streams import Purpose

@@ -1,5 +1,5 @@
 // A rule from examples: grids of symbols as bits, and back, as in difflogic/examples/encoding.py. The
-// circuit runs until nothing changes, as in difflogic/evaluation/settling.py.
+// circuit runs until nothing changes, as in difflogic/evaluation/settled.py.
 
 import { Geometry, Grid } from "./grid.js";
 import { Simulation } from "./simulation.js";

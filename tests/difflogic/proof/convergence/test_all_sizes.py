@@ -12,16 +12,16 @@ from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import Walls, neighbors
 from difflogic.proof.convergence import sets
 from difflogic.proof.convergence.all_sizes import NEVER, Arrivals, EverySize, Target, arrivals
-from difflogic.proof.convergence.deciding import by_sets
 from difflogic.proof.convergence.findings import Convergence
-from difflogic.proof.convergence.folding import live_part
+from difflogic.proof.convergence.live_part import live_part
+from difflogic.proof.convergence.methods import by_sets
 from difflogic.proof.convergence.planes import pack
 from difflogic.proof.convergence.sets import Sets
 from difflogic.proof.verdict import Verdict
 from difflogic.system.callbacks import checking
 from difflogic.system.deadline import Deadline
 from tests.difflogic.circuit.circuits import automaton, automaton_of, circuit_of
-from tests.difflogic.library.test_ruling import tough_checkerboard
+from tests.difflogic.library.test_signals import tough_checkerboard
 from tests.difflogic.proof.asking import every_size
 from tests.difflogic.proof.convergence.brute import questions
 from tests.difflogic.proof.convergence.trained import (

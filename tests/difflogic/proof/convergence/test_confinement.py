@@ -11,15 +11,15 @@ import pytest
 from difflogic.proof.convergence import confinement, sets
 from difflogic.proof.convergence.all_sizes import Table
 from difflogic.proof.convergence.confinement import Ground, confine
-from difflogic.proof.convergence.deciding import by_sets
 from difflogic.proof.convergence.findings import Convergence
-from difflogic.proof.convergence.folding import live_part
+from difflogic.proof.convergence.live_part import live_part
+from difflogic.proof.convergence.methods import by_sets
 from difflogic.proof.convergence.sets import Sets
 from difflogic.proof.question import Wound
 from difflogic.proof.verdict import Verdict
 from difflogic.system.array_types import Bits
 from difflogic.system.deadline import Deadline
-from tests.difflogic.library.test_ruling import tough_checkerboard
+from tests.difflogic.library.test_signals import tough_checkerboard
 from tests.difflogic.proof.asking import every_size
 from tests.difflogic.proof.convergence.trained import (
     NAMES,

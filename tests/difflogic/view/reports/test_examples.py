@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from difflogic.evaluation.settling import settle
+from difflogic.evaluation.settled import settle
 from difflogic.examples.encoding import CLASH, MOVES, NAMES, Encoding, apply_rule
 from difflogic.library.applying import apply
 from difflogic.library.exemplifying import train_examples

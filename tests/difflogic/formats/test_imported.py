@@ -2,7 +2,7 @@
 
 import pytest
 
-from difflogic.formats import importing
+from difflogic.formats import imported
 from difflogic.formats.circuit_file import write_circuit
 from difflogic.system.errors import CircuitError
 from tests.difflogic.circuit.circuits import automaton
@@ -27,16 +27,16 @@ def own(tmp_path):
 
 
 def test_channels_can_be_numbered(logicars, tmp_path):
-    found = importing.read(logicars, (7, 3), (3,))
+    found = imported.read(logicars, (7, 3), (3,))
     assert (found.automaton.circuit.labels, found.automaton.visible) == ((7, 3), (3,))
-    assert importing.read(logicars, (7, 3)).automaton.visible == (7,)
+    assert imported.read(logicars, (7, 3)).automaton.visible == (7,)
     own = tmp_path / "own.json"
     own.write_text(write_circuit(found.automaton))
     # Our own file has visible channels, which keep their places.
-    again = importing.read(own, (0, 4))
+    again = imported.read(own, (0, 4))
     assert (again.automaton.circuit.labels, again.automaton.visible) == ((0, 4), (4,))
     with pytest.raises(CircuitError, match="2 channels need 2 numbers, not 1"):
-        importing.read(logicars, (0,))
+        imported.read(logicars, (0,))
 
 
 @pytest.mark.parametrize(
@@ -49,5 +49,5 @@ def test_channels_can_be_numbered(logicars, tmp_path):
 def test_impossible_channels_are_refused(logicars, own, visible, says):
     for path in (logicars, own):
         with pytest.raises(CircuitError) as caught:
-            importing.read(path, visible=visible)
+            imported.read(path, visible=visible)
         assert says in str(caught.value)

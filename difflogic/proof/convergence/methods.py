@@ -16,7 +16,7 @@ from difflogic.circuit.grid import OUTSIDE, neighbors
 from difflogic.proof.answer import Answer, Assurance, Budget, Method
 from difflogic.proof.convergence import orbits, sets
 from difflogic.proof.convergence.findings import Convergence, Counterexample, Finding
-from difflogic.proof.convergence.folding import folded_part
+from difflogic.proof.convergence.live_part import folded_part
 from difflogic.proof.convergence.planes import Network, Planes, pack, unpack
 from difflogic.proof.convergence.sets import Sets
 from difflogic.proof.satisfiability import Formula

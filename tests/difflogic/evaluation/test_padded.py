@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from difflogic.evaluation.padding import MOST, _repeats, prove_padded
-from difflogic.evaluation.settling import settle
+from difflogic.evaluation.padded import MOST, _repeats, prove_padded
+from difflogic.evaluation.settled import settle
 from difflogic.examples.encoding import Encoding, apply_rule
 from difflogic.examples.pairs import Pair
 from difflogic.proof.verdict import Verdict

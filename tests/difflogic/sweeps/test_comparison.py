@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from difflogic.sweeps.comparing import compare, median
+from difflogic.sweeps.comparison import compare, median
 from difflogic.sweeps.sweep_results import Row, wilson_interval
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from difflogic.circuit.gates import Op
-from difflogic.proof.convergence.erasing import right_from_erased
+from difflogic.proof.convergence.erasure import right_from_erased
 from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.planes import Board, Network, pack, unpack
 from difflogic.tasks import make_task

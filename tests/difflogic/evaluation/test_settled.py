@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from difflogic.evaluation.settling import LONGEST, SLOWEST, right_pairs, settle
+from difflogic.evaluation.settled import LONGEST, SLOWEST, right_pairs, settle
 from difflogic.examples.pairs import Examples, Pair
-from difflogic.library.ways import ways_to_learn
+from difflogic.library.example_experiments import ways_to_learn
 from difflogic.tasks import make_task
 from tests.difflogic.circuit.circuits import automaton, circuit_of, circuits, step
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 
 from difflogic.circuit.gates import TRUTH_TABLES, Op
 from difflogic.proof.convergence import orbits, sets
-from difflogic.proof.convergence.deciding import REPEATING, SETS, Unrolled
 from difflogic.proof.convergence.findings import Convergence
+from difflogic.proof.convergence.methods import REPEATING, SETS, Unrolled
 from difflogic.proof.convergence.planes import unpack
 from difflogic.proof.satisfiability import Formula
 from difflogic.proof.verdict import Verdict

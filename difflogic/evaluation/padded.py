@@ -18,7 +18,7 @@ from itertools import product
 import numpy as np
 
 from difflogic.circuit.automaton import Automaton
-from difflogic.evaluation.settling import SLOWEST, settle
+from difflogic.evaluation.settled import SLOWEST, settle
 from difflogic.examples.encoding import Encoding, apply_rule
 from difflogic.examples.pairs import Pair
 from difflogic.proof.convergence.planes import unpack
