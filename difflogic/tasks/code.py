@@ -148,7 +148,7 @@ def _run(code: Code) -> types.ModuleType:
 
 
 def _class_in(module: types.ModuleType, code: Code) -> type[Task]:
-    name = code.class_name
+    _, name = parts(code.kind)
     found: Any = getattr(module, name, None)
     if found is None:
         tasks = [key for key, value in vars(module).items() if _is_task(value)]

@@ -82,18 +82,10 @@ class Code:
     def sha256(self) -> str:
         return hashlib.sha256(self.text).hexdigest()
 
-    @property
-    def class_name(self) -> str:
-        return parts(self.kind)[1]
-
-    @property
-    def copy_name(self) -> str:
-        """The file name of the copy that a run keeps."""
-        return Path(parts(self.kind)[0]).name
-
     def keep(self, directory: Path) -> None:
         """Write a copy with which a run can resume. Raises RunDirectoryError."""
-        write_whole(directory / self.copy_name, lambda file: file.write(self.text))
+        name = Path(parts(self.kind)[0]).name
+        write_whole(directory / name, lambda file: file.write(self.text))
 
 
 LOADED: dict[tuple[str, str], tuple[Code, type[Task]]] = {}

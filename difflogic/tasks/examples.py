@@ -168,13 +168,8 @@ class ExamplesTask(Task):
         return Cases(name, starts, targets, *how, why)
 
     @property
-    def held_out(self) -> tuple[Pair, ...]:
-        """The pairs that were kept aside."""
-        return tuple(map(Pair.parse, self.section.held_out))
-
-    @property
     def examples(self) -> dict[str, tuple[Pair, ...]]:
-        return {"training": self.pairs, "held out": self.held_out}
+        return {"training": self.pairs, "held out": tuple(map(Pair.parse, self.section.held_out))}
 
     @property
     def stages(self) -> tuple[Task, ...]:
@@ -195,17 +190,10 @@ class ExamplesTask(Task):
         chosen = dict.fromkeys(map(str, pairs))
         height, width = largest(pairs)
         share = max(height, width) / max(self.height, self.width)
-        section = self.section.model_copy(
-            update={
-                "pairs": tuple(chosen),
-                "height": height,
-                "width": width,
-                "stages": (),
-                "shortened": (),
-            }
-        )
         steps = max(1, round(self.automaton.steps * share))
-        return type(self)(section, self.automaton.model_copy(update={"steps": steps}))
+        small = super().on_grid(height, width, steps=steps)
+        keys = {"pairs": tuple(chosen), "stages": (), "shortened": ()}
+        return type(self)(small.section.model_copy(update=keys), small.automaton)
 
     def on_grid(self, height: int, width: int, **changes: Any) -> Self:
         if (height, width) != (self.height, self.width):

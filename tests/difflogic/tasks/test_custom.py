@@ -60,7 +60,6 @@ def test_the_copy_of_a_run_is_found_by_its_hash(tmp_path):
     code = custom.code_of(config.task)
     code.keep(tmp_path / "run")
     assert find_code(config.task.kind, tmp_path / "run", config.task.sha256).text == code.text
-    assert code.copy_name == "shift.py"
 
 
 @pytest.mark.parametrize(
