@@ -19,13 +19,13 @@ from tests.difflogic.training.kill import results
 from tests.difflogic.training.test_session import Messages, stop_after
 from tests.difflogic.training.tiny import tiny
 
-STORED = load_config("checkerboard-small", ["training.seed=36"])
+STORED = load_config("checkerboard-small")
 
 
 @pytest.mark.parametrize(
     ("override", "difference"),
     [
-        ("training.seed=24", "training.seed: 36 → 24"),
+        ("training.seed=0", f"training.seed: {STORED.training.seed} → 0"),
         ("pool.later=3", "pool.later: 48 → 3"),
         ("name=other", "name: 'checkerboard-small' → 'other'"),
         ("published.learned_by=5", "published.learned_by: not set → 5"),
