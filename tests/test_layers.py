@@ -15,11 +15,13 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 BUDGETS = {
+    "cli.app": 9_500,
     "difflogic.engine.oracle": 1_440,
     "difflogic.formats": 4_100,
     "difflogic.inspection": 2_100,
     "difflogic.library.certifying": 9_300,
     "difflogic.library.exporting": 12_000,
+    "difflogic.library.training": 31_500,
     "difflogic.proof": 6_030,
     "difflogic.simplification": 3_950,
     "difflogic.simulation": 4_300,

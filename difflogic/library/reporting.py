@@ -133,7 +133,7 @@ def plot(source: str | Path, file: str | Path | None = None, *, force: bool = Fa
     path = None if file is None else require_output(file, FIGURE_SUFFIXES, force)
     require_matplotlib()
     directory = SweepDirectory(newest().path if str(source) == LAST else Path(source))
-    is_sweep = directory.exists
+    is_sweep = directory.is_sweep
     with styled():
         made = _sweep(directory) if is_sweep else _run(source)
         content = b"" if path is None else encode(made, path.suffix)

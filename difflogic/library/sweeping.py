@@ -127,7 +127,7 @@ def _make_plan(
     request: Request, seeds: Sequence[int], place: SweepDirectory | None, allow_code: bool
 ) -> SweepPlan:
     """Return the sweep, including the seeds of an earlier one in that directory."""
-    is_earlier = place is not None and place.exists
+    is_earlier = place is not None and place.is_sweep
     if not seeds and not is_earlier:
         raise ConfigError("give the seeds to train with, such as --seeds 0-15")
     plan = make_plan(request, seeds, allow_code=allow_code)
@@ -174,7 +174,7 @@ class _Sweep:
 
     def run(self, warm_up: Callable[[Trainer], object]) -> Swept:
         """Train the missing runs, and write the tables."""
-        is_new, stopped, problem = not self.place.exists, False, None
+        is_new, stopped, problem = not self.place.is_sweep, False, None
         try:
             with RunLock(self.place.path) as held:
                 remove_leftovers(self.place.path)

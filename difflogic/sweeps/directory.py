@@ -17,7 +17,7 @@ from difflogic.run.settings import differing, read_config
 from difflogic.run.summary import read_summary
 from difflogic.sweeps.sweep_plan import Request, SweepPlan, Variant, differences, lookup, with_seed
 from difflogic.system.errors import ConfigError, RunDirectoryError
-from difflogic.system.files import for_shell, is_there, read_inside, refused, require_directory
+from difflogic.system.files import for_shell, read_inside, refused, require_directory
 from difflogic.system.quantities import format_ranges, parse_seeds
 from difflogic.tasks import custom, task_class
 from difflogic.tasks.code import allow_code
@@ -44,14 +44,6 @@ class RunState:
 
 class SweepDirectory(RunDirectory):
     """``sweep.toml``, ``<variant>/seed<N>/`` per run, and ``table.csv``, ``.json``, ``.md``."""
-
-    @property
-    def exists(self) -> bool:
-        """Whether a sweep was begun here. Raises RunDirectoryError if it cannot be read."""
-        try:
-            return is_there(self.sweep)
-        except OSError as error:
-            raise refused(self.path, "used for a sweep", error) from error
 
     def run_path(self, variant: Variant, seed: int) -> Path:
         return self.path / variant.name / f"seed{seed}"

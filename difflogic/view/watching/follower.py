@@ -26,7 +26,7 @@ class Follower:
     """
 
     def __init__(self, path: Path) -> None:
-        self._sweep = SweepDirectory(path) if SweepDirectory(path).exists else None
+        self._sweep = SweepDirectory(path) if SweepDirectory(path).is_sweep else None
         self._run = path
         self._numbers: tuple[_Stamp, _Stamp] | None = None
         self._model: _Stamp = None
