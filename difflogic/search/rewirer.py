@@ -36,8 +36,8 @@ from difflogic.search.judge import Judge
 from difflogic.search.limits import Limits
 from difflogic.search.polish import CircuitCost, Polished
 from difflogic.search.toughness import Toughness
-from difflogic.search.walk import OnProgress, SearchProgress
-from difflogic.system.callbacks import ignore, may_cancel
+from difflogic.search.walk import OnProgress, SearchProgress, walk
+from difflogic.system.callbacks import ignore
 from difflogic.system.streams import Purpose, stream
 
 DRIFTS = 2
@@ -120,16 +120,23 @@ def rewire(
     nets = [_net_of(circuit, limits) for _ in range(DRIFTS)]
     for net in nets:
         k.load(net)
-    for _ in range(max(1, budget // (DRIFTS * CHANGES))):
-        may_cancel()
-        draws = rng.integers(0, 2**31, (DRIFTS, CHANGES, k.DRAWS))
+
+    def propose(left: int) -> npt.NDArray[np.int64]:
+        return rng.integers(0, 2**31, (DRIFTS, CHANGES, k.DRAWS))
+
+    def accept(draws: npt.NDArray[np.int64]) -> int:
+        """Let each net keep what does no harm; then all go on from the smallest."""
         jobs = [partial(k.rewire, *each) for each in zip(nets, draws, strict=True)]
-        shares = [(jobs[worker :: workers.count],) for worker in range(workers.count)]
-        workers.run(_call_all, shares)
+        workers.run(
+            _call_all, [(jobs[number :: workers.count],) for number in range(workers.count)]
+        )
         best = min(nets, key=lambda net: int(net.gates[0]))
         for net in nets:
             for mine, theirs in zip(net, best, strict=True):
                 mine[...] = theirs
+        return DRIFTS * CHANGES
+
+    walk(propose, accept, budget)
     net = nets[0]
     gates = int(net.gates[0])
     op, a, b = net.op[:gates].astype(np.uint8), net.a[:gates], net.b[:gates]
