@@ -10,7 +10,7 @@ import numpy as np
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.specification import Cases
 from difflogic.evaluation.settled import lasts
-from difflogic.proof.answer import QUICK, Assurance, Budget
+from difflogic.proof.answer import QUICK, Answer, Assurance, Budget
 from difflogic.proof.cases import ListedStarts
 from difflogic.proof.convergence.all_sizes import Plane
 from difflogic.proof.convergence.findings import Convergence
@@ -38,7 +38,11 @@ def assure_automaton(
     If the task asks for every size, and that is proved, also says whether damage by a `wound` stays
     local.
     """
-    answer = prove(question_of(automaton, task, wound), budget)
+    return in_words(prove(question_of(automaton, task, wound), budget))
+
+
+def in_words(answer: Answer) -> Assurance:
+    """Return what an answer says, with what it says about wounds."""
     found, kept = answer.assurance, answer.confinement
     if kept is None:
         return found

@@ -22,12 +22,13 @@ from difflogic.circuit.specification import Cases
 from difflogic.config import Config, TrainingConfig
 from difflogic.engine.hard import active_gates
 from difflogic.engine.layout import Grid
-from difflogic.evaluation.assurance import WOUND, assure_automaton, keeps
+from difflogic.evaluation.assurance import WOUND, in_words, keeps, question_of
 from difflogic.evaluation.scene import NumberedStarts, Patches, Scene, Streams, scene_of
 from difflogic.evaluation.trial import Count, count_wrong
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
-from difflogic.proof.answer import Assurance
+from difflogic.proof.answer import Answer, Assurance
+from difflogic.proof.prover import prove
 from difflogic.system.array_types import Bits
 from difflogic.system.streams import Purpose
 from difflogic.tasks import Task, draw_batch, later_steps, make_task
@@ -200,10 +201,15 @@ def held_out_streams(seed: int) -> Streams:
     return Streams(seed, Purpose.HELD_OUT_START, Purpose.HELD_OUT_MASK)
 
 
-@lru_cache(1)  # a search proves what the run then saves
-def assure(model: Model) -> Assurance:
+@lru_cache(1)  # a search asks about what the run then saves
+def answer_about(model: Model) -> Answer:
     """Return what can be proved quickly about a model's hard circuit; equal on any machine."""
-    return assure_automaton(from_model(model), make_task(model.config), WOUND)
+    return prove(question_of(from_model(model), make_task(model.config), WOUND))
+
+
+def assure(model: Model) -> Assurance:
+    """Return the same in words."""
+    return in_words(answer_about(model))
 
 
 def check(model: Model, epochs: int | None = None) -> dict[str, Any]:

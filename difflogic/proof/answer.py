@@ -129,6 +129,11 @@ class Confinement:
         return self.verdict is Verdict.proved
 
     @property
+    def in_any_order(self) -> bool:
+        """Whether it is proved for cells that fire in any order."""
+        return self.proved and not self.synchronous
+
+    @property
     def text(self) -> str:
         """The result in words."""
         kept, wound = "", self.wound.text

@@ -27,7 +27,7 @@ from difflogic.circuit.wiring import Wiring
 from difflogic.engine.hard import active_gates
 from difflogic.engine.kernels import rewiring as k
 from difflogic.engine.workers import Workers
-from difflogic.evaluation.exactness import Plan, assure
+from difflogic.evaluation.exactness import Plan, answer_about
 from difflogic.evaluation.trial import Ops
 from difflogic.model.hardening import netlist_of
 from difflogic.model.model import Model
@@ -103,7 +103,8 @@ class Rewirer:
         tough = self._toughness.of_netlist(made.netlist)(made.ops) <= self._settings.tough
         if not tough or Judge(made.netlist, self._plan).is_late(made.ops):
             return None
-        return made if assure(made).confined else None
+        kept = answer_about(made).confinement
+        return made if kept is not None and kept.in_any_order else None
 
     def _cost(self, model: Model) -> CircuitCost:
         gates = active_gates(model.netlist, model.ops, self._plan.scene.channels)

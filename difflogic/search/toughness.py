@@ -9,7 +9,7 @@ import numpy as np
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.netlist import Netlist
-from difflogic.evaluation.assurance import WOUND, assure_automaton
+from difflogic.evaluation.assurance import WOUND, question_of
 from difflogic.evaluation.scene import Damage, Scene, Streams, scene_of
 from difflogic.evaluation.trial import Ops, Trial
 from difflogic.model.hardening import automaton_of, hard_circuit
@@ -80,7 +80,8 @@ class Toughness:
     def confines(self, ops: Ops) -> bool:
         """Return whether each start is right on every grid, and damage stays local, by proof."""
         automaton = automaton_of(hard_circuit(self._netlist, ops), self._task)
-        return bool(assure_automaton(automaton, self._task, WOUND).confined)
+        kept = prove(question_of(automaton, self._task, WOUND)).confinement
+        return kept is not None and kept.in_any_order
 
     def limits(self, ops: Ops) -> tuple[Circuit, Limits] | None:
         """Return the part of a circuit that matters, and what one in its place must do.

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.model.hardening import netlist_of
+from difflogic.proof.answer import Confinement, left_open
 from difflogic.proof.question import Wound
+from difflogic.proof.verdict import Verdict
 from difflogic.search import toughness
 from difflogic.search.toughness import Toughness
 from difflogic.tasks import make_task
@@ -49,3 +53,13 @@ def test_only_circuits_whose_damage_stays_local_are_offered(
         measured = Toughness(netlist, make_task(CONFIG), 0)
         assert measured.confines(ops) == kept
         assert (measured.limits(ops) is not None) == kept
+
+
+@pytest.mark.parametrize("synchronous", [False, True])
+def test_wounds_that_close_only_if_all_cells_fire_do_not_count(
+    synchronous: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = Confinement(toughness.WOUND, Verdict.proved, margin=1, synchronous=synchronous)
+    monkeypatch.setattr(toughness, "prove", lambda asked: replace(left_open(""), confinement=kept))
+    netlist, ops = netlist_of(tough_checkerboard().circuit, 8)
+    assert Toughness(netlist, make_task(CONFIG), 0).confines(ops) != synchronous
