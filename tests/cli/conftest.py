@@ -121,7 +121,8 @@ def staged(monkeypatch: pytest.MonkeyPatch) -> Any:
                 raise TrainingError("the loss is not finite")
             return super().step()
 
-    monkeypatch.setattr(session, "Trainer", StagedTrainer)
+    for module in (session, searching):
+        monkeypatch.setattr(module, "Trainer", StagedTrainer)
     return StagedTrainer
 
 
