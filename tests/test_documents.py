@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from cli.app import app
 from difflogic.config.manual import document
+from difflogic.simplification import EFFORTS
 from difflogic.tasks import custom
 
 ROOT = Path(__file__).parent.parent
@@ -169,6 +170,7 @@ def indented(page):
 def test_getting_started_runs_as_written(tmp_path, monkeypatch):
     """Run the commands of both pages in order, in an empty directory, as a newcomer would."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(EFFORTS, "normal", EFFORTS["low"])  # a gate less takes no ten seconds
     commands = []
     for page in (ROOT / "docs" / "getting-started.md", ROOT / "README.md"):
         shown = indented(page.read_text(encoding="utf-8").split("## Commands")[0])

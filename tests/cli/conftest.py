@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from cli import progress
+from cli import progress, running
 from cli.app import app
 from difflogic.library.loaded import Loaded
 from difflogic.library.training import train
@@ -123,6 +123,7 @@ def staged(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     for module in (session, searching):
         monkeypatch.setattr(module, "Trainer", StagedTrainer)
+    monkeypatch.setattr(running, "GRACE", 60.0)  # on a busy machine, too
     return StagedTrainer
 
 
