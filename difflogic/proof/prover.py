@@ -59,7 +59,7 @@ def prove(question: Question, budget: Budget = QUICK) -> Answer:
         affordable = method.cost <= budget.most and not (
             method.needs_clock and budget.deadline is None
         )
-        if not (affordable and method.answers(question)) or (found and budget.until.passed):
+        if not (affordable and method.answers(question)) or (tried and budget.until.passed):
             continue
         budget.progress(method.name)
         start = time.perf_counter()
