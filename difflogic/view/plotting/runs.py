@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from difflogic.circuit.gates import DECIDED, SYMBOLS, Op
-from difflogic.evaluation.gate_counts import PASSING, count
+from difflogic.circuit.gates import DECIDED
 from difflogic.model.model import Model
 from difflogic.run.measures import PHASES
 from difflogic.run.metrics import MetricsRow
 from difflogic.view.plotting import style
 from difflogic.view.plotting.style import COLORS, FAINT, LINES, MARKS, figure, logarithmic, unused
+from difflogic.view.reports.contents import Ops, histograms
 from difflogic.view.reports.curves import charts
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ CHARTS = {
 
 def draw(model: Model, rows: Sequence[MetricsRow], exact_epoch: float | None) -> Figure:
     """Return the figure of a run."""
-    gates = count(model)
+    ops = histograms(model)
     made, places = figure(4, 2)
     *curves, phases, perception, update, rest = places.ravel()
     rest.set_axis_off()
@@ -42,8 +42,8 @@ def draw(model: Model, rows: Sequence[MetricsRow], exact_epoch: float | None) ->
             unused(axes, "not recorded" if rows else "no metrics.csv")
     _draw_phases(phases, rows)
     for axes, part in ((perception, "perception"), (update, "update")):
-        _draw_ops(axes, part, gates)
-    made.suptitle(_title(model, gates), fontweight="bold")
+        _draw_ops(axes, part, ops[f"{part}-ops"])
+    made.suptitle(_title(model, sum(map(_active, ops.values()))), fontweight="bold")
     return made
 
 
@@ -83,23 +83,24 @@ def _draw_phases(axes: Axes, rows: Sequence[MetricsRow]) -> None:
         unused(axes, "no metrics.csv")
 
 
-def _title(model: Model, gates: Mapping[str, Any]) -> str:
+def _active(ops: Ops) -> int:
+    return sum(number for _, number, passes in ops if not passes)
+
+
+def _title(model: Model, active: int) -> str:
     published = model.config.published.active_gates
     beside = "" if published is None else f" (published: {published})"
-    active = gates["scopes"]["all"]["both"]["active"]
     seed = model.config.training.seed
     return f"{model.config.name}, seed {seed}: {active} active gates{beside}"
 
 
-def _draw_ops(axes: Axes, part: str, gates: Mapping[str, Any]) -> None:
-    found = gates["scopes"]["all"][part]
-    counts = {Op[name]: count for name, count in found["ops"].items()}
-    axes.set_title(f"{part.capitalize()}: {found['active']} of {found['gates']} gates active")
-    names = [SYMBOLS[op] for op in counts]
-    colors = ["#cccccc" if op in PASSING else COLORS[0] for op in counts]
-    bars = axes.bar(names, list(counts.values()), color=colors)
-    axes.set_ylim(0, 2 * max(counts.values()) + 1)
-    axes.bar_label(bars, labels=[str(n) if n else "" for n in counts.values()], fontsize=7)
+def _draw_ops(axes: Axes, part: str, ops: Ops) -> None:
+    counts = [number for _, number, _ in ops]
+    axes.set_title(f"{part.capitalize()}: {_active(ops)} of {sum(counts)} gates active")
+    colors = ["#cccccc" if passes else COLORS[0] for _, _, passes in ops]
+    bars = axes.bar([sign for sign, _, _ in ops], counts, color=colors)
+    axes.set_ylim(0, 2 * max(counts) + 1)
+    axes.bar_label(bars, labels=[str(n) if n else "" for n in counts], fontsize=7)
     axes.set_yscale("symlog", linthresh=1, linscale=0.4)
     axes.tick_params(axis="x", rotation=90)
     axes.grid(axis="x", visible=False)

@@ -25,6 +25,9 @@ from difflogic.view.reports.source import Source
 Facts = list[tuple[str, str]]
 """Names, and what is told of each."""
 
+Ops = list[tuple[str, int, bool]]
+"""Ops: their signs, how many gates have them, and whether they only pass an input on."""
+
 CHARTS = ("loss", "decided", "searches")
 """The charts of a training on the page."""
 
@@ -39,11 +42,8 @@ def parts(source: Source) -> dict[str, Any]:
     }
 
 
-def histograms(model: Model) -> dict[str, list[tuple[str, int, bool]]]:
-    """Return the ops of perception and update, as in the article, by the chart's element.
-
-    They are (sign, count, whether it only passes an input on).
-    """
+def histograms(model: Model) -> dict[str, Ops]:
+    """Return the ops of perception and update, as in the article, by the chart's element."""
     scope = count(model)["scopes"]["all"]
     return {
         f"{part}-ops": [

@@ -13,7 +13,7 @@ from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.run.metrics import MetricsRow
 from difflogic.view.watching import Feed
-from difflogic.view.watching.news import news, page
+from difflogic.view.watching.news import WAITING, news, page
 from tests.difflogic.view.histories import rows
 
 
@@ -40,6 +40,7 @@ def test_everything_is_told_once():
     feed, found = Feed(), model()
     browser = Browser(feed)
     assert set(browser.ask()) == {"facts", "runs", "gone"}
+    assert page(feed.snapshot) == WAITING
     feed.publish(model=found, rows=rows(3), status="running")
     told = {"facts", "charts", "histograms", "circuit", "page"}
     assert set(browser.ask()) == told
