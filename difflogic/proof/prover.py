@@ -53,7 +53,7 @@ def prove(question: Question, budget: Budget = QUICK) -> Answer:
     """
     if isinstance(question, Unfit):
         return left_open(question.reason, asked=question.asked)
-    found, tried, began = None, [], time.perf_counter()
+    found, tried, began = None, list[MethodRun](), time.perf_counter()
     late = Deadline(budget.until.at + GRACE)
     for method in METHODS:
         affordable = method.cost <= budget.most and not (
