@@ -170,7 +170,7 @@ class Shown(ExitStack):
             server, self._publish = self.enter_context(serve_training(session))
             note(f"watch the run at {server.link}")
         self.interruption = self.enter_context(Interruption("this step", patience=None))
-        self._progress = display.Progress(
+        self._progress = display.RunProgress(
             config.training.epochs,
             config.task.loss_channels,
             task.palette,

@@ -46,7 +46,7 @@ COLORS = ("grey11", "red", "green", "yellow", "blue", "magenta", "cyan", "white"
 
 
 @dataclass
-class Progress:
+class RunProgress:
     """The state of a run: the numbers of the last step, and the best so far."""
 
     epochs: int
@@ -187,7 +187,7 @@ class Progress:
 class Lines(Display):
     """Plain lines, for logs and pipes: some per run, and one at least every `LINE_SECONDS`."""
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, progress: RunProgress) -> None:
         self._progress = progress
         self._shown = -1, 1
         self._epoch = 0
@@ -220,21 +220,21 @@ class Lines(Display):
         note(line(self._progress))
 
 
-def choose(title: str, progress: Progress, quiet: bool) -> Display:
+def choose(title: str, progress: RunProgress, quiet: bool) -> Display:
     """Return the display that suits the output."""
     if quiet:
         return Display()
     return live(title, progress) if can_animate() else Lines(progress)
 
 
-def live(title: str, progress: Progress) -> Screen:
+def live(title: str, progress: RunProgress) -> Screen:
     """Return a display on the terminal, redrawn in place."""
     return Screen(
         lambda console: compose(title, progress, console.width, console.height, has_color(console))
     )
 
 
-def line(progress: Progress) -> str:
+def line(progress: RunProgress) -> str:
     """Return the run's state as one line."""
     parts = [
         progress.place,
@@ -246,7 +246,9 @@ def line(progress: Progress) -> str:
     return "  ".join(parts)
 
 
-def compose(title: str, progress: Progress, width: int, height: int, colored: bool = False) -> Text:
+def compose(
+    title: str, progress: RunProgress, width: int, height: int, colored: bool = False
+) -> Text:
     """Return one frame of the live display as rich text, for a terminal of that size."""
     from rich.text import Text
 
@@ -282,7 +284,7 @@ def compose(title: str, progress: Progress, width: int, height: int, colored: bo
     return text
 
 
-def _picture(progress: Progress, lines: int, colored: bool) -> tuple[str, Sequence[Text]]:
+def _picture(progress: RunProgress, lines: int, colored: bool) -> tuple[str, Sequence[Text]]:
     """Return a caption, and as many lines of the hard state as fit."""
     state, channels = progress.hard_state, progress.channels
     if state is None:
@@ -293,7 +295,7 @@ def _picture(progress: Progress, lines: int, colored: bool) -> tuple[str, Sequen
     return caption, draw_cells(state[list(channels)], lines, colored, progress.palette)
 
 
-def _numbers(progress: Progress) -> list[tuple[str, str, str]]:
+def _numbers(progress: RunProgress) -> list[tuple[str, str, str]]:
     """Return label, value and remark of each number on the live display."""
     scored = progress.best_hard_loss is not None
     best = f" at epoch {progress.best_epoch}" if scored else ""

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from cli.terminal import display, screen
-from cli.terminal.display import Lines, Progress, show_preview
+from cli.terminal.display import Lines, RunProgress, show_preview
 from cli.terminal.screen import Display, Screen
 from difflogic.config import load_config
 from difflogic.run.measures import PHASES
@@ -53,14 +53,14 @@ def result(epoch, hard_loss=5.0, **changes):
     ],
 )
 def test_the_result_of_the_last_check_stays_visible(found, said):
-    progress = Progress(10)
+    progress = RunProgress(10)
     progress.add(result(1, finished=SimpleNamespace(**found)))
     progress.add(result(2))
     assert f"last check {said}  " in display.line(progress)
 
 
 def test_attempt_and_stage_are_shown_and_the_best_is_theirs():
-    progress = Progress(10, restart_every=4, stages=["1×3", "1×5", "1×7"])
+    progress = RunProgress(10, restart_every=4, stages=["1×3", "1×5", "1×7"])
     progress.recall([MetricsRow(1, 12.0, 0.0, 1.0, attempt=1)])
     assert "stage 1 of 3: 1×3" in display.line(progress)
     progress.add(result(2, stage=2, hard_loss=None))
@@ -70,13 +70,13 @@ def test_attempt_and_stage_are_shown_and_the_best_is_theirs():
     progress.add(result(5, attempt=2, hard_loss=11.0))
     assert display.line(progress).startswith("epoch  5/10  attempt 2  stage 1 of 3: 1×3  training")
     assert "best 11 at epoch 5" in display.line(progress)
-    assert "attempt" not in display.line(Progress(10))
+    assert "attempt" not in display.line(RunProgress(10))
 
 
 def test_the_time_left_is_a_range_by_earlier_runs(monkeypatch):
     now = [0.0]
     monkeypatch.setattr("time.perf_counter", lambda: now[0])
-    progress = Progress(20000, searches=True, started=0.0, earlier=[400, 100, 200, 300, 1000])
+    progress = RunProgress(20000, searches=True, started=0.0, earlier=[400, 100, 200, 300, 1000])
     progress.add(result(50))
     now[0] = 25.0
     assert progress.outlook == "1:15 to 2:55 left, by 5 earlier runs"
@@ -90,7 +90,7 @@ def test_the_time_left_is_a_range_by_earlier_runs(monkeypatch):
 
 
 def test_what_is_running():
-    progress = Progress(100, searches=True, restart_every=25)
+    progress = RunProgress(100, searches=True, restart_every=25)
     assert progress.running == "training"
     progress.compiling = True
     assert progress.running == "compiling the search"
@@ -142,7 +142,7 @@ def test_several_channels_are_drawn_in_colours(bits, palette, styles):
 
 
 def test_a_resumed_run_has_its_best_and_the_rate_of_this_process(monkeypatch):
-    progress = Progress(100, started=100.0)
+    progress = RunProgress(100, started=100.0)
     losses = enumerate([7.0, 2.0, 4.0], 1)
     progress.recall([MetricsRow(epoch, 12.0, hard_loss, 0.5) for epoch, hard_loss in losses])
     progress.add(result(4))
@@ -173,7 +173,7 @@ def test_numbers_are_formatted(function, value, text):
 def test_lines_are_few_but_none_is_late(capsys, monkeypatch):
     now = [0.0]
     monkeypatch.setattr("time.perf_counter", lambda: now[0])
-    slow = Progress(10**6, stages=["1×3", "1×5"])
+    slow = RunProgress(10**6, stages=["1×3", "1×5"])
     lines = Lines(slow)
     for epoch in range(1, 101):
         now[0] += 1.0
@@ -183,7 +183,7 @@ def test_lines_are_few_but_none_is_late(capsys, monkeypatch):
     shown = [int(line.split("/")[0].split()[1]) for line in capsys.readouterr().err.splitlines()]
     assert shown == [1, 11, 21, 31, 41, 51, 55, 65, 75, 85, 95, 100]
 
-    progress = Progress(1000)
+    progress = RunProgress(1000)
     lines = Lines(progress)
     for epoch in range(1, 1001):
         progress.add(result(epoch))
@@ -206,7 +206,7 @@ def test_a_long_step_is_no_reason_for_silence(monkeypatch):
     written = Queue()
     monkeypatch.setattr(display, "note", written.put)
     monkeypatch.setattr(display, "LINE_SECONDS", 0.0)
-    lines = Lines(Progress(10))
+    lines = Lines(RunProgress(10))
     assert written.get(timeout=60).startswith("epoch  0/10  training")
     assert written.get(timeout=60)
     lines.close()
@@ -220,7 +220,7 @@ def frame_text(progress, width, height):
 
 def test_a_frame_shows_the_numbers_the_phases_and_the_picture():
     spent = dict.fromkeys(PHASES, 0.0) | {"sample": 0.05}
-    progress = Progress(10, (0, 1, 2), phases=spent)
+    progress = RunProgress(10, (0, 1, 2), phases=spent)
     assert frame_text(progress, 80, 24)[1] == "epoch  0/10"
     # The trainer goes on counting.
     spent |= {"backward": 6.0, "forward": 2.0, "finish": 1.5, "hard": 0.45}
@@ -244,7 +244,7 @@ def test_a_frame_shows_the_numbers_the_phases_and_the_picture():
 @pytest.mark.parametrize("side", [3, 40])
 def test_a_frame_fits_and_no_word_is_cut(monkeypatch, width, height, side):
     monkeypatch.setattr("time.perf_counter", lambda: 60.0)
-    progress = Progress(
+    progress = RunProgress(
         20000, started=0.0, searches=True, restart_every=5000, stages=["1×31", "12×12"]
     )
     progress.earlier, progress.phases = [1000, 2000, 3000], dict.fromkeys(PHASES, 1.0)
@@ -273,7 +273,7 @@ def test_the_display_depends_on_the_output(monkeypatch, out, err, term, quiet, e
     monkeypatch.setattr("sys.stderr", Terminal() if err else io.StringIO())
     monkeypatch.setenv("TERM", term)
 
-    shown = display.choose("title", Progress(1), quiet)
+    shown = display.choose("title", RunProgress(1), quiet)
     shown.close()
 
     assert type(shown) is expected
@@ -290,7 +290,7 @@ def test_no_color_is_honoured(monkeypatch, allowed):
     terminal = open_terminal(monkeypatch)
     if not allowed:
         monkeypatch.setenv("NO_COLOR", "1")
-    progress = Progress(10)
+    progress = RunProgress(10)
     progress.add(result(5))
     display.live("title", progress).close()
     assert bool(colours(terminal)) == allowed
