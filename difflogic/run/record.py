@@ -51,12 +51,11 @@ def list_runs(root: str | Path = ROOT, inside: bool = False) -> list[RunRecord]:
     """
     if not os.path.lexists(root):
         raise RunDirectoryError(f"{root}: no such directory: dct train NAME makes runs/")
-    place, found = RunDirectory(Path(root)), list[RunRecord]()
-    named_sweep = place.is_sweep
-    for each in [place] if named_sweep else entries(root):
-        opened = named_sweep or (inside and each.is_sweep)
-        with suppress(OSError, ValueError, OverflowError):  # removed meanwhile, or not readable
-            found += map(read_record, each.runs if opened else [each])
+    named, found = RunDirectory(Path(root)), []
+    for each in [named] if named.is_sweep else entries(root):
+        for run in each.runs if each.is_sweep and (inside or named.is_sweep) else [each]:
+            with suppress(OSError, ValueError, OverflowError):  # removed meanwhile, or unreadable
+                found.append(read_record(run))
     return sorted(found, key=lambda record: (record.columns["begun"], record.path))
 
 

@@ -164,10 +164,13 @@ class RunDirectory:
 
     @property
     def runs(self) -> list[RunDirectory]:
-        """The runs of a sweep, by name; links are not followed. Raises OSError."""
-        variants = [each for each in sorted(self.path.iterdir()) if is_folder(each)]
-        places = [each for variant in variants for each in sorted(variant.iterdir())]
-        return [run for run in map(RunDirectory, places) if is_folder(run.path) and run.is_run]
+        """The runs of a sweep, by name, without links and what cannot be read."""
+        found: list[Path] = []
+        with suppress(OSError):
+            for variant in filter(is_folder, sorted(self.path.iterdir())):
+                with suppress(OSError):
+                    found += filter(is_folder, sorted(variant.iterdir()))
+        return [run for run in map(RunDirectory, found) if run.is_run]
 
     @property
     def begun(self) -> datetime:

@@ -101,6 +101,10 @@ def test_runs_inside_a_sweep(runs, tmp_path):
     shutil.copytree(runs / "seed3", tmp_path / "sweep" / "batch=2" / "seed3")
     (tmp_path / "sweep" / "sweep.toml").write_text("")
     (tmp_path / "sweep" / "link").symlink_to(runs)
+    (tmp_path / "sweep" / "batch=2" / "odd").mkdir()
+    (tmp_path / "sweep" / "batch=2" / "odd" / "config.toml").symlink_to(
+        runs / "seed3" / "config.toml"
+    )
     assert [each.columns["state"] for each in list_runs(tmp_path)] == ["sweep"]
     for found in (list_runs(tmp_path, inside=True), list_runs(tmp_path / "sweep")):
         assert [each.path.name for each in found] == ["seed3"]
