@@ -16,18 +16,17 @@ import numpy.typing as npt
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.layout import Grid
 from difflogic.evaluation.exactness import assure
-from difflogic.evaluation.trial import Ops
 from difflogic.model.model import Model
 from difflogic.pictures.correction import add_correction
 from difflogic.pictures.decision_diagram import FREE, DecisionDiagram, smallest_diagram
 from difflogic.pictures.places import Places
-from difflogic.search.finisher import Correction, Finished
+from difflogic.search.finisher import AnyFinisher, Correction, Finished
 from difflogic.search.walk import OnProgress, SearchProgress
 from difflogic.system.callbacks import ignore
 from difflogic.tasks import Task
 
 
-class Corrector:
+class Corrector(AnyFinisher):
     """Corrects the circuits of one wiring, in place of a `Finisher`."""
 
     def __init__(self, start: Model, task: Task) -> None:
@@ -35,7 +34,6 @@ class Corrector:
         places = start.config.places
         assert places is not None, "only a picture with places can be corrected"
         self._start, self._task, self._places = start, task, places
-        self.correction: Correction | None = None
 
     def finish(
         self, logits: npt.NDArray[Any], rng: np.random.Generator, on_progress: OnProgress = ignore
@@ -50,14 +48,6 @@ class Corrector:
         exact = assure(found.model).proved
         wrong = 0 if exact else found.bits
         return Finished(model.ops, exact, found.bits, wrong, wrong, 0)
-
-    def polish(self, found: Finished, rng: np.random.Generator, hasten: bool = True) -> Finished:
-        """Return what was found: nothing makes a diagram smaller."""
-        return found
-
-    def verify(self, ops: Ops) -> tuple[bool, list[int]]:
-        """Return that a circuit is right: it will be."""
-        return True, []
 
     def complete(self, model: Model) -> Model:
         """Return `model` with gates that invert what it gets wrong."""

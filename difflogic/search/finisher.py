@@ -11,8 +11,9 @@ only if the certificate is late or inconclusive.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -76,12 +77,13 @@ class Finished:
     does not count as exact."""
 
 
-class AnyFinisher(Protocol):
-    """What makes the circuits of one wiring exact."""
+class AnyFinisher(ABC):
+    """Makes the circuits of one wiring exact."""
 
-    correction: Correction | None
+    correction: Correction | None = None
     """The correction of the last model that was completed, if its picture has places."""
 
+    @abstractmethod
     def finish(
         self, logits: npt.NDArray[Any], rng: np.random.Generator, on_progress: OnProgress = ignore
     ) -> Finished:
@@ -89,18 +91,22 @@ class AnyFinisher(Protocol):
 
     def polish(self, found: Finished, rng: np.random.Generator, hasten: bool = True) -> Finished:
         """Return a smaller circuit in place of an exact one, or one that is right sooner."""
+        return found
 
     def complete(self, model: Model) -> Model:
         """Return what a run saves of an exact `model`, which may have other gates and wires."""
+        return model
 
     def verify(self, ops: Ops) -> tuple[bool, list[int]]:
-        """Return whether a circuit has no wrong cell, and the numbers of counterexamples."""
+        """Return whether a circuit has no wrong cell, and the numbers of counterexamples.
+
+        What takes a circuit's place is right, whatever is wrong now.
+        """
+        return True, []
 
 
-class Finisher(Verifier):
+class Finisher(Verifier, AnyFinisher):
     """Searches near trained circuits of one netlist for exact ones."""
-
-    correction: Correction | None = None
 
     def __init__(
         self,
@@ -185,10 +191,6 @@ class Finisher(Verifier):
         )
         wrong = Trial(self.netlist, later, (0,))(ops)[:, 0]
         return later.at[int(wrong.astype(np.bool_).argmax())] if wrong.any() else None
-
-    def complete(self, model: Model) -> Model:
-        """Return what a run saves of a verified `model`: here the same."""
-        return model
 
     def polish(self, found: Finished, rng: np.random.Generator, hasten: bool = True) -> Finished:
         """Make an exact circuit smaller, or right sooner, while it stays proved.

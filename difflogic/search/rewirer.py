@@ -31,7 +31,7 @@ from difflogic.evaluation.exactness import Plan, answer_about
 from difflogic.evaluation.trial import Ops
 from difflogic.model.hardening import netlist_of
 from difflogic.model.model import Model
-from difflogic.search.finisher import Correction, Finished
+from difflogic.search.finisher import AnyFinisher, Finished
 from difflogic.search.judge import Judge
 from difflogic.search.limits import Limits
 from difflogic.search.polish import CircuitCost, Polished
@@ -47,10 +47,8 @@ CHANGES = 2**13
 """Changes that each tries in a round."""
 
 
-class Rewirer:
+class Rewirer(AnyFinisher):
     """Finishes tough circuits: a smaller one takes the place of one that is proved."""
-
-    correction: Correction | None = None
 
     def __init__(self, start: Model, plan: Plan, toughness: Toughness, workers: Workers) -> None:
         """`start` is any model of the wiring. The number of `workers` changes no bit."""
@@ -61,19 +59,15 @@ class Rewirer:
     def finish(
         self, logits: npt.NDArray[Any], rng: np.random.Generator, on_progress: OnProgress = ignore
     ) -> Finished:
-        """Return whether the circuit of `logits` (16, parameters) is verified, and its lessons."""
-        ops = logits.argmax(axis=0).astype(np.uint8)
-        wrong = int(self._toughness.lessons(ops).sum())
-        on_progress(SearchProgress(0, 1, wrong))
-        exact, _ = self.verify(ops)
-        return Finished(ops, exact, wrong, wrong, 0 if exact else wrong, 0)
-
-    def verify(self, ops: Ops) -> tuple[bool, list[int]]:
-        """Return whether a circuit is proved and tough once it is rewired, and no counterexample.
+        """Return whether the circuit of `logits` (16, parameters) is proved and tough once rewired.
 
         Much less is asked of the circuit itself, which takes several times as long to prove.
         """
-        return self._smaller(ops) is not None, []
+        ops = logits.argmax(axis=0).astype(np.uint8)
+        wrong = int(self._toughness.lessons(ops).sum())
+        on_progress(SearchProgress(0, 1, wrong))
+        exact = self._smaller(ops) is not None
+        return Finished(ops, exact, wrong, wrong, 0 if exact else wrong, 0)
 
     def polish(self, found: Finished, rng: np.random.Generator, hasten: bool = True) -> Finished:
         """Return what was found, with the costs of its circuit and of the smaller one."""
