@@ -22,11 +22,11 @@ VERILOG = re.compile(r"(?:wire|assign) (\w+) = (.*);")
 
 def read_blif(automaton, bits):
     """Run the tables of a model: a row of a table is one where a case has the inputs' values."""
-    text, known, outputs = write_blif(automaton).replace("\\\n", " "), {}, []
+    text, known, inputs, outputs = write_blif(automaton).replace("\\\n", " "), {}, [], []
     for head, *cases in (line.split("\n") for line in re.split(r"\n(?=\.)", text)):
         match head.split():
-            case [".inputs", *names]:
-                known = dict(zip(names, bits, strict=True))
+            case [".inputs", *inputs]:
+                known = dict(zip(inputs, bits, strict=True))
             case [".outputs", *outputs]:
                 pass
             case [".names", *names, out]:
@@ -37,7 +37,7 @@ def read_blif(automaton, bits):
                     pairs = zip(names, *(given or [""]), strict=True)
                     value |= np.all([known[name] == (bit == "1") for name, bit in pairs], axis=0)
                 known[out] = value
-    return [known[name] for name in outputs]
+    return inputs, outputs, [known[name] for name in outputs]
 
 
 def read_aiger(automaton, bits):
@@ -62,18 +62,25 @@ def read_aiger(automaton, bits):
     for number in range(2 * len(values), 2 * (int(largest) + 1), 2):
         x = number - difference()
         values.append(literal(x) & literal(x - difference()))
-    return [literal(int(line)) for line in lines]
+    table = bytes(stream).decode().splitlines()[: len(bits) + len(lines)]
+    names = dict(line.split() for line in table)
+    found = [
+        [names[f"{way}{n}"] for n in range(many)]
+        for way, many in zip("io", (len(bits), len(lines)), strict=True)
+    ]
+    return *found, [literal(int(line)) for line in lines]
 
 
 def read_verilog(automaton, bits):
     """Evaluate a cell's wires by Python, which writes ~ & | ^ and parentheses alike."""
     text = write_cell(automaton)
-    known = dict(zip(re.findall(r"input wire (\w+)", text), bits, strict=True))
+    inputs, outputs = (re.findall(rf"{way}put wire (\w+)", text) for way in ("in", "out"))
+    known = dict(zip(inputs, bits, strict=True))
     known |= {"zero": np.zeros(bits.shape[1], bool), "one": np.ones(bits.shape[1], bool)}
     for name, expression in VERILOG.findall(text):
         words = expression.replace("1'b0", "zero").replace("1'b1", "one")
         known[name] = eval(words, {"__builtins__": {}}, known)
-    return [known[name] for name in re.findall(r"output wire (\w+)", text)]
+    return inputs, outputs, [known[name] for name in outputs]
 
 
 @pytest.mark.parametrize("read", [read_blif, read_aiger, read_verilog])
@@ -84,6 +91,8 @@ def test_files_compute_their_circuits(read, automata):
         circuit = automaton.circuit
         names = [circuit.input_name(row) for row in range(circuit.inputs)]
         bits = examples.cases(automaton, 2000)
-        used = [names.index(name) for name in used_interface(circuit).inputs]
-        found = read(automaton, bits[used])
+        interface = used_interface(circuit)
+        inputs, outputs, found = read(automaton, bits[[*map(names.index, interface.inputs)]])
+        assert inputs == [*interface.inputs]
+        assert outputs == [f"next{label}" for label in interface.outputs]
         np.testing.assert_array_equal(found, circuit.next_state(bits), automaton.name)

@@ -5,16 +5,14 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
 
-from difflogic.formats.interface import Interface, common_interface, used_interface
-from difflogic.formats.notation import identifier
+from difflogic.formats.interface import Interface, common_interface
 from difflogic.formats.write_aiger import write_aiger
 from difflogic.formats.write_blif import write_blif
 from difflogic.simplification import EFFORTS, simplify
 from difflogic.system.errors import CircuitError
 from tests.difflogic.formats import examples
-from tests.difflogic.formats.tools import ABC, call, compare_cells, needs
+from tests.difflogic.formats.tools import ABC, call, needs
 
 WRITERS = {".blif": write_blif, ".aig": write_aiger}
 
@@ -22,31 +20,6 @@ WRITERS = {".blif": write_blif, ".aig": write_aiger}
 def write(path, automaton, interface=None):
     text = WRITERS[path.suffix](automaton, interface)
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-
-
-@pytest.mark.thorough
-@needs("yosys", "iverilog", "vvp")
-@pytest.mark.parametrize("suffix", WRITERS)
-@settings(max_examples=1)
-@given(automata=examples.automata())
-def test_cells_by_yosys(suffix, tmp_path_factory, automata):
-    """Yosys translates the files into Verilog, and Icarus Verilog runs it."""
-    automata = [*examples.wicked(), examples.life(), *automata]
-    folder = tmp_path_factory.mktemp("cells")
-    script = []
-    for number, automaton in enumerate(automata):
-        write(folder / f"{number}{suffix}", automaton)
-        names = f"-module_name m{number} " if suffix != ".blif" else ""
-        script.append(f"read_{'blif' if names == '' else 'aiger'} {names}{number}{suffix}")
-    script.append("write_verilog -noattr all.v")
-    (folder / "translate.ys").write_text("\n".join(script))
-    call("yosys", "-q", "-s", "translate.ys", cwd=folder)
-    modules = [
-        identifier(automaton) if suffix == ".blif" else f"m{number}"
-        for number, automaton in enumerate(automata)
-    ]
-    interfaces = [used_interface(automaton.circuit) for automaton in automata]
-    compare_cells(automata, interfaces, modules, ["all.v"], folder)
 
 
 def verdicts(pairs, suffix, folder):
