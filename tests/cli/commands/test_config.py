@@ -49,9 +49,6 @@ def test_show_prints_the_rows_of_a_picture(dct, tmp_path):
     ("arguments", "message"),
     [
         (["--set", "training.epoch=7"], 'no key "epoch" in [training]: did you mean "epochs"?'),
-        (["--set", "training.epochs=none"], "[training] epochs must be"),
-        (["--set", "epochs"], "section.key=value"),
-        (["missing.toml"], "missing.toml"),
         (["chekerboard"], 'did you mean "checkerboard"?'),
         (["checkerboard", "--small"], "--small and CONFIG both choose"),
         (["--recipe", "referense"], 'no recipe "referense": did you mean "reference"?'),

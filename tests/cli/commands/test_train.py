@@ -144,10 +144,7 @@ class TestRefusal:
         ("arguments", "message"),
         [
             (["--set", "training.epoch=3"], 'did you mean "epochs"?'),
-            (["--set", "training.learning_rate=nan"], "learning_rate"),
-            (["--set", "update.gates=[4,8]"], "2"),
             (["checkerboard"], "--small and checkerboard both choose"),
-            (["--set", f"training.seed={2**63}"], "[training] seed"),
             (["--dir", "mine"], "mine: is not empty"),
             (["--dir", "mine/thesis.txt"], "mine/thesis.txt"),
             (["--from", "mine/thesis.txt"], "mine/thesis.txt"),

@@ -153,6 +153,14 @@ def test_the_last_override_wins():
     assert config.task.loss_channels == (1, 0)
 
 
+EPOCHS = "[training] epochs must be an integer from 1 to 1000000000, not "
+RATE = "[training] learning_rate must be a number above 0, at most 1000, not "
+SEED = "[training] seed must be an integer from 0 to 9223372036854775807, not "
+WORKERS = '[parallel] workers must be "auto" or an integer from 1 to 1024, not '
+LAYERS = "[update] gates must be a list of 1 to 1000 integers from 1 to 65536, not "
+LOSS = "[task] loss_channels"
+
+
 @pytest.mark.parametrize(
     ("override", "says"),
     [
@@ -170,26 +178,6 @@ def test_the_last_override_wins():
         ("training.epochs=5\n[update]\nx=1", "the value is not valid TOML"),
         ("name=../outside", "the value is not valid TOML"),
         ('name="../outside"', "name must be 1 to 64 letters, digits, - and _"),
-    ],
-)
-def test_overrides_that_cannot_be_used(override, says):
-    message = error(overrides=[override])
-    assert message.startswith(f"--set {override}"[:79])
-    assert says in message
-    assert "\n  " not in message  # one problem, one message
-
-
-EPOCHS = "[training] epochs must be an integer from 1 to 1000000000, not "
-RATE = "[training] learning_rate must be a number above 0, at most 1000, not "
-SEED = "[training] seed must be an integer from 0 to 9223372036854775807, not "
-WORKERS = '[parallel] workers must be "auto" or an integer from 1 to 1024, not '
-LAYERS = "[update] gates must be a list of 1 to 1000 integers from 1 to 65536, not "
-LOSS = "[task] loss_channels"
-
-
-@pytest.mark.parametrize(
-    ("override", "says"),
-    [
         ("training.epochs=1.0", EPOCHS + "1.0"),
         ("training.epochs=many", EPOCHS + '"many"'),
         ("training.epochs=2020-01-01", EPOCHS + "2020-01-01"),
@@ -214,11 +202,11 @@ LOSS = "[task] loss_channels"
         ("parallel.workers=aut", WORKERS + '"aut": did you mean "auto"?'),
     ],
 )
-def test_values_that_cannot_be_used(override, says):
+def test_overrides_that_cannot_be_used(override, says):
     message = error(overrides=[override])
     assert message.startswith(f"--set {override}"[:79])
     assert says in message
-    assert "\n" not in message
+    assert message.count("\n") <= override.count("\n")  # one problem, one message
     assert len(message) < 300
 
 
