@@ -44,10 +44,6 @@ class CheckpointError(RunDirectoryError):
     """A checkpoint is damaged or of another run; an earlier one may be usable."""
 
 
-class NewerCheckpointError(RunDirectoryError):
-    """A newer program wrote the checkpoint. It is not damaged, so no earlier one is tried."""
-
-
 @dataclass(frozen=True)
 class Checkpoint:
     """A point from which a run can continue."""
@@ -87,8 +83,8 @@ def write_checkpoint(run: RunDirectory, checkpoint: Checkpoint) -> Path:
 def read_checkpoint(path: Path, template: State) -> Checkpoint:
     """Read a checkpoint whose state has the names, shapes and types of `template`.
 
-    Raises CheckpointError if the file is damaged, foreign or of another circuit, and
-    NewerCheckpointError if a later version of this program wrote it.
+    Raises CheckpointError if the file is damaged, foreign or of another circuit, and another
+    RunDirectoryError if a later version of this program wrote it.
     """
     largest = sum(array.nbytes for array in template.values())
     largest += MAX_HEADER_BYTES + _OVERHEAD_BYTES
@@ -129,7 +125,8 @@ def _read_header(reader: NpzReader) -> dict[str, Any]:
     header = reader.header(FORMAT, MAX_HEADER_BYTES, "is not a checkpoint of dct")
     version = header.get("version")
     if type(version) is int and version > VERSION:
-        raise NewerCheckpointError(
+        # It is not damaged: no earlier one is tried.
+        raise RunDirectoryError(
             f"{reader.error('is')} of format version {version}, and this program reads up to "
             f"{VERSION}: install a newer dct"
         )

@@ -58,19 +58,14 @@ class ParallelPlan(Arrangement):
         sharing = Sharing()
         if parallel.strategy != "auto":
             sharing = Sharing(strategy=parallel.strategy, samples_first=False)
-        requested = replace(
-            sharing,
-            tasks_per_worker=(
-                None if parallel.tasks_per_worker == "auto" else parallel.tasks_per_worker
-            ),
-        )
+        tasks = None if parallel.tasks_per_worker == "auto" else parallel.tasks_per_worker
         plan = cls(
             machine=machine,
             rollouts=rollouts,
             gates=netlist.gates,
             batch=batch,
             wave=_most_at_once(config, rollouts.grid),
-            sharing=requested,
+            sharing=replace(sharing, tasks_per_worker=tasks),
             search_bytes=search_bytes(config, netlist),
             budget=budget,
         )

@@ -27,6 +27,7 @@ def summarize(config: Config, trainer: Trainer, history: History, resumed: int) 
         tests = final_scores(trainer.result, trainer.epoch)
     account = phases.account
     last, best = history.rows[-1] if history.rows else None, history.best(trainer.result_attempt)
+    measured = "hard_loss", "accuracy"
     attempts = {"begun": trainer.attempt, "result": trainer.result_attempt}
     return {
         "experiment": config.name,
@@ -45,12 +46,8 @@ def summarize(config: Config, trainer: Trainer, history: History, resumed: int) 
         "polished": None if trainer.gain is None else trainer.gain.as_dict(),
         "corrected": None if trainer.correction is None else trainer.correction.as_dict(),
         "scores": {
-            "soft_loss": last.soft_loss if last else None,
-            "hard_loss": last.hard_loss if last else None,
-            "accuracy": last.accuracy if last else None,
-            "best_hard_loss": best.hard_loss if best else None,
-            "best_accuracy": best.accuracy if best else None,
-            "best_epoch": best.epoch if best else None,
+            **{name: getattr(last, name, None) for name in ("soft_loss", *measured)},
+            **{f"best_{name}": getattr(best, name, None) for name in (*measured, "epoch")},
             **tests,
         },
         "seconds": {
