@@ -17,14 +17,14 @@ SOURCES = {
     },
     r"(?<!not )proved for every (?!state)": {
         "difflogic/proof/convergence/methods.py",
-        "difflogic/proof/convergence/all_sizes.py",
+        "difflogic/proof/convergence/every_size.py",
         "difflogic/proof/every_length.py",
-        "difflogic/proof/every_size.py",
+        "difflogic/proof/local_rule.py",
     },
     r"proved at step": {"difflogic/proof/cases.py"},
     r"keep missing the target": {
         "difflogic/proof/convergence/methods.py",
-        "difflogic/proof/convergence/all_sizes.py",
+        "difflogic/proof/convergence/every_size.py",
     },
     r"never reaches": {"difflogic/proof/answer.py"},
     r"to any length": {"difflogic/evaluation/padded.py"},

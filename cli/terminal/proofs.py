@@ -14,7 +14,7 @@ from difflogic.system.quantities import counted
 if TYPE_CHECKING:
     from difflogic.library.certifying import Certified
     from difflogic.proof import Proof
-    from difflogic.proof.convergence.all_sizes import EverySize
+    from difflogic.proof.convergence.every_size import EverySize
     from difflogic.proof.convergence.findings import Finding
 
 

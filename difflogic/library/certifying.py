@@ -17,7 +17,7 @@ from difflogic.library.groups import Claims
 from difflogic.proof.answer import Assurance, Budget, Confinement
 from difflogic.proof.cases import ListedStarts
 from difflogic.proof.certificates import damage_part, write_cases, write_certificate
-from difflogic.proof.convergence.all_sizes import EverySize, Plane
+from difflogic.proof.convergence.every_size import EverySize, Plane
 from difflogic.proof.convergence.findings import Convergence, Finding
 from difflogic.proof.convergence.live_part import live_part
 from difflogic.proof.convergence.methods import SETS

@@ -17,7 +17,7 @@ from difflogic.library.loaded import Loaded, Source, load
 from difflogic.library.simplifying import simplify
 from difflogic.library.trusting import experiment_of, load_trusted
 from difflogic.proof import Proof
-from difflogic.proof.convergence.all_sizes import Plane
+from difflogic.proof.convergence.every_size import Plane
 from difflogic.system.callbacks import ignore
 from difflogic.tasks import make_task
 

@@ -20,8 +20,8 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.specification import Cases
 from difflogic.formats.circuit_file import write_circuit
 from difflogic.proof.answer import Confinement
-from difflogic.proof.convergence.all_sizes import NEVER, Table
 from difflogic.proof.convergence.confinement import Ground
+from difflogic.proof.convergence.every_size import NEVER, Table
 from difflogic.proof.convergence.findings import Finding
 from difflogic.proof.convergence.live_part import fold
 from difflogic.proof.convergence.sets import as_array

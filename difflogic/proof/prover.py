@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 
 from difflogic.proof.answer import QUICK, Answer, Budget, Confinement, left_open
 from difflogic.proof.cases import ALL, EACH, ORDERS, ListedStarts
-from difflogic.proof.convergence.all_sizes import SIZES, EverySize, Plane
 from difflogic.proof.convergence.confinement import Ground, confine_in_any_order
+from difflogic.proof.convergence.every_size import SIZES, EverySize, Plane
 from difflogic.proof.convergence.findings import Convergence, Finding, MethodRun
 from difflogic.proof.convergence.methods import REPEATING, RUNS, SETS, UNROLLED
 from difflogic.proof.convergence.orbits import repeated
 from difflogic.proof.convergence.planes import pack, unpack
 from difflogic.proof.convergence.sets import as_array
 from difflogic.proof.every_length import HISTORIES, AnyLength
-from difflogic.proof.every_size import NEIGHBORHOODS, Local
+from difflogic.proof.local_rule import NEIGHBORHOODS, Local
 from difflogic.proof.question import REACHES, Asked, Wound
 from difflogic.proof.verdict import Verdict
 from difflogic.system.callbacks import checking

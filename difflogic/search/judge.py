@@ -18,7 +18,7 @@ from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.trial import Ops
 from difflogic.model.hardening import automaton_of, hard_circuit
 from difflogic.proof.answer import Budget
-from difflogic.proof.convergence.all_sizes import Grids
+from difflogic.proof.convergence.every_size import Grids
 from difflogic.proof.convergence.findings import Convergence, Finding
 from difflogic.proof.convergence.methods import SETS
 from difflogic.proof.convergence.planes import Board, unpack

@@ -14,8 +14,8 @@ from difflogic.evaluation.scene import Damage, Scene, Streams, scene_of
 from difflogic.evaluation.trial import Ops, Trial
 from difflogic.model.hardening import automaton_of, hard_circuit
 from difflogic.proof.convergence import sets
-from difflogic.proof.convergence.all_sizes import Plane
 from difflogic.proof.convergence.confinement import ANY_ORDER, Ground, follow, windows_of
+from difflogic.proof.convergence.every_size import Plane
 from difflogic.proof.convergence.live_part import live_part
 from difflogic.proof.prover import prove
 from difflogic.search.limits import Limits

@@ -11,8 +11,8 @@ in S, they keep it. So the same happens on the whole grid, and the result depend
 in the window.
 
 The settled states of all grids are made from those of small ones by repeating rows and columns
-(`all_sizes.py`). Take a grid of more rows than a window, a small grid and two periods together. Any
-window misses the first or the last repeated period, so a grid with one period less has it, too. So
+(`every_size.py`). Take a grid of more rows than a window, a small grid and two periods together.
+Any window misses the first or the last repeated period, so a grid with one period less has it. So
 all grids together have few windows, and each of them is computed.
 """
 
@@ -30,7 +30,7 @@ import numpy.typing as npt
 
 from difflogic.proof.answer import Confinement, Witness
 from difflogic.proof.convergence import sets
-from difflogic.proof.convergence.all_sizes import NEVER, Table
+from difflogic.proof.convergence.every_size import NEVER, Table
 from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.orbits import cycle, plain_step, states
 from difflogic.proof.convergence.planes import Board, Planes, pack, unpack

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.proof.answer import Budget
-from difflogic.proof.convergence.all_sizes import EverySize, Plane, Target
+from difflogic.proof.convergence.every_size import EverySize, Plane, Target
 from difflogic.proof.convergence.findings import Convergence, Finding
 from difflogic.proof.prover import prove
 from difflogic.system.deadline import Deadline

@@ -26,7 +26,7 @@ from difflogic.library.proving import certify
 from difflogic.proof.answer import Confinement
 from difflogic.proof.certificates import damage_part, write_cases, write_certificate
 from difflogic.proof.every_length import every_length
-from difflogic.proof.every_size import broken
+from difflogic.proof.local_rule import broken
 from difflogic.proof.question import Wound
 from difflogic.proof.verdict import Verdict
 from difflogic.tasks.line import ADDITION
@@ -34,7 +34,7 @@ from tests.difflogic.circuit.circuits import automaton, circuit_of
 from tests.difflogic.proof.conftest import Check
 from tests.difflogic.proof.convergence.brute import all_states, rounds, step_all
 from tests.difflogic.proof.test_every_length import adder, is_right
-from tests.difflogic.proof.test_every_size import GALLERY, RULES
+from tests.difflogic.proof.test_local_rule import GALLERY, RULES
 from tests.difflogic.proof.wounds import harm, settled, strikes
 
 Proof = dict[str, Any]

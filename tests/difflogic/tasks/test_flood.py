@@ -4,7 +4,7 @@ import numpy as np
 
 from difflogic.config import load_config
 from difflogic.tasks import make_task
-from tests.difflogic.proof.test_every_size import distances
+from tests.difflogic.proof.test_local_rule import distances
 
 
 def test_near_cells_are_lit_and_far_ones_do_not_count():

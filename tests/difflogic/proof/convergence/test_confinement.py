@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from difflogic.proof.convergence import confinement, sets
-from difflogic.proof.convergence.all_sizes import Table
 from difflogic.proof.convergence.confinement import Ground, confine
+from difflogic.proof.convergence.every_size import Table
 from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.live_part import live_part
 from difflogic.proof.convergence.methods import by_sets

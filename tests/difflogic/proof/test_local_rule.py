@@ -11,7 +11,7 @@ import pytest
 
 from difflogic.library.loaded import load
 from difflogic.library.proving import certify
-from difflogic.proof.every_size import broken
+from difflogic.proof.local_rule import broken
 from difflogic.system.errors import CircuitError
 from difflogic.tasks.flood import DEAD_ENDS, FLOOD
 from difflogic.tasks.line import CANCELLING, TRAFFIC

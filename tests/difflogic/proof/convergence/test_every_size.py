@@ -11,7 +11,7 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import Walls, neighbors
 from difflogic.proof.convergence import sets
-from difflogic.proof.convergence.all_sizes import NEVER, Arrivals, EverySize, Target, arrivals
+from difflogic.proof.convergence.every_size import NEVER, Arrivals, EverySize, Target, arrivals
 from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.live_part import live_part
 from difflogic.proof.convergence.methods import by_sets
