@@ -1,1 +1,1 @@
-"""Discrete search for exact circuits: candidates, rectifying, polishing, judging."""
+"""Discrete search for exact circuits: one walk, what it proposes, and who judges."""
