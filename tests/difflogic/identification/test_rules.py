@@ -79,5 +79,8 @@ def test_names_of_isotropic_rules_that_people_use():
     born = (centre == 0) & (near == 2) & ~adjacent
     stays = (centre == 1) & ((near == 1) | (near == 2))
     assert space.name((born | stays).astype(int)) == "B2-a/S12"  # Just Friends
+    opposite = (digits[:4] & digits[8:4:-1]).any(axis=0)
+    half = (centre == 0) & (near == 2) & (adjacent | opposite)
+    assert space.name(half.astype(int)) == "B2ain/S"  # three letters of six, in order
     gravity = np.where(digits[1] == 1, 1, 0)
     assert space.name(gravity) is None
