@@ -139,7 +139,7 @@ def test_the_least(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("limit", [name for name in limits() if ".all_sizes." in name])
+@pytest.mark.parametrize("limit", [name for name in limits() if ".every_size." in name])
 def test_larger_grids(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
     shrink(monkeypatch, limit)
 
