@@ -1,4 +1,4 @@
-"""Time limits of proofs, by the processor's clock: an answer in time, and never a verdict."""
+"""Time limits of proofs, by the processor's clock: an answer in time, and no false verdict."""
 
 from __future__ import annotations
 
@@ -46,18 +46,22 @@ LONG: dict[str, Callable[..., Any]] = {
 }
 
 
+FALSE = "a deep circuit", "a deep rule", "equality"
+"""What is claimed of drawn circuits, and may be refuted; all else holds, and may be proved."""
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", LONG)
-def test_an_answer_in_time_and_no_verdict(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_in_time_and_no_false_verdict(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deadline, "time", SimpleNamespace(monotonic=time.process_time))
     began = time.process_time()
     found = None
     with suppress(CircuitError):  # a start of zeros may not settle in the time
         found = LONG[name](time_limit=LIMIT)
     assert time.process_time() - began < LIMIT + 1
-    verdicts = [each.verdict for each in getattr(found, "findings", ())]
-    assert Verdict.refuted not in verdicts
-    assert not getattr(found, "proved", False)
-    for each in ("assurance", "every_size", "confinement"):
-        part = getattr(found, each, None)
-        assert part is None or part.verdict is not Verdict.refuted
+    parts = [getattr(found, each, None) for each in ("assurance", "every_size", "confinement")]
+    verdicts = [each.verdict for each in (*getattr(found, "findings", ()), *filter(None, parts))]
+    if name in FALSE:
+        assert not getattr(found, "proved", False)
+    else:
+        assert Verdict.refuted not in verdicts
