@@ -41,7 +41,7 @@ def against_simplified(automaton):
     return small, automaton, common_interface(automaton.circuit, small.circuit.labels)
 
 
-@pytest.mark.thorough
+@pytest.mark.exhaustive
 @needs(ABC)
 @pytest.mark.parametrize("suffix", WRITERS)
 def test_abc_tells_broken_circuits_apart(suffix, tmp_path):

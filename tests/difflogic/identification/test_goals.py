@@ -238,6 +238,7 @@ def test_several_states(name, states, step, hood):
     assert all(right for right, unseen in zip(row.right, free, strict=True) if not unseen)
 
 
+@pytest.mark.exhaustive
 def test_isotropic_rules():
     row, free = Row("100 isotropic rules, 64×64 × 8 steps, seed 0"), 0
     rng, space = np.random.default_rng(0), Space(symmetry="isotropic")
