@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from difflogic.library.sweeping import sweep as sweep
     from difflogic.library.training import train as train
     from difflogic.model.model import Model as Model
+    from difflogic.system.errors import DctError as DctError
     from difflogic.system.ranks import mpi_ranks as mpi_ranks
     from difflogic.tasks import Task as Task
     from difflogic.training.following import follow as follow
@@ -89,6 +90,7 @@ _NAMES = {
     "difflogic.library.sweeping": "sweep",
     "difflogic.library.training": "train",
     "difflogic.model.model": "Model",
+    "difflogic.system.errors": "DctError",
     "difflogic.system.ranks": "mpi_ranks",
     "difflogic.tasks": "Task",
     "difflogic.training.following": "follow",

@@ -47,13 +47,13 @@ def read_golly(text: str) -> tuple[str, Circuit, tuple[Color, ...]]:
     sections = dict(zip(parts[1::2], parts[2::2], strict=True))
     body = sections.get("TREE", sections.get("TABLE"))
     if "RULE" not in sections or body is None:
-        raise CircuitError("is no rule of Golly: @RULE and a @TREE or @TABLE are missing")
+        raise CircuitError("is no rule of Golly: it needs @RULE, and @TREE or @TABLE")
     settings: dict[str, str] = dict(
         re.findall(r"^\s*(\w+)\s*[:=]\s*(\w+)\s*$", body, flags=re.MULTILINE)
     )
     states = _number(settings.get("num_states", settings.get("n_states", "")))
     if not 2 <= states <= 256:
-        raise CircuitError(f"has {states} states: num_states or n_states must be from 2 to 256")
+        raise CircuitError("num_states or n_states must be from 2 to 256")
     lines = [line.strip() for line in body.splitlines()]
     lines = [line for line in lines if line and not re.fullmatch(r"\w+\s*[:=]\s*\w+", line)]
     building = _Building(states)
@@ -171,7 +171,7 @@ def _table(settings: dict[str, str], states: int, lines: Iterable[str]) -> Itera
             for image in _images(tuple(near), symmetry):
                 many += 1
                 if many > MOST_LINES:
-                    raise CircuitError(f"its table has more than {MOST_LINES} lines")
+                    raise CircuitError(f"its symmetries make more than {MOST_LINES} lines")
                 yield (centre, *image), state
 
 

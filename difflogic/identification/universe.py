@@ -47,10 +47,10 @@ def placed(
     if size is None:
         first = corners.min(axis=0) - margin
         rows, columns = (ends.max(axis=0) + margin - first).tolist()
-        words = f"placed by #CXRLE, on a plane that is empty around them, {margin} cells of it kept"
+        words = f"placed by their files, on a plane with {margin} empty cells around them"
     else:
         first, (rows, columns) = -(np.array(size) // 2), size
-        words = f"placed by #CXRLE, on Golly's {topology}"
+        words = f"placed by their files, on Golly's {topology}"
         if (corners < first).any() or (ends > first + size).any():
             raise ConfigError(f"a pattern lies outside of its universe, {topology}")
     if rows * columns * len(patterns) > most:

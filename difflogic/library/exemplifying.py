@@ -14,7 +14,7 @@ from typing import Any
 from difflogic.evaluation.padded import Padded, prove_padded
 from difflogic.evaluation.settled import outcomes
 from difflogic.examples.encoding import encodings
-from difflogic.examples.pairs import Examples, Pair, local, named
+from difflogic.examples.pairs import MOST_NAMED, Examples, Pair, local, named
 from difflogic.examples.reading import read_examples
 from difflogic.library.example_experiments import Way, describe, ways_to_learn
 from difflogic.library.exchange import MessageCallback, ShouldStop
@@ -31,8 +31,8 @@ from difflogic.system.quantities import counted
 from difflogic.tasks import make_task
 from difflogic.training.session import Session
 
-SUSPECTED = 0.1
-"""Most of the pairs that may be suspected of being wrong."""
+SUSPECTED, FEWEST = 0.1, 10
+"""Most of the pairs that may be suspected of being wrong, if not two; and the fewest pairs then."""
 MOST_SUSPECTED = 100
 """Pairs up to which each is left out in turn: takes about 20 ms of a pair and 50 others."""
 FIRST_EPOCHS, SECOND_EPOCHS = 100, 200
@@ -171,7 +171,9 @@ def _hint(learned: LearnedRule, examples: Examples, options: ExampleOptions) -> 
         return "--boundary periodic: with zeros around, equal nine cells become different"
     if around[options.boundary]:
         return "dct identify may name the rule: equal nine cells never become different"
-    return "more pairs, a longer --time-limit, or other --steps, --channels and --boundary"
+    few = 0 < len(learned.wrong) <= MOST_NAMED
+    check = f"check {named(learned.wrong)}; or try " if few else ""
+    return f"{check}more pairs, a longer --time-limit, or other --steps, --channels and --boundary"
 
 
 def _prove_longer(run: RunDirectory, stop: ShouldStop) -> Padded:
@@ -195,13 +197,14 @@ class _Problem:
         """Return where the wrong ones of the pairs to learn from stand, if they are few."""
         train = self.examples.train
         found = tuple(pair.place for pair in train if pair.place in wrong)
-        return found if len(found) <= SUSPECTED * len(train) else ()
+        most = max(2, SUSPECTED * len(train)) if len(train) >= FEWEST else 0
+        return found if len(found) <= most else ()
 
     @property
     def odd_one(self) -> tuple[str, ...]:
         """The only pair without which more encodings fit, if there is one."""
         given = self.examples
-        if not MOST_SUSPECTED >= len(given.train) >= 1 / SUSPECTED:
+        if not MOST_SUSPECTED >= len(given.train) >= FEWEST:
             return ()
 
         def fitting(pairs: Sequence[Pair]) -> int:
@@ -273,6 +276,8 @@ def _race(
                     suspects = problem.few(wrong) if wrong == known else ()
                     if not suspects and epochs == SECOND_EPOCHS:
                         suspects = problem.odd_one
+                    if suspects:
+                        on_message(f"trying without {named(suspects)}")
                     other = _doubt(problem, suspects, places[-1], stop, epochs)
                     if other is not None:
                         break

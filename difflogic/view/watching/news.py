@@ -63,8 +63,12 @@ def facts(snapshot: Snapshot) -> Facts:
         ("hard loss", _short(next(losses, None))),
         ("gates decided", "–" if decided is None else f"{decided:.1%}"),
         ("last search", _last_search(snapshot)),
-        ("verified exact", "not yet" if exact is None else f"after epoch {exact:,}"),
+        ("verified exact", f"after epoch {exact:,}" if exact is not None else _not_yet(snapshot)),
     ]
+
+
+def _not_yet(snapshot: Snapshot) -> str:
+    return "by no search; the report has the tests" if snapshot.status == "finished" else "not yet"
 
 
 def _short(value: float | None) -> str:

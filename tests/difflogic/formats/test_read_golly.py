@@ -152,7 +152,7 @@ def test_lines_and_crosses():
     ("text", "hint"),
     [
         ("", "is no rule of Golly"),
-        ("@RULE x\n@COLORS\n", "are missing"),
+        ("@RULE x\n@COLORS\n", "it needs @RULE, and"),
         ("@RULE x\n@TREE\nnum_states=300\n", "must be from 2 to 256"),
         ("@RULE x\n@TREE\nnum_states=9999999999999\n", "must be from 2 to 256"),
         ("@RULE x\n@TREE\nnum_states=2\nnum_neighbors=6\n1 0 0\n", "8 or 4 neighbours"),
