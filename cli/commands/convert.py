@@ -70,16 +70,19 @@ def export(
             time_limit=time_limit,
             progress=progress,
         )
-    circuit, written = found.automaton.circuit, found.format
+    automaton, written = found.automaton, found.format
+    circuit = automaton.circuit
     where = f": {file}"
     if file is None:
         _print(found.data)
         where = ""
     note(
-        f"{found.automaton.name} as {written.name}: gates {circuit.gates} · depth {circuit.depth} "
+        f"{automaton.name} as {written.name}: gates {circuit.gates} · depth {circuit.depth} "
         f"· inputs {len(circuit.read_inputs)} · channels {circuit.channels} · "
         f"{len(found.data)} bytes{where}"
     )
+    if written.name == "verilog" and (many := circuit.gates * automaton.height * automaton.width):
+        note(f"its grid of {automaton.height}×{automaton.width} cells has {many:,} gates")
 
 
 def _print(data: bytes) -> None:

@@ -83,6 +83,7 @@ def read_inputs(path: Path) -> list[Raw]:
 def raw_grids(grids: Sequence[Any]) -> list[Raw]:
     """Return grids that are not from a file, as `read_inputs` does. Raises ConfigError."""
     found = [np.asarray(grid).tolist() for grid in grids]
+    found = [found] if found and all(np.ndim(row) == 1 for row in grids) else found  # as in files
     return [Raw(f"grid {n}", _cells(grid, f"grid {n}"), None) for n, grid in enumerate(found, 1)]
 
 

@@ -84,7 +84,9 @@ class Recording:
         if index >= len(film):
             raise ConfigError(f"{self.source}: has the frames 0 to {len(film) - 1}, not {index}")
         if (film[index] == UNKNOWN).any():
-            raise ConfigError(f"{self.source}: frame {index} has unseen cells: choose another")
+            raise ConfigError(
+                f"{self.source}: frame {index} has unseen cells (-1 is one): choose another"
+            )
         cells: Frames = film[index]
         return cells
 
@@ -346,8 +348,10 @@ def _from_patterns(files: dict[str, bytes], how: Reading, source: str) -> Record
 
 def _from_images(files: dict[str, bytes], how: Reading, source: str) -> Recording:
     """Read images, which share their colours: one decides for all which is state 0."""
-    pairs = "grids before and after: dct train-examples"
-    what = f"is not a recording: give .npz, .npy, .rle, .cells, .lif or an image; for {pairs}"
+    what = (
+        "is not a recording (of grids before and after: dct train-examples): give .npz, .npy, "
+        ".rle, .cells, .lif or an image"
+    )
     films = []
     for name, content in files.items():
         with about(name):
