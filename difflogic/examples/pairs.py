@@ -123,10 +123,10 @@ class Examples:
         moved = [self.train[number] for number in sorted(order[:aside])]
         return Examples(self.symbols, (*kept,), (*moved, *self.held_out), self.source)
 
-    def without(self, numbers: Collection[int]) -> Examples:
-        """Return the examples with these pairs, by their number from 0, kept aside."""
-        kept = tuple(pair for n, pair in enumerate(self.train) if n not in numbers)
-        moved = tuple(pair for n, pair in enumerate(self.train) if n in numbers)
+    def without(self, places: Collection[str]) -> Examples:
+        """Return the examples with the training pairs from these places kept aside."""
+        kept = tuple(pair for pair in self.train if pair.place not in places)
+        moved = tuple(pair for pair in self.train if pair.place in places)
         return Examples(self.symbols, kept, (*moved, *self.held_out), self.source)
 
     def distinct(self) -> tuple[Examples, list[str]]:

@@ -132,7 +132,7 @@ class _Building:
         return found
 
     def table(self, lines: Sequence[Line], neighbourhood: str) -> list[int]:
-        """Return the next state's bits by lines, of which the first that matches counts."""
+        """Return the next state's bits by a table: the first line that matches counts."""
         after = list(self._cells["C"])
         for sets, state in reversed(lines):
             match = TRUE

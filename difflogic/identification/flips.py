@@ -4,9 +4,9 @@ Entries with clear votes are taken as they are. Only cells of transitions that c
 may be flipped and, if that is not enough, those around them; all others are taken as recorded. That
 no other cells would do with fewer is proved by leaving out all transitions that read or write one.
 
-A SAT solver is asked for a rule without flips. If there is none, it names cells, and one of
-them must be flipped; it is asked for at most one of them next, and so on: algorithm OLL, as in RC2
-(Ignatiev, Morgado and Marques-Silva 2019).
+A SAT solver is asked for a rule without flips. If none exists, it names some cells: at least one
+of them must be flipped. It is asked for at most one of them next, and so on: algorithm OLL, as in
+RC2 (Ignatiev, Morgado and Marques-Silva 2019).
 """
 
 from __future__ import annotations

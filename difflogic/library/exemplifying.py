@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from difflogic.circuit.automaton import Automaton
 from difflogic.evaluation.padded import Padded, prove_padded
 from difflogic.evaluation.settled import outcomes
 from difflogic.examples.encoding import encodings
@@ -28,7 +29,7 @@ from difflogic.run.summary import read_summary, write_summary
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted
-from difflogic.tasks import make_task
+from difflogic.tasks import Task, make_task
 from difflogic.training.session import Session
 
 SUSPECTED, FEWEST = 0.1, 10
@@ -149,10 +150,8 @@ def train_examples(
 
 def _wrong(run: RunDirectory, examples: Examples) -> tuple[str, ...]:
     """Return where the examples stand that a run has wrong."""
-    loaded = load(run.path)
-    assert loaded.model is not None, "a run has a model"
-    task = make_task(loaded.model.config)
-    found = outcomes(loaded.automaton, task)
+    automaton, task = _learned(run)
+    found = outcomes(automaton, task)
     wrong = {
         str(pair)
         for part, pairs in task.examples.items()
@@ -177,12 +176,15 @@ def _hint(learned: LearnedRule, examples: Examples, options: ExampleOptions) -> 
 
 
 def _prove_longer(run: RunDirectory, stop: ShouldStop) -> Padded:
-    loaded = load(run.path)
-    assert loaded.model is not None, "a run has a model"
-    task = make_task(loaded.model.config)
+    automaton, task = _learned(run)
     assert task.encoding is not None, "it learned from examples"
-    pairs = task.examples["training"]
-    return prove_padded(loaded.automaton, task.encoding, task.channels, pairs, stop)
+    training = task.examples["training"]
+    return prove_padded(automaton, task.encoding, task.channels, training, stop)
+
+
+def _learned(run: RunDirectory) -> tuple[Automaton, Task]:
+    loaded = load(run.path)
+    return loaded.automaton, make_task(loaded.require_model().config)
 
 
 @dataclass(frozen=True)
@@ -220,9 +222,8 @@ class _Problem:
 
     def without(self, places: Collection[str]) -> _Problem | None:
         """Return it with the training pairs at these places kept aside; None if no way fits."""
-        train = self.examples.train
         try:
-            rest = self.examples.without([n for n, p in enumerate(train) if p.place in places])
+            rest = self.examples.without(places)
             return _Problem(rest, self.options, ways_to_learn(rest, self.options))
         except ConfigError:  # what is left has nothing to learn
             return None
@@ -270,8 +271,8 @@ def _race(
                     found[number] = _attempt(way, summary, seconds[number]), summary
                 if stop() or (most is not None and epochs >= most):
                     break
-                if most is None:
-                    best = _best(found)
+                best = _best(found)
+                if most is None and not found[best][0].right:
                     known, wrong = wrong, _wrong(places[best], problem.examples)
                     suspects = problem.few(wrong) if wrong == known else ()
                     if not suspects and epochs == SECOND_EPOCHS:
@@ -285,11 +286,9 @@ def _race(
         best = _best(found)
         attempts = tuple(found[number][0] for number in sorted(found))
         learned = LearnedRule(run.path, found[best][1], found[best][0].words, attempts)
-        if other is None:
-            run.adopt(places[best])
-        else:
+        run.adopt(places[best if other is None else -1])
+        if other is not None:
             learned = replace(other, path=run.path, attempts=(*attempts, *other.attempts))
-            run.adopt(places[-1])
     run.write(run.attempts, json.dumps([vars(each) for each in learned.attempts], indent=2) + "\n")
     for number, each in enumerate(learned.attempts, 1):
         outcome = (
@@ -306,7 +305,10 @@ def _doubt(
     rest = problem.without(suspects) if suspects else None
     if rest is None:
         return None
-    learned = _race(rest, RunDirectory.at(place.path), stop, ignore, epochs)
+    try:
+        learned = _race(rest, RunDirectory.at(place.path), stop, ignore, epochs)
+    except KeyboardInterrupt:  # in its first final tests: what the other ways have counts
+        return None
     still = _wrong(place, problem.examples)
     if not (learned.right and {*still} <= {*suspects}):
         shutil.rmtree(place.path, ignore_errors=True)

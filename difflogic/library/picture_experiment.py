@@ -237,7 +237,7 @@ def _picture_settings(picture: Picture) -> dict[str, Any]:
 
 
 def overriding(changes: Mapping[str, Any], typed: str) -> tuple[Override, ...]:
-    """Return the changes of a configuration's keys that an option asks for, as it was typed."""
+    """Return what an option, as the user typed it, changes in a configuration."""
     return tuple(Override(key, value, typed) for key, value in changes.items())
 
 

@@ -82,7 +82,7 @@ class Growth:
             yield ((np.arange(length) - first[:, None]) % length < side).astype(np.uint8)
 
     def problems(self, channels: int, steps: int, fire_rate: float) -> list[str]:
-        """Return why no automaton with so many channels and steps can do it."""
+        """Return why no automaton with these channels and steps can do it."""
         if self.start == "places" and self.places is None:
             return ['[task] start: no places are counted: set [automaton] places, or "zeros"']
         if self.second and not (self.places and self.places.switch):

@@ -148,7 +148,7 @@ class OpenedRun:
         write_config(self.run, self.config, plan)
 
     def resume(self, template: State) -> Checkpoint | None:
-        """Return the latest usable checkpoint, after reading its epochs; None if there is none.
+        """Read the epochs up to the latest usable checkpoint, and return it, or None without one.
 
         Its seconds include those of final tests that followed it.
         """
