@@ -157,6 +157,8 @@ class Reading:
     """Whether patterns that do not say where they lie are whole grids."""
     grid: tuple[int, int] | None = None
     """Rows and columns that a frame probably has; an array may then be a single frame."""
+    colours: tuple[str, ...] = ()
+    """What stands for each state in images, instead of `states`."""
     margin: int = 2
     """Empty cells to keep around patterns of an unbounded universe."""
 
@@ -352,6 +354,7 @@ def _from_images(files: dict[str, bytes], how: Reading, source: str) -> Recordin
         "is not a recording (of grids before and after: dct train-examples): give .npz, .npy, "
         ".rle, .cells, .lif or an image"
     )
+    how = replace(how, states=how.colours or how.states)
     films = []
     for name, content in files.items():
         with about(name):

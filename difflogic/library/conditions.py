@@ -20,7 +20,6 @@ from difflogic.library.declaration import (
     Unsimplified,
     require_declared,
 )
-from difflogic.system.archive import is_archive
 from difflogic.system.errors import ConfigError, described
 
 if TYPE_CHECKING:
@@ -183,19 +182,17 @@ class Conditions:
         """
         if self.frame is None:
             return self
-        from difflogic.identification.recording import Reading, holds_pairs, read
+        from difflogic.identification.recording import Reading, read
         from difflogic.library.starts import bits_of
-        from difflogic.pictures.patterns import SUFFIXES
         from difflogic.pictures.pixels import color_name, color_number
 
         if not isinstance(self.start, str | Path) or str(self.start) in STARTS.split(", "):
             raise ConfigError("--frame: is one of a film: name its file with --start")
-        path = Path(self.start)
-        drawn = not (is_archive(path) or holds_pairs(path) or path.suffix.lower() in SUFFIXES)
         names = (color_name(color_number(hex_color(each))) for each in automaton.palette)
-        states = (drawn and tuple(dict.fromkeys(names))) or 2 ** len(automaton.visible)
-        grid = self.size or (automaton.height, automaton.width)
-        film = read([path], Reading(automaton.height == 1, states, grid=grid))
+        grid, colours = self.size or (automaton.height, automaton.width), (*dict.fromkeys(names),)
+        states = 2 ** len(automaton.visible)
+        how = Reading(automaton.height == 1, states, colours=colours, grid=grid)
+        film = read([Path(self.start)], how)
         cells = film.frame(self.frame)
         rows, columns = cells.shape
         on_message(f"{film.source}: {rows}×{columns} cells; {film.told}")
