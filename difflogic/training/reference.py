@@ -70,7 +70,8 @@ class ReferenceTrainer:
                 if self.task.has_loss():
                     value, upstreams = self.task.find_loss(seen, target)
                 else:
-                    value = sum(oracle.loss(state, target, channels) for state in seen)
+                    # In order, as sum() does not from Python 3.12 on.
+                    value = float(np.cumsum([oracle.loss(s, target, channels) for s in seen])[-1])
                     upstreams = np.array(
                         [oracle.loss_gradient(state, target, channels) for state in seen]
                     )

@@ -134,7 +134,9 @@ class Descent:
             coefficients = self._learned.mix()
         gradients, losses = self._differentiate(coefficients, samples)
         self._learn_from_pool(coefficients, gradients)
-        soft_loss = require_finite(sum(losses), gradients, self.epoch + 1, self.config.training)
+        # One after the other: from Python 3.12 on, sum() corrects what floats lose.
+        total = float(np.cumsum([0.0, *losses])[-1])
+        soft_loss = require_finite(total, gradients, self.epoch + 1, self.config.training)
         with phase("hard"):
             scores = self._evaluate_hard(samples)
         with phase("optimizer"):

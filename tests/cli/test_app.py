@@ -191,7 +191,8 @@ def test_results_that_cannot_be_printed_are_a_failure(arguments):
 @pytest.mark.skipif(os.name != "posix", reason="where a directory in use can be removed")
 def test_a_removed_working_directory_is_reported(tmp_path):
     gone = "import os, sys; os.rmdir(os.getcwd()); from cli.entry import main; main()"
-    result = run_python("-c", gone, cwd=tmp_path)
+    # Without -P, Python 3.13.0 itself fails to import there.
+    result = run_python("-P", "-c", gone, cwd=tmp_path)
     assert result.returncode == 2
     refusal = "error: the working directory: no such file or directory: change to one that exists\n"
     assert result.stderr == refusal
