@@ -257,7 +257,8 @@ class RunDirectory:
         """Remove the files of a run that has no results."""
         with suppress(OSError):
             # In this order: a directory with a config.toml can be resumed.
-            for path in (*self.checkpoints, self.metrics, self.config, *self.code, self.start):
+            results = self.summary, self.model, *self.checkpoints, self.metrics
+            for path in (*results, self.config, *self.code, self.start):
                 path.unlink(missing_ok=True)
             files.remove_leftovers(self.path)
 
