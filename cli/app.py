@@ -172,7 +172,7 @@ class Root(LazyGroup):
         "import": Entry("convert:import_", "Convert a circuit file to dct's JSON"),
         "synth": Entry("synth:synth", "Place a grid on an FPGA, and report its size and clock"),
         "plan": Entry("plan:plan", "Show how training is parallelised"),
-        "bench": Entry("bench:app", "Measure the speed of training or simulation"),
+        "bench": Entry("bench:bench", "Measure the speed of training"),
     }
 
     def make_context(self, *given: Any, **more: Any) -> Any:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from difflogic.evaluation.exactness import check as check
     from difflogic.library.applying import apply as apply
     from difflogic.library.benchmarking import bench as bench
-    from difflogic.library.benchmarking import bench_simulation as bench_simulation
     from difflogic.library.benchmarking import compare as compare
     from difflogic.library.benchmarking import plan as plan
     from difflogic.library.conditions import Conditions as Conditions
@@ -69,7 +68,7 @@ _NAMES = {
     "difflogic.engine.rollout": "Engine",
     "difflogic.engine.work_stats": "WorkStats",
     "difflogic.evaluation.exactness": "check",
-    "difflogic.library.benchmarking": "bench bench_simulation compare plan",
+    "difflogic.library.benchmarking": "bench compare plan",
     "difflogic.library.evaluating": "evaluate inspect",
     "difflogic.library.applying": "apply",
     "difflogic.library.exemplifying": "train_examples",

@@ -1,25 +1,22 @@
-"""`dct bench`: measures training steps and simulations, and shows times, rates and noise."""
+"""`dct bench`: measures training steps, and shows times, rates and noise."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.app import WITHOUT_RICH, Entry, LazyGroup
-from cli.calling import command
 from cli.failures import FAILURE, note
-from cli.options import AsJson, ConfiguredByOption, Source, WorkerCounts, with_flags
+from cli.options import AsJson, ConfiguredByOption, WorkerCounts, with_flags
 from cli.progress import show_progress, warm_up
 from cli.terminal import display, output
-from difflogic.library.declaration import Count, Opt, Workers
+from difflogic.library.declaration import Count, Opt
 from difflogic.system import machine
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted, show_bytes
 
 if TYPE_CHECKING:
     from difflogic.config import Config
-    from difflogic.simulation.throughput import Throughput as SimulationReport
     from difflogic.speed.benchmark import Benchmark
     from difflogic.speed.measurements import Comparison, Measurement
     from difflogic.system.measuring import Spread
@@ -37,21 +34,7 @@ HEADS = {"--workers": "workers", "--compare": "way"}
 """Options that list settings to compare, and the head of their column."""
 
 
-class Bench(LazyGroup):
-    """`dct bench`: a command with options, and a group with the command `simulate`."""
-
-    entries: ClassVar[dict[str, Entry]] = {
-        "simulate": Entry("bench:bench_simulate", "Measure how fast a circuit is simulated")
-    }
-
-
-app = typer.Typer(cls=Bench, **WITHOUT_RICH)
-
-
-@app.callback(invoke_without_command=True)
-@command
 def bench(
-    context: typer.Context,
     chosen: ConfiguredByOption,
     compare: Annotated[
         tuple[str, ...],
@@ -76,9 +59,6 @@ def bench(
     samples,cells. Strategies are sequential (one worker), samples (a worker for each), cells, steps
     (a pipeline) and gates (split layers).
     """
-    if context.invoked_subcommand is not None:
-        _refuse_options(context)
-        return
     from difflogic.config import BENCHMARK, load_config
 
     lists: dict[str, Any] = {
@@ -123,17 +103,6 @@ def bench(
         output.show_json(report.as_dict() | machine_facts())
     else:
         _show(report)
-
-
-def _refuse_options(context: typer.Context) -> None:
-    """Fail if options stand before a sub-command, which would not see them."""
-    for name in context.params:
-        source = context.get_parameter_source(name)
-        if source is not None and source.name == "COMMANDLINE":
-            context.fail(
-                f"options of dct bench do not apply to dct bench {context.invoked_subcommand}: put "
-                "its own options after it"
-            )
 
 
 def machine_facts() -> dict[str, Any]:
@@ -270,51 +239,3 @@ def _duration(seconds: float) -> str:
     if seconds < 120:
         return f"{seconds:.1f} s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
-
-
-def bench_simulate(
-    source: Annotated[Source | None, Opt()] = None,
-    size: Annotated[
-        tuple[int, int] | None, Opt("Rows and columns of the grid", shown="4096x4096")
-    ] = None,
-    steps: Annotated[
-        Count | None, Opt("Automaton steps", shown="as many as take about 0.25 s")
-    ] = None,
-    repeat: Annotated[Count, Opt("Number of measurements")] = 10,
-    workers: Workers = "auto",
-    as_json: AsJson = False,
-) -> None:
-    """Measure how fast a circuit is simulated from a random start.
-
-    The circuit of a run or a model is simplified first. Without a source, the Game of Life is
-    measured. Exits 1 unless all engines compute the same bits.
-    """
-    from difflogic.library.benchmarking import bench_simulation
-
-    with show_progress() as progress:
-        report = bench_simulation(
-            source, size, steps, repeat=repeat, workers=workers, progress=progress
-        )
-    if as_json:
-        output.show_json(report.as_dict() | machine_facts())
-    else:
-        _show_simulation(report)
-    if not report.agree:
-        wrong = ", ".join(what for what, equal in report.checks.items() if not equal)
-        note(f"error: the engines disagree: {wrong}. Ignore the rates.")
-        raise typer.Exit(FAILURE)
-
-
-def _show_simulation(report: SimulationReport) -> None:
-    g = report.geometry
-    typer.echo(output.on_grid(report.name, report.gates, g, report.fire_rate) + "\n")
-    rows = []
-    for path in report.paths:
-        rates = path.rates(g.cells)
-        spread = (f"{rate / 1e9:.3f}" for rate in (rates.minimum, rates.median, rates.maximum))
-        rows.append((path.name, *spread, f"{report.speedup(path):.1f}×"))
-    output.show_table("billion updates/s | min | median | max | speed-up", rows)
-    typer.echo()
-    verdicts = (f"{'yes' if equal else 'NO'}: {what}" for what, equal in report.checks.items())
-    compiling = f"{report.compile_seconds:.2f} s, once"
-    output.show_lines({"compiling": compiling, "equal bits": "\n".join(verdicts)})

@@ -61,8 +61,12 @@ def simulate(
 
 def _show(found: Simulated) -> None:
     g, automaton = found.geometry, found.automaton
-    head = output.on_grid(automaton.name, automaton.circuit.gates, g, automaton.fire_rate)
-    typer.echo(f"{head} · start {found.start}, seed {found.seed}")
+    circuit = automaton.circuit
+    typer.echo(
+        f"{automaton.name} · {counted(circuit.gates, 'gate')}, "
+        f"{counted(circuit.channels, 'channel')} · {g.height}×{g.width} cells, {g.boundary} "
+        f"boundary, fire rate {automaton.fire_rate:g} · start {found.start}, seed {found.seed}"
+    )
     for label, ones in found.populations().items():
         typer.echo(f"channel {label:<8}{ones} of {g.cells} cells are 1 after step {found.step}")
     if found.updates_per_second is not None:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from difflogic.simulation.bit_grid import Geometry
 
 PLAIN: dict[str, Any] = {"highlight": False, "markup": False, "emoji": False}
 """Options of a console that shows texts as they are."""
@@ -86,14 +85,6 @@ def fold(line: str, indent: int) -> str:
         break_on_hyphens=False,
     )
     return "\n".join([*parts, *([" " * indent + "dct " + rest] if command else [])])
-
-
-def on_grid(name: str, gates: int, grid: Geometry, fire_rate: float) -> str:
-    """Describe a circuit and the grid on which it runs, in a line."""
-    return (
-        f"{name} · {counted(gates, 'gate')}, {counted(grid.channels, 'channel')} · "
-        f"{grid.height}×{grid.width} cells, {grid.boundary} boundary, fire rate {fire_rate:g}"
-    )
 
 
 def show_table(heads: str, rows: Iterable[Sequence[Any]], texts: int = 1, spare: str = "") -> None:

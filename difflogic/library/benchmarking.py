@@ -1,4 +1,4 @@
-"""How fast training and simulation are: `bench`, `compare` and `plan`."""
+"""How fast training is: `bench`, `compare` and `plan`."""
 
 from __future__ import annotations
 
@@ -10,18 +10,14 @@ from typing import Any, get_args
 from difflogic.config import BENCHMARK, Config, Override, load_config
 from difflogic.engine.hardware import MOST_CORES, Hardware
 from difflogic.engine.sharing import Strategy
-from difflogic.library.conditions import Conditions
-from difflogic.library.declaration import Count, Set, Workers, checked
+from difflogic.library.declaration import Set, checked
 from difflogic.library.exchange import ProgressCallback, counter
-from difflogic.library.loaded import Source, load
 from difflogic.model.model import Model
-from difflogic.simulation import throughput as simulation_benchmark
-from difflogic.simulation.life_circuit import life_automaton
 from difflogic.speed import benchmark, measurements
 from difflogic.speed.measurements import ORACLE, Comparison, Setting
 from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError, did_you_mean
-from difflogic.system.machine import MemoryNode, cpu_count, nodes
+from difflogic.system.machine import MemoryNode, nodes
 from difflogic.training.plan import ParallelPlan
 
 MOST_ROWS = 64
@@ -58,29 +54,6 @@ def _repeats(repeat: int | None, oracle: bool = False) -> int:
     if repeat < 1:
         raise ConfigError(f"{repeat} repeats: measure at least once")
     return repeat
-
-
-@checked
-def bench_simulation(
-    source: Source | None = None,
-    size: tuple[int, int] | None = None,
-    steps: Count | None = None,
-    *,
-    repeat: Count = 10,
-    workers: Workers = "auto",
-    progress: ProgressCallback = ignore,
-) -> simulation_benchmark.Throughput:
-    """Measure the simulation of a circuit from a random start, with all engines.
-
-    The circuit of a run or a model is simplified first. Without a source, it is the Game of Life,
-    built from its rule. Raises what `load` raises, ConfigError and ProofError.
-    """
-    loaded = load(life_automaton() if source is None else source)
-    size = size or (4096, 4096)
-    automaton = Conditions(size).automaton(loaded, "normal", progress=progress)
-    count = cpu_count() if workers == "auto" else workers
-    rounds = counter(progress, "measured:", repeat + 1)
-    return simulation_benchmark.run(automaton, size, count, steps, repeat, rounds)
 
 
 def compare(

@@ -185,15 +185,14 @@ class Simulator:
             report()
 
 
-def require_memory(geometry: Geometry, simulators: int = 1) -> None:
-    """Raise ConfigError if the simulators' grids do not fit into the available memory."""
-    needed, available = 2 * simulators * geometry.bytes + MARGIN, memory.available_memory()
+def require_memory(geometry: Geometry) -> None:
+    """Raise ConfigError if a simulator's grids do not fit into the available memory."""
+    needed, available = 2 * geometry.bytes + MARGIN, memory.available_memory()
     if available is None or needed <= available:
         return
-    together = f" for {simulators} paths side by side" if simulators > 1 else ""
     raise ConfigError(
         f"{geometry.height}×{geometry.width} cells of {geometry.channels} "
-        f"channel{'' if geometry.channels == 1 else 's'} need {needed / 1e9:,.1f} GB{together}, "
+        f"channel{'' if geometry.channels == 1 else 's'} need {needed / 1e9:,.1f} GB, "
         f"but only {available / 1e9:,.1f} GB are available: choose a smaller grid, or simplify the "
         "circuit, which drops channels"
     )

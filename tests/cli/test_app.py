@@ -13,7 +13,6 @@ import pytest
 import typer
 
 from cli.app import ConfigGroup, LazyGroup, Root, Runs, Verify, app
-from cli.commands.bench import Bench
 from difflogic.version import __version__
 from tests.cli.processes import ROOT, run_dct, run_python
 
@@ -120,12 +119,7 @@ def test_a_closed_output_is_discarded(closed):
 
 def every_command():
     """Return the words of every command, sub-commands included."""
-    groups: dict[str, type[LazyGroup]] = {
-        "verify": Verify,
-        "config": ConfigGroup,
-        "bench": Bench,
-        "runs": Runs,
-    }
+    groups: dict[str, type[LazyGroup]] = {"verify": Verify, "config": ConfigGroup, "runs": Runs}
     inner = [[group, name] for group, cls in groups.items() for name in cls.entries]
     return [*([name] for name in Root.entries), *inner]
 

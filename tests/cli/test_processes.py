@@ -77,7 +77,6 @@ def exhaustive(*values):
         exhaustive([*SWEEP, "--workers=1"], 1, 1 + HELPERS),
         exhaustive([*SWEEP, "--backend=dask", "--workers=2"], 3, 3 + HELPERS),
         exhaustive([*BENCH, "--workers=1,2"], 1, 1),
-        exhaustive(["bench", "simulate", CIRCUIT, "--repeat=1"], 1, 1),
         exhaustive(["mpiexec", *VERIFY], 4, 4),
         exhaustive([*SIMULATE, "--engine=interpreter"], 1, 1),
     ],

@@ -9,8 +9,8 @@ import pytest
 from difflogic.formats import circuit_file, imported
 from difflogic.formats.circuit_file import write_circuit
 from difflogic.formats.write_golly import write_golly
-from difflogic.simulation.life_circuit import life_automaton
 from tests.difflogic.circuit.circuits import automaton
+from tests.difflogic.circuit.rules import life_automaton
 from tests.difflogic.formats import naive_logicars
 from tests.difflogic.formats.made import assert_same, random_circuit
 

@@ -1,4 +1,4 @@
-"""`dct simulate` and `dct bench simulate`, as users call them."""
+"""`dct simulate`, as users call it."""
 
 import os
 import signal
@@ -10,9 +10,9 @@ import pytest
 from PIL import Image
 
 from difflogic.formats.circuit_file import write_circuit
-from difflogic.simulation import state_picture, throughput
-from difflogic.simulation.life_circuit import life_automaton
+from difflogic.simulation import state_picture
 from tests.difflogic.circuit.circuits import automaton
+from tests.difflogic.circuit.rules import life_automaton
 from tests.difflogic.formats.made import random_circuit
 
 
@@ -132,34 +132,3 @@ def test_ctrl_c_stops_between_steps(life, start, tmp_path):
     assert process.out == ""
     assert "Traceback" not in process.err
     assert not (tmp_path / "end.png").exists()
-
-
-@pytest.fixture
-def bench_quick(dct, monkeypatch):
-    monkeypatch.setattr(throughput, "PART_SECONDS", 0.002)
-    return lambda *arguments: dct("bench", "simulate", "--size=64x200", "--repeat=3", *arguments)
-
-
-@pytest.mark.thorough
-def test_bench_simulate_needs_no_source(bench_quick):
-    result = bench_quick("--workers=2")
-    assert result.exit_code == 0
-    assert result.stdout.startswith("life-B3S23 · ")
-    assert "\ncompiled, 2 workers " in result.stdout
-    assert result.stdout.count("yes: ") == 2
-
-
-@pytest.mark.thorough
-def test_bench_simulate_fails_where_bits_differ(bench_quick, three, monkeypatch):
-    monkeypatch.setattr(throughput, "_check_states", lambda _, who, pause: {who: False})
-    result = bench_quick(three, "--workers=2", "--json")
-    assert result.exit_code == 1
-    assert "disagree: interpreter and compiled, " in result.stderr
-    assert result.json["name"] == "example"
-    assert sorted(check["equal"] for check in result.json["checks"]) == [False, False]
-
-
-def test_options_of_bench_are_not_lost_before_simulate(dct):
-    assert "its own options after it" in dct("bench", "--repeat=3", "simulate").refusal
-    assert "simulate" in dct("bench", "--help").stdout
-    assert "--compare" in dct("bench", "--help").stdout

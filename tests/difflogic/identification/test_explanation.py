@@ -184,7 +184,7 @@ def test_other_functions_accept_the_circuit(tmp_path):
         frames, difflogic.Assumptions(symmetry="outer-totalistic"), effort="low"
     )
     found.save(tmp_path / "life.json")
-    from difflogic.simulation.life_circuit import life_automaton
+    from tests.difflogic.circuit.rules import life_automaton
 
     assert difflogic.prove(tmp_path / "life.json", life_automaton()).proof.equal
     assert found.automaton.height == 48

@@ -11,10 +11,10 @@ import pytest
 
 from difflogic.simulation import native
 from difflogic.simulation.bit_grid import Geometry
-from difflogic.simulation.life_circuit import life_automaton
 from difflogic.simulation.simulator import Simulator, World
 from difflogic.system import programs
 from difflogic.system.errors import TrainingError
+from tests.difflogic.circuit.rules import life_automaton
 from tests.difflogic.formats.made import random_circuit
 
 

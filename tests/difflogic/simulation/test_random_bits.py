@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from difflogic.simulation import native
-from difflogic.simulation.life_circuit import life_automaton
 from difflogic.simulation.random_bits import (
     GOLDEN,
     Noise,
@@ -18,6 +17,7 @@ from difflogic.simulation.random_bits import (
     stream_key,
     threshold,
 )
+from tests.difflogic.circuit.rules import life_automaton
 
 ALL = 2**64
 

@@ -9,9 +9,8 @@ from difflogic.circuit.xag import Xag
 from difflogic.inspection import symmetry
 from difflogic.simplification import annealing, windows
 from difflogic.simplification.nets import from_circuit
-from difflogic.simulation.life_circuit import life_automaton
 from difflogic.system.deadline import GATES_AT_ONCE
-from tests.difflogic.circuit.rules import random_circuit
+from tests.difflogic.circuit.rules import life_automaton, random_circuit
 from tests.difflogic.system.clocks import Clock
 
 
