@@ -154,7 +154,7 @@ class Root(LazyGroup):
         ),
         "sweep": Entry("sweep:sweep", "Train with many seeds and settings in parallel"),
         "config": Entry(":config", "List, print and document configurations"),
-        "runs": Entry(":runs", "List, show, compare, note and remove saved runs"),
+        "runs": Entry(":runs", "List, show, compare and remove saved runs"),
         "eval": Entry(
             "evaluate:evaluate", "Test a trained circuit on fresh starts, larger grids and damage"
         ),
@@ -205,9 +205,8 @@ class Runs(LazyGroup):
 
     entries: ClassVar[dict[str, Entry]] = {
         "list": Entry("runs:list_", "List runs, as dct runs does; the options above are its own"),
-        "show": Entry("runs:show", "Show a run's results, settings, note and files"),
+        "show": Entry("runs:show", "Show a run's results, settings and files"),
         "compare": Entry("runs:compare", "Compare settings and results of runs"),
-        "note": Entry("runs:note_", "Keep a note and tags with a run"),
         "rm": Entry("runs:remove", "Remove runs"),
     }
 

@@ -1,4 +1,4 @@
-"""`dct runs`: lists saved runs, the newest last; shows, compares, notes and removes them."""
+"""`dct runs`: lists saved runs, the newest last; shows, compares and removes them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cli.failures import in_one_line, note, printable
+from cli.failures import in_one_line, note
 from cli.options import AsJson
 from cli.terminal import output
 from difflogic.library.declaration import Operand, Opt
@@ -22,7 +22,7 @@ from difflogic.system.quantities import counted, show_bytes
 RunOrSweep = Annotated[Path, Operand('Run directory ("last" for the newest), or sweep', "RUN")]
 Runs = Annotated[Sequence[Path], Operand(metavar="RUN…")]
 LONGEST = 40
-"""Characters of a note or a value in a table."""
+"""Characters of a value in a table."""
 UNCOMPARED = ("path", "begun", "age")
 ALWAYS_COMPARED = ("verdict", "gates", "epochs", "seconds")
 """Results that are shown even if they are equal."""
@@ -31,15 +31,6 @@ AGES = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 
 def list_(
     directory: Annotated[Path, Operand("Directory of runs, or a sweep", "DIR")] = Path("runs"),
-    where: Annotated[
-        Sequence[str],
-        Opt("List only runs with, say, seed>=10 or age<2d, or a word; repeatable", "CONDITION"),
-    ] = (),
-    tag: Annotated[str | None, Opt("List only runs with this tag", "NAME")] = None,
-    sort: Annotated[
-        str | None,
-        Opt("Sort by a column or setting, such as gates; -KEY puts the largest first", "KEY"),
-    ] = None,
     inside: Annotated[bool, Opt("List the runs inside sweeps, too", names="--all")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -52,31 +43,25 @@ def list_(
     """
     from difflogic.library import records
 
-    found = records.runs(directory, where=where, tag=tag, sort=sort, inside=inside)
+    found = records.runs(directory, inside=inside)
     if as_json:
         output.show_json(found)
     elif not found:
-        filtered = where or tag is not None
-        hint = "no run fits" if filtered else "no runs yet: dct train NAME makes one"
-        note(f"{directory}: {hint}")
+        note(f"{directory}: no runs yet: dct train NAME makes one")
     else:
         _show_records(found, found.settings)
 
 
 def _show_records(found: Sequence[dict[str, Any]], settings: Sequence[str]) -> None:
     """Show a line per run. On a narrow terminal, columns are left out; settings go late."""
-    words = [
-        "experiment",
-        "verdict",
-        *(key for key in ("tags", "note") if any(run[key] for run in found)),
-    ]
+    words = ["experiment", "verdict"]
     heads = {key: key.rpartition(".")[2] for key in settings}
     numbers = ["seed", "gates", "epochs", "seconds", "age"]
     for key, head in heads.items():
         if [*heads.values(), *words, *numbers].count(head) > 1:
             heads[key] = key
     columns = {"path": "run"} | {key: key for key in words} | heads | {key: key for key in numbers}
-    spare = ["experiment", "seed", "seconds", "epochs", "age", "note", *reversed(heads.values())]
+    spare = ["experiment", "seed", "seconds", "epochs", "age", *reversed(heads.values())]
     output.show_table(
         " | ".join(columns.values()),
         ([_cell(key, run[key]) for key in columns] for run in found),
@@ -97,9 +82,7 @@ def _cell(key: str, value: Any) -> str | None:
             return f"{value:.1f}"
         case list() if key in ("task.pairs", "task.held_out"):
             return str(len(value))
-        case list() if key == "tags":
-            return ", ".join(value)
-        case str() if "\n" in value and key not in ("note", "path"):  # a picture
+        case str() if "\n" in value and key != "path":  # a picture
             rows = value.strip().split("\n")
             return f"{len(rows)}×{len(rows[0])} {hashlib.sha256(value.encode()).hexdigest()[:4]}"
         case _:
@@ -108,7 +91,7 @@ def _cell(key: str, value: Any) -> str | None:
 
 
 def show(run: RunOrSweep, as_json: AsJson = False) -> None:
-    """Show a run: its results, its settings beside the shipped ones, its note and files."""
+    """Show a run: its results, its settings beside the shipped ones, and its files."""
     from cli.terminal import report
     from difflogic.library import records
 
@@ -125,8 +108,6 @@ def show(run: RunOrSweep, as_json: AsJson = False) -> None:
         "state": state,
         "experiment": in_one_line(f"{record['experiment']}, seed {record['seed']}"),
         "settings": "as shipped" if found.is_shipped else "of no shipped experiment",
-        "tags": ", ".join(record["tags"]),
-        "note": printable(record["note"]),
         "files": ", ".join(
             f"{in_one_line(name)} {show_bytes(size)}" for name, size in found.files.items()
         ),
@@ -163,26 +144,6 @@ def compare(
     lines = [[key, *(_cell(key, run[key]) for run in found)] for key in (*found.settings, *results)]
     shown = [line for line in lines if len(set(line[1:])) > 1 or line[0] in ALWAYS_COMPARED]
     output.show_table(" | ".join(["", *heads]), shown, texts=1 + len(heads))
-
-
-def note_(
-    run: RunOrSweep,
-    text: Annotated[
-        str | None, Operand("What to note, in place of an earlier note", "TEXT")
-    ] = None,
-    tags: Annotated[Sequence[str], Opt("Tag to add; repeatable", "NAME", names="--tag")] = (),
-    without: Annotated[
-        Sequence[str], Opt("Tag to take away; repeatable", "NAME", names="--untag")
-    ] = (),
-) -> None:
-    """Keep a note with a run, in its directory; without TEXT, show it.
-
-    dct runs lists the note. It finds it by its words (--where WORD), and its tags by --tag.
-    """
-    from difflogic.library import records
-
-    found = records.annotate(run, text, tags, without)
-    output.show_lines({"note": printable(found.text) or "-", "tags": ", ".join(found.tags) or "-"})
 
 
 def remove(

@@ -1,4 +1,4 @@
-"""A run at a glance: settings, results and note, read quickly from its directory; lists of them."""
+"""A run at a glance: settings and results, read quickly from its directory; lists of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from typing import Any
 from difflogic.config import Config
 from difflogic.config.loading import MAX_BYTES, flat, parse_toml
 from difflogic.run import lock
-from difflogic.run.note import Note, read_note
 from difflogic.run.run_directory import ROOT, RunDirectory, entries, epoch_of
 from difflogic.run.summary import read_summary
 from difflogic.system.errors import DctError, RunDirectoryError
@@ -61,10 +60,8 @@ def list_runs(root: str | Path = ROOT, inside: bool = False) -> list[RunRecord]:
 
 def read_record(run: RunDirectory) -> RunRecord:
     """Return what the files of a run or sweep say. Raises OSError if it is neither."""
-    state, epochs, found, note, settings = "damaged", None, {}, Note(), {}
+    state, epochs, found, settings = "damaged", None, {}, {}
     when, path = run.begun, run.path
-    with suppress(RunDirectoryError):
-        note = read_note(run)
     if run.is_sweep:
         state = "sweep"
     else:
@@ -90,8 +87,6 @@ def read_record(run: RunDirectory) -> RunRecord:
         "state": state,
         "begun": when,
         "age": (datetime.now(UTC) - when).total_seconds(),
-        "tags": note.tags,
-        "note": note.text,
         "version": found.get("versions", {}).get("dct"),
         "processor": found.get("cpu", {}).get("name"),
     }

@@ -38,11 +38,10 @@ OF_RUN = (
     files.START,
     files.SUMMARY,
     files.ATTEMPTS,
-    files.NOTE,
     files.CONFIG,
 )
 """Files of a run, in the order of their removal: what is left after an interruption is a run's."""
-OF_SWEEP = (files.LEFTOVERS, *TABLES, files.NOTE, SWEEP)
+OF_SWEEP = (files.LEFTOVERS, *TABLES, SWEEP)
 
 _STAMP = "%Y%m%d-%H%M%S"
 """The local time at the beginning of a run's name."""
@@ -69,9 +68,8 @@ class RunDirectory:
     """Whether this process made the directory, and may remove it if the run has no results."""
 
     config, metrics, model = map(_File, (files.CONFIG, files.METRICS, files.MODEL))
-    summary, note = map(_File, (files.SUMMARY, files.NOTE))
-    start = _File(files.START)
-    """A copy of the saved model that the run started from, if any."""
+    summary, start = map(_File, (files.SUMMARY, files.START))
+    """The start is a copy of the saved model that the run started from, if any."""
     attempts = _File(files.ATTEMPTS)
     """What was tried in learning from examples, in the run of the best attempt."""
     sweep = _File(SWEEP)

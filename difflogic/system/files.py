@@ -28,8 +28,8 @@ CONFIG, METRICS, MODEL, SUMMARY = "config.toml", "metrics.csv", "model.npz", "su
 START = "start.npz"
 """A copy of the saved model that a run started from, if any."""
 
-ATTEMPTS, NOTE = "attempts.json", "note.json"
-"""What was tried in learning from examples, and what the user noted, if anything."""
+ATTEMPTS = "attempts.json"
+"""What was tried in learning from examples, if anything."""
 
 LEFTOVERS = ".dct-*.tmp"
 """Matches the temporary files that killed processes leave behind."""
@@ -254,7 +254,7 @@ def check_output(
 
 def _is_of_run(path: Path) -> bool:
     """Return whether this is one of the files that training wrote in its run's directory."""
-    names = (CONFIG, METRICS, MODEL, SUMMARY, START, ATTEMPTS, NOTE)
+    names = (CONFIG, METRICS, MODEL, SUMMARY, START, ATTEMPTS)
     own = path.name in names or fnmatch(path.name, "checkpoint-*.npz")
     return own and all((path.parent / name).is_file() for name in (CONFIG, METRICS))
 

@@ -10,9 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from difflogic.run.lock import RunLock
-from difflogic.run.note import Note, read_note, write_note
 from difflogic.run.record import list_runs, parse_settings, proved_epochs
-from difflogic.run.run_directory import RunDirectory
 from difflogic.system.errors import RunDirectoryError
 from difflogic.training.session import execute
 from tests.difflogic.library.many_runs import make_run
@@ -108,27 +106,6 @@ def test_runs_inside_a_sweep(runs, tmp_path):
     assert [each.columns["state"] for each in list_runs(tmp_path)] == ["sweep"]
     for found in (list_runs(tmp_path, inside=True), list_runs(tmp_path / "sweep")):
         assert [each.path.name for each in found] == ["seed3"]
-
-
-@given(st.text(max_size=50), st.lists(st.from_regex(r"[a-z0-9_.+-]{1,9}", fullmatch=True)))
-def test_notes_return(tmp_path_factory, text, tags):
-    run = RunDirectory(tmp_path_factory.mktemp("run"))
-    write_note(run, Note(text=text, tags=tags))
-    assert read_note(run) == Note(text=text, tags=tags)
-
-
-@pytest.mark.parametrize(
-    "content", ["{", "[]", '{"tags": [1]}', '{"text": "a", "more": 1}', "9" * 2**18]
-)
-def test_damaged_notes(tmp_path, content):
-    assert read_note(RunDirectory(tmp_path)) == Note()
-    (tmp_path / "note.json").write_text(content)
-    with pytest.raises(RunDirectoryError, match=r"note\.json: is damaged"):
-        read_note(RunDirectory(tmp_path))
-    (tmp_path / "note.json").unlink()
-    (tmp_path / "note.json").symlink_to("/dev/zero")
-    with pytest.raises(RunDirectoryError, match="a link"):
-        read_note(RunDirectory(tmp_path))
 
 
 def test_earlier_runs_of_the_same_settings_tell_when_a_run_is_proved(runs, tmp_path):

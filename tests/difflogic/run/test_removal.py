@@ -5,7 +5,6 @@ import shutil
 import pytest
 
 from difflogic.library.groups import SweepOptions
-from difflogic.library.records import annotate
 from difflogic.library.sweeping import sweep
 from difflogic.library.training import train
 from difflogic.run.lock import RunLock
@@ -41,7 +40,6 @@ def content(root):
 
 @pytest.mark.parametrize("name", ["run", "sweep", "sweep/batch=2/seed1"])
 def test_nothing_of_it_is_left(runs, name):
-    annotate(runs / name, "a note")
     others = {path for path in content(runs) if not path.is_relative_to(runs / name)}
     (runs / name / ".dct-0.tmp").touch()
     found = removable(runs / name)
