@@ -24,7 +24,7 @@ BUDGETS = {
     "difflogic.library.training": 31_500,
     "difflogic.proof": 6_030,
     "difflogic.simplification": 3_950,
-    "difflogic.simulation": 4_300,
+    "difflogic.simulation": 3_500,
     "difflogic.training.reference": 7_700,
     "difflogic.training.trainer": 17_000,
 }
