@@ -1,7 +1,13 @@
 """Settings for all tests."""
 
+import faulthandler
+import os
 import signal
+import sys
+import threading
+from collections.abc import Iterator
 
+import psutil
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -19,6 +25,9 @@ settings.register_profile(
 settings.register_profile("drawn", settings.get_profile("fixed"), derandomize=False)
 settings.load_profile("fixed")
 
+SECONDS = 300.0
+"""A test that takes longer hangs; those of `make exhaustive` alone may take twelve times that."""
+
 
 def pytest_configure() -> None:
     """Handle SIGINT, which background jobs ignore: processes that tests start inherit this."""
@@ -30,3 +39,30 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the modules of slow tests: one at the end would keep one core waiting."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Give each test a limit: what hangs says nothing, and takes the time of all others."""
+    seconds = SECONDS * (12 if item.get_closest_marker("exhaustive") else 1)
+    timer = threading.Timer(seconds, give_up, (item, seconds))
+    timer.daemon = True
+    timer.start()
+    # Compiled code that keeps Python's lock holds up the timer, too.
+    faulthandler.dump_traceback_later(seconds + 30, exit=True, file=sys.__stderr__)
+    try:
+        return (yield)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+        timer.cancel()
+
+
+def give_up(item: pytest.Item, seconds: float) -> None:
+    """Print all stacks, and end this process and all that it started."""
+    children = psutil.Process().children(recursive=True)
+    item.config.pluginmanager.get_plugin("capturemanager").suspend_global_capture(in_=True)
+    print(f"\n{item.nodeid} has not ended after {seconds:.0f} s", file=sys.stderr, flush=True)
+    faulthandler.dump_traceback(file=sys.stderr)
+    for process in children:
+        process.kill()
+    os._exit(1)

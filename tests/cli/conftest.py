@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -92,9 +90,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Process]]:
 
     yield begin
     for process in started:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
+        process.close()
 
 
 @pytest.fixture

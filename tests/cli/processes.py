@@ -7,6 +7,9 @@ import signal
 import subprocess
 import sys
 import sysconfig
+import threading
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -14,11 +17,22 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+SECONDS = 120.0
+"""After which a process that a test talks to prints its stacks and ends; who waits for it fails."""
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    """Look until the condition holds."""
+    until = time.monotonic() + SECONDS
+    while not condition():
+        assert time.monotonic() < until, f"not so after {SECONDS:.0f} s"
+        time.sleep(0.01)
 
 
 def with_defaults(options: dict[str, Any]) -> dict[str, Any]:
     """Complete the options of a process: it imports from the checkout, and all output is text."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT)} | options.pop("variables", {})
+    always = {"PYTHONPATH": str(ROOT), "PYTHONFAULTHANDLER": "1"}
+    environment = os.environ | always | options.pop("variables", {})
     pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
     return {"env": environment, "stdin": subprocess.DEVNULL, "text": True, **pipes, **options}
 
@@ -71,13 +85,22 @@ def mpiexec(ranks: int) -> dict[str, Any]:
 
 
 class Process(subprocess.Popen):
-    """A process in a session of its own. `err` is what was read of its stderr."""
+    """A process in a session of its own, with a limit. `err` is what was read of its stderr."""
 
     err = ""
 
     def __init__(self, *arguments: str, cwd: Path, launcher: Any = (), **options: Any) -> None:
         words, options = [*launcher, sys.executable, *arguments], with_defaults(options)
         super().__init__(words, cwd=cwd, start_new_session=True, **options)
+        self._limit = threading.Timer(SECONDS, self._abort)
+        self._limit.daemon = True
+        self._limit.start()
+
+    def _abort(self) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGABRT)  # Python prints its stacks
+            time.sleep(1)
+            os.killpg(self.pid, signal.SIGKILL)
 
     def wait_for(self, text: str) -> None:
         """Read stderr up to the line with this text."""
@@ -90,9 +113,16 @@ class Process(subprocess.Popen):
         """Send a signal, if given; wait for the end, and return the exit code."""
         if number is not None:
             self.send_signal(number)
-        self.out, rest = self.communicate(timeout=180)
-        self.err += rest
+        self.out, rest = self.communicate()
+        self.err += rest or ""
+        self._limit.cancel()
         return self.returncode
+
+    def close(self) -> None:
+        """Kill it, and all that it started, if it still runs."""
+        if self.poll() is None:
+            os.killpg(self.pid, signal.SIGKILL)
+        self.end()
 
 
 def of_session(session: int) -> list[int]:

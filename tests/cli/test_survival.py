@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 
 import pytest
 
@@ -11,6 +10,7 @@ from difflogic.config import load_config
 from difflogic.run.run_directory import RunDirectory
 from difflogic.run.settings import without_foreign_results
 from difflogic.training.session import Session, execute
+from tests.cli.processes import wait_until
 from tests.difflogic.training.kill import results
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends signals of POSIX")
@@ -34,8 +34,7 @@ def latest(run):
 
 def wait_for_epoch(run, process, epoch):
     """Wait for a checkpoint of that epoch or a later one, or until the process is over."""
-    while latest(run) < epoch and process.poll() is None:
-        time.sleep(0.003)
+    wait_until(lambda: latest(run) >= epoch or process.poll() is not None)
 
 
 @pytest.mark.thorough

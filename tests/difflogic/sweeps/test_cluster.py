@@ -16,6 +16,7 @@ from difflogic.sweeps import cluster
 from difflogic.sweeps.cluster import ClusterError, ClusterLostError, DaskBackend
 from difflogic.sweeps.directory import SweepDirectory
 from difflogic.sweeps.execution import Execution
+from tests.cli.processes import wait_until
 from tests.difflogic.sweeps.small import execute_all, small_plan, timeless
 
 pytestmark = pytest.mark.thorough
@@ -64,11 +65,14 @@ class Cluster:
             "scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(told)
         )
         self.address = None
-        while self.address is None:
+
+        def is_told():
             assert self.scheduler.poll() is None
-            time.sleep(0.02)
             with suppress(OSError, ValueError):  # not there yet, or half of it
                 self.address = json.loads(told.read_text())["address"]
+            return self.address
+
+        wait_until(is_told)
 
     def start(self, *arguments):
         log = (self.path / f"dask-{time.monotonic_ns()}.log").open("w")
@@ -85,9 +89,12 @@ class Cluster:
         import distributed
 
         with distributed.Client(self.address, timeout=120, set_as_default=False) as client:
-            while len(client.scheduler_info(n_workers=-1)["workers"]) != workers:
-                assert self.scheduler.poll() is None
-                time.sleep(0.02)
+            wait_until(
+                lambda: (
+                    len(client.scheduler_info(n_workers=-1)["workers"]) == workers
+                    or self.scheduler.poll() is not None
+                )
+            )
 
     def add_worker(self, code=""):
         """Start a worker that first runs this code."""

@@ -22,6 +22,7 @@ import pytest
 pytest.importorskip("distributed")
 
 from difflogic.sweeps.cluster import DaskBackend, is_exposed
+from tests.cli.processes import wait_until
 from tests.difflogic.sweeps.small import TINY
 
 pytestmark = pytest.mark.thorough
@@ -96,11 +97,8 @@ class Documented:
 
     def ports(self, command, count):
         """Start a command, wait for its number of open ports, and return them."""
-        process, deadline = self.start(command), time.monotonic() + 120
-        while len(listening(process.pid)) < count:
-            assert process.poll() is None, "it has ended"
-            assert time.monotonic() < deadline, listening(process.pid)
-            time.sleep(0.1)
+        process = self.start(command)
+        wait_until(lambda: len(listening(process.pid)) >= count or process.poll() is not None)
         return listening(process.pid)
 
     @property

@@ -11,6 +11,7 @@ import numpy as np
 
 from difflogic.run.metrics import COLUMNS
 from difflogic.training.session import execute
+from tests.cli.processes import SECONDS
 
 _SERVER = multiprocessing.get_context("forkserver") if os.name == "posix" else None
 """Forks processes that have imported everything. A fork of the tests' process could deadlock: other
@@ -22,6 +23,8 @@ def in_a_process_of_its_own(work, *arguments):
     _SERVER.set_forkserver_preload(["difflogic.library.training", "difflogic.library.sweeping"])
     process = _SERVER.Process(target=work, args=arguments)
     process.start()
+    process.join(SECONDS)
+    process.kill()  # if it hangs
     process.join()
     return process.exitcode
 
