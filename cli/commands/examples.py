@@ -16,6 +16,7 @@ from cli.terminal import output
 from difflogic.library.declaration import Force, Operand, Opt
 from difflogic.library.groups import ExampleOptions
 from difflogic.system.callbacks import ignore
+from difflogic.system.files import for_shell
 
 Grids = Annotated[
     Path | None, Opt("Save the grids: .json, .csv or .npz", "FILE", names="--output -o")
@@ -64,7 +65,8 @@ def train_examples(
         typer.echo(f"proof      {proof}{longer}; other grids are not proved")
         typer.echo(f"circuit    {in_one_line(found.words)}")
         typer.echo(f"run        {found.path}")
-        then = f"dct apply {found.path} FILE, or dct simplify {found.path} -o FILE"
+        path = for_shell(found.path)
+        then = f"dct apply {path} FILE, or dct simplify {path} -o FILE"
         typer.echo(f"next       {found.hint or then}")
     if interruption.requested:
         raise Interrupted(interruption.exit_code - 128)

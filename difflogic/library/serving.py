@@ -10,6 +10,7 @@ from pathlib import Path
 
 from difflogic.library.declaration import Port
 from difflogic.run.measures import StepResult
+from difflogic.run.record import State
 from difflogic.run.run_directory import RunDirectory
 from difflogic.system.files import for_shell
 from difflogic.training.session import Session
@@ -25,7 +26,7 @@ PUBLISH_SECONDS = 1.0
 
 @contextmanager
 def watch(source: str | Path = "last", port: Port = 0) -> Iterator[WatchServer]:
-    """Serve a page that shows a run, or a sweep's newest run, while the context lasts.
+    """Serve a page that shows a run, or the runs of a sweep, while the context lasts.
 
     The page follows the run's directory while it trains, after its end, and when it is resumed. It
     is served on loopback only, at the server's `link`. Raises RunDirectoryError if there is neither
@@ -48,13 +49,13 @@ def serve_training(
     path, next_time = for_shell(session.run.path), 0.0
     feed = Feed(path=path, run=path, training=True)
 
-    def publish(status: str) -> None:
+    def publish(state: State) -> None:
         trainer = session.trainer
-        model = trainer.model if status == "running" else trainer.result
+        model = trainer.model if state == "training" else trainer.result
         feed.publish(
             model=replace(model, config=session.config),
             rows=tuple(session.history.rows),
-            status=status,
+            state=state,
             exact_epoch=trainer.exact_epoch,
         )
 
@@ -63,10 +64,10 @@ def serve_training(
         now = time.monotonic()
         if now >= next_time and feed.watched:
             next_time = now + PUBLISH_SECONDS
-            publish("running")
+            publish("training")
 
     with WatchServer(feed, port) as server:
-        publish("running")
+        publish("training")
         yield server, step
         publish("finished" if session.summary and session.summary["finished"] else "stopped")
         time.sleep(LAST_SECONDS if feed.watched else 0.0)

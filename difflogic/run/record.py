@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from glob import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from difflogic.config import Config
 from difflogic.config.loading import MAX_BYTES, flat, parse_toml
@@ -21,6 +21,8 @@ from difflogic.run.summary import read_summary
 from difflogic.system.errors import DctError, RunDirectoryError
 from difflogic.system.files import read_inside
 
+State = Literal["waiting", "training", "stopped", "finished"]
+"""A run waits before its configuration is written. It trains while a process holds its lock."""
 SEED = "training.seed"
 NEIGHBOURS = 50
 ON_PAIRS = "right on its pairs"
@@ -96,10 +98,16 @@ def read_record(run: RunDirectory) -> RunRecord:
 def _progress(run: RunDirectory, found: Mapping[str, Any]) -> tuple[str, int]:
     """Return a run's state, and its finished epochs: those of a checkpoint while it trains."""
     last = run.checkpoints[:1]
-    epochs = found["epochs"] if found else epoch_of(last[0]) if last else 0
-    if found and found["finished"]:
-        return "finished", epochs
-    return "training" if lock.is_held(run.path) else "stopped", epochs
+    return state_of(run, found), found["epochs"] if found else epoch_of(last[0]) if last else 0
+
+
+def state_of(run: RunDirectory, summary: Mapping[str, Any] | None) -> State:
+    """Return the state of a run with this summary, if any: what lists, pages and sweeps say."""
+    if lock.is_held(run.path):
+        return "training"
+    if summary and summary["finished"]:
+        return "finished"
+    return "stopped" if run.is_run else "waiting"
 
 
 def _verdict(scores: Mapping[str, Any]) -> str:

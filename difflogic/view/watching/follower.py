@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from difflogic.model.model import Model
+from difflogic.run.record import state_of
 from difflogic.run.run_directory import RunDirectory
 from difflogic.run.summary import read_summary
 from difflogic.sweeps.directory import SweepDirectory
 from difflogic.system.errors import DctError
-from difflogic.system.files import for_shell
+from difflogic.system.files import for_shell, is_there
 from difflogic.view.reports.source import read_training
 from difflogic.view.watching.feed import Feed
-from difflogic.view.watching.snapshot import Status
 
 _Stamp = tuple[int, int] | None
 
@@ -27,15 +28,23 @@ class Follower:
 
     def __init__(self, path: Path) -> None:
         self._sweep = SweepDirectory(path) if SweepDirectory(path).is_sweep else None
-        self._run = path
+        self._path = self._run = path
+        self._chosen = False
         self._numbers: tuple[_Stamp, _Stamp] | None = None
+        self._summary: dict[str, Any] | None = None
         self._model: _Stamp = None
 
-    def __call__(self, feed: Feed) -> None:
-        """Read the files once and publish what has changed."""
+    def __call__(self, feed: Feed, chosen: int | None = None) -> None:
+        """Read the files once and publish what has changed.
+
+        `chosen` is the place of a sweep's run to show from now on.
+        """
+        if not is_there(self._path):
+            feed.publish(state="removed")
+            return
         try:
             if self._sweep is not None:
-                self._look_at_sweep(self._sweep, feed)
+                self._look_at_sweep(self._sweep, feed, chosen)
             self._look_at_run(RunDirectory(self._run), feed)
         except (DctError, OSError):
             return  # perhaps half written: the next look tries again
@@ -44,50 +53,52 @@ class Follower:
         numbers = _stamp(run.metrics), _stamp(run.summary)
         if numbers != self._numbers:
             rows, summary = read_training(run.path)
-            self._numbers = numbers
+            self._numbers, self._summary = numbers, summary
             feed.publish(
                 rows=rows,
                 run=for_shell(run.path),
-                status=_status(summary, rows),
                 exact_epoch=summary["exact_epoch"] if summary else None,
             )
+        state = state_of(run, self._summary)
+        if state != feed.snapshot.state:
+            feed.publish(state=state)
         model = _stamp(run.model)
         if model is not None and model != self._model:
             found = Model.load(run.model)
             self._model = model
             feed.publish(model=found)
 
-    def _look_at_sweep(self, sweep: SweepDirectory, feed: Feed) -> None:
-        """Show the run saved last, and list all runs."""
+    def _look_at_sweep(self, sweep: SweepDirectory, feed: Feed, chosen: int | None) -> None:
+        """List all runs; show the chosen one, or else one until it ends, then one that trains."""
         plan = sweep.read_plan()
         places = [sweep.run_path(variant, seed) for variant in plan.variants for seed in plan.seeds]
-        saved = {path: _stamp(RunDirectory(path).metrics) for path in places}
-        newest = max(saved, key=lambda path: saved[path] or (0, 0))
-        if newest != self._run:
-            self._run, self._numbers, self._model = newest, None, None
-        runs = tuple(_run(path, newest) for path in saved)
-        if runs != feed.snapshot.runs:
-            feed.publish(runs=runs)
+        rows = {path: _row(path) for path in places}
+        training = [path for path in places if rows[path][2] == "training"]
+        if chosen is not None and chosen < len(places):
+            self._chosen = True
+            self._turn_to(places[chosen], feed)
+        elif self._run == self._path or (training and not (self._chosen or self._run in training)):
+            saved = {
+                path: _stamp(RunDirectory(path).metrics) or (0, 0) for path in training or rows
+            }
+            self._turn_to(max(saved, key=lambda path: saved[path]), feed)
+        runs, shown = tuple(rows.values()), places.index(self._run)
+        if (runs, shown) != (feed.snapshot.runs, feed.snapshot.shown):
+            feed.publish(runs=runs, shown=shown)
+
+    def _turn_to(self, run: Path, feed: Feed) -> None:
+        if run != self._run:
+            self._run, self._numbers, self._summary, self._model = run, None, None, None
+            feed.publish(model=None, rows=(), exact_epoch=None)
 
 
-def _run(path: Path, shown: Path) -> tuple[str, ...]:
-    try:
-        summary = read_summary(RunDirectory(path))
-    except DctError:
-        summary = None
-    status = _status(summary, [0] if path.is_dir() else [])
+def _row(path: Path) -> tuple[str, ...]:
+    run, summary = RunDirectory(path), None
+    with suppress(DctError):
+        summary = read_summary(run)
     exact = summary["exact_epoch"] if summary else None
-    state = f"{status}, shown above" if path == shown else status
     seed = path.name.removeprefix("seed")
-    return path.parent.name, seed, state, "–" if exact is None else f"{exact:,}"
-
-
-def _status(summary: dict[str, Any] | None, rows: Any) -> Status:
-    if summary is not None and summary["finished"]:
-        return "finished"
-    if summary is not None and summary["interrupted"]:
-        return "stopped"
-    return "running" if rows else "waiting"
+    return path.parent.name, seed, state_of(run, summary), "–" if exact is None else f"{exact:,}"
 
 
 def _stamp(path: Path) -> _Stamp:

@@ -31,7 +31,12 @@ def page(snapshot: Snapshot) -> str:
 def news(snapshot: Snapshot) -> News:
     """Return all that may change, as plain values for `update` of main.js."""
     source, path = _source(snapshot), snapshot.path
-    found: News = {"facts": facts(snapshot), "runs": list(snapshot.runs), "gone": _gone(snapshot)}
+    found: News = {
+        "facts": facts(snapshot),
+        "runs": list(snapshot.runs),
+        "shown": snapshot.shown,
+        "gone": _gone(snapshot),
+    }
     if source is None or source.model is None:
         return found
     config = source.model.config.to_toml()
@@ -55,7 +60,10 @@ def facts(snapshot: Snapshot) -> Facts:
     losses = (row.hard_loss for row in reversed(rows) if row.hard_loss is not None)
     of = f" of {model.config.training.epochs:,}" if model else ""
     decided = None if last is None else last.decided
+    shown = snapshot.runs[snapshot.shown] if snapshot.shown is not None else None
+    which = [("run", f"{shown[0]}, seed {shown[1]}")] if shown else []
     return [
+        *which,
         ("state", _state(snapshot)),
         ("epoch", f"{last.epoch if last else 0:,}{of}"),
         ("attempt", f"{attempts(rows):,}"),
@@ -68,7 +76,7 @@ def facts(snapshot: Snapshot) -> Facts:
 
 
 def _not_yet(snapshot: Snapshot) -> str:
-    return "by no search; the report has the tests" if snapshot.status == "finished" else "not yet"
+    return "by no search; the report has the tests" if snapshot.state == "finished" else "not yet"
 
 
 def _short(value: float | None) -> str:
@@ -87,22 +95,22 @@ def _last_search(snapshot: Snapshot) -> str:
 
 
 def _state(snapshot: Snapshot) -> str:
-    if snapshot.status == "stopped":
-        return f"stopped; dct train --resume {snapshot.run} goes on"
-    if snapshot.status == "finished":
-        return f"finished; dct report {snapshot.run} adds its circuit and tests"
-    return {"running": "training"}.get(snapshot.status, snapshot.status)
+    said = {
+        "stopped": f"stopped; dct train --resume {snapshot.run} goes on",
+        "finished": f"finished; dct report {snapshot.run} adds its circuit and tests",
+        "removed": f"its directory {snapshot.path} is gone; this is what was last read",
+    }
+    return said.get(snapshot.state, snapshot.state)
 
 
 def _gone(snapshot: Snapshot) -> str:
-    """Say what has ended once the server is gone, and how to get the page back."""
+    """Say what a page that gets no answer knows, and how to get it back."""
     watch = f"dct watch {snapshot.path}"
     if not snapshot.training:
-        return f"{watch} has ended, and with it this link. Start it again for a new one."
-    if snapshot.status == "finished":
+        return f"{watch} does not answer: if it has ended, start it again for a new link."
+    if snapshot.state == "finished":
         return f"The run is over, and with it this link. {watch} shows it again."
     return (
-        "The process that trained is gone, and with it this link. dct train --resume "
-        f"{snapshot.run} --watch goes on from the last checkpoint, and prints a new link; the "
-        f"page of {watch} outlives the process that trains."
+        f"The process that trains does not answer: if it has ended, {watch} shows how far it came, "
+        f"and dct train --resume {snapshot.run} --watch goes on from the last checkpoint."
     )

@@ -20,20 +20,22 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from difflogic.system.errors import DctError
+from difflogic.system.files import reason
 from difflogic.view.reports import live_policy
 from difflogic.view.watching import news
 from difflogic.view.watching.feed import Feed
 
 ADDRESS = "127.0.0.1"
 MOST_CONNECTIONS = 32
-"""Open at a time. Each costs a thread and a descriptor, and the run needs
-descriptors to save."""
+"""Open at a time. Each costs a thread and a descriptor, and the run needs descriptors to save. One
+more closes the oldest that has not asked for anything yet."""
 
 CONNECTION_SECONDS = 20.0
 """Time for a request and its answer. Longer ones are of strangers, or of stalled browsers."""
 BACK_OFF_SECONDS = 0.5
 """Wait after a connection that the system refused, for lack of descriptors."""
-
+ROOM_SECONDS = 0.2
+"""Wait for a closed connection's thread to end."""
 
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -51,7 +53,12 @@ class WatchServer:
     def __init__(self, feed: Feed, port: int = 0) -> None:
         self.feed = feed
         self.token = secrets.token_urlsafe(16)
-        self._server = _Server((ADDRESS, port), _handler(self))
+        try:
+            self._server = _Server((ADDRESS, port), _handler(self))
+        except OSError as error:
+            raise DctError(
+                f"--port {port}: cannot be used: {reason(error)}: name another, or 0 for any"
+            ) from None
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.2,), daemon=True)
 
     @property
@@ -101,6 +108,7 @@ class _Server(ThreadingHTTPServer):
         super().__init__(*arguments)
         self._free = threading.BoundedSemaphore(MOST_CONNECTIONS)
         self._deadlines: dict[Any, float] = {}
+        self._silent: dict[Any, None] = {}
 
     def get_request(self) -> Any:
         """Accept a connection. If the system cannot, wait: the next one would fail too."""
@@ -113,9 +121,12 @@ class _Server(ThreadingHTTPServer):
     def process_request(self, request: Any, client_address: Any) -> None:
         """Handle a connection in its own thread, or close it if there are too many."""
         if not self._free.acquire(blocking=False):
-            self.shutdown_request(request)
-            return
+            self._close(next(iter(self._silent), None))
+            if not self._free.acquire(timeout=ROOM_SECONDS):
+                self.shutdown_request(request)
+                return
         self._deadlines[request] = time.monotonic() + CONNECTION_SECONDS
+        self._silent[request] = None
         try:
             super().process_request(request, client_address)
         except BaseException:  # no thread could be started
@@ -129,17 +140,25 @@ class _Server(ThreadingHTTPServer):
         finally:
             self._release(request)
 
+    def has_asked(self, request: Any) -> None:
+        """Take a connection for one of a browser: its headers are complete."""
+        self._silent.pop(request, None)
+
     def _release(self, request: Any) -> None:
+        self.has_asked(request)
         self._deadlines.pop(request, None)
         self._free.release()
+
+    def _close(self, request: Any) -> None:
+        with suppress(OSError, AttributeError):  # closed meanwhile, or none
+            request.shutdown(socket.SHUT_RDWR)
 
     def service_actions(self) -> None:
         """Close overdue connections. Called several times a second."""
         now = time.monotonic()
         for request, deadline in list(self._deadlines.items()):
             if now > deadline:
-                with suppress(OSError):
-                    request.shutdown(socket.SHUT_RDWR)
+                self._close(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Do nothing: a browser that goes away is no error."""
@@ -153,7 +172,15 @@ def _handler(watch: WatchServer) -> Callable[..., BaseHTTPRequestHandler]:
         def log_message(self, format: str, *arguments: Any) -> None:
             """Log nothing: the terminal shows the run."""
 
+        def send_error(self, code: int, *words: Any) -> None:
+            """Answer what Python's server refuses, such as another method, in our own words."""
+            headers = getattr(self, "headers", None)
+            foreign = headers is not None and not watch.allows(headers)
+            status = HTTPStatus.FORBIDDEN if foreign else HTTPStatus(code)
+            self._refuse(status, "this page can only be read: open the printed link")
+
         def do_GET(self) -> None:
+            self.server.has_asked(self.connection)  # type: ignore[attr-defined]
             if not watch.allows(self.headers):
                 self._refuse(HTTPStatus.FORBIDDEN, "open the printed link")
                 return
@@ -166,8 +193,9 @@ def _handler(watch: WatchServer) -> Callable[..., BaseHTTPRequestHandler]:
                     self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, str(error))
                     return
                 self._answer(HTTPStatus.OK, "text/html", content, live_policy())
-            elif known := re.fullmatch(r"news\?([0-9]{1,15})", place or ""):
-                found = watch.feed.since(int(known[1]))
+            elif known := re.fullmatch(r"news\?([0-9]{1,15})(?:&run=([0-9]{1,6}))?", place or ""):
+                run = int(known[2]) if known[2] else None
+                found = watch.feed.since(int(known[1]), run)
                 self._answer(HTTPStatus.OK, "application/json", json.dumps(found, allow_nan=False))
             else:
                 what = "a wrong token" if place is None else "there is no such page"

@@ -8,8 +8,7 @@ from typing import Literal
 
 from difflogic.model.model import Model
 from difflogic.run.metrics import MetricsRow
-
-Status = Literal["waiting", "running", "stopped", "finished"]
+from difflogic.run.record import State
 
 
 @dataclass(frozen=True)
@@ -19,10 +18,12 @@ class Snapshot:
     model: Model | None = None
     """With its own copy of the logits."""
     rows: Sequence[MetricsRow] = ()
-    status: Status = "waiting"
+    state: State | Literal["removed"] = "waiting"
     exact_epoch: int | None = None
     runs: tuple[tuple[str, ...], ...] = ()
-    """A sweep's runs: variant, seed, status, and epoch of exactness, in words."""
+    """A sweep's runs: variant, seed, state, and epoch of exactness, in words."""
+    shown: int | None = None
+    """The place of the run that is shown among `runs`."""
     path: str = ""
     """The directory of the run or sweep, quoted for a command line."""
     run: str = ""

@@ -39,9 +39,9 @@ class Browser:
 def test_everything_is_told_once():
     feed, found = Feed(), model()
     browser = Browser(feed)
-    assert set(browser.ask()) == {"facts", "runs", "gone"}
+    assert set(browser.ask()) == {"facts", "runs", "shown", "gone"}
     assert page(feed.snapshot) == WAITING
-    feed.publish(model=found, rows=rows(3), status="running")
+    feed.publish(model=found, rows=rows(3), state="training")
     told = {"facts", "charts", "histograms", "circuit", "page"}
     assert set(browser.ask()) == told
     assert browser.ask() == {}
@@ -76,19 +76,24 @@ def test_the_circuit_computes_what_that_of_the_model_does():
 
 
 @pytest.mark.parametrize(
-    ("training", "status", "state", "gone"),
+    ("training", "state", "words", "gone"),
     [
-        (True, "running", "training", "process that trained is gone.*dct train --resume runs/a"),
+        (True, "training", "training", "trains does not answer.*dct watch runs/a.*--resume runs/a"),
         (True, "finished", "finished; dct report runs/a adds", "The run is over.*dct watch runs/a"),
-        (False, "stopped", "stopped; dct train --resume runs/a", "dct watch runs/a has ended"),
+        (
+            False,
+            "stopped",
+            "stopped; dct train --resume runs/a",
+            "dct watch runs/a does not answer",
+        ),
     ],
 )
-def test_a_page_says_what_has_ended_and_how_to_go_on(training, status, state, gone):
+def test_a_page_says_what_has_ended_and_how_to_go_on(training, state, words, gone):
     feed = Feed()
     feed.publish(
-        model=model(), rows=rows(3), path="runs/a", run="runs/a", training=training, status=status
+        model=model(), rows=rows(3), path="runs/a", run="runs/a", training=training, state=state
     )
     found = news(feed.snapshot)
-    assert dict(found["facts"])["state"].startswith(state)
+    assert dict(found["facts"])["state"].startswith(words)
     assert re.search(gone, found["gone"])
     assert 'id="gone"' in page(feed.snapshot)

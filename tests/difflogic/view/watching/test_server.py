@@ -13,6 +13,7 @@ from itertools import pairwise
 
 import pytest
 
+from difflogic.system.errors import DctError
 from difflogic.view.watching import Feed, WatchServer
 from difflogic.view.watching import server as watching
 from difflogic.view.watching.server import MOST_CONNECTIONS
@@ -113,7 +114,15 @@ def test_without_the_token_or_for_anything_else_there_is_nothing(refusing, path)
 
 @pytest.mark.parametrize("method", ["POST", "OPTIONS"])
 def test_it_can_only_be_read(refusing, method):
-    assert ask(refusing, method=method)[0] == 501
+    status, headers, text = ask(refusing, method=method)
+    assert (status, headers.get_content_type()) == (501, "text/plain")
+    assert "can only be read" in text
+    assert ask(refusing, method=method, Host="evil.example")[0] == 403
+
+
+def test_a_port_in_use_is_named(refusing):
+    with pytest.raises(DctError, match=f"--port {refusing.port}: .*name another, or 0 for any"):
+        WatchServer(Feed(), refusing.port)
 
 
 def test_a_stalled_browser_keeps_nobody_waiting(server):
@@ -142,11 +151,12 @@ def test_connections_without_a_request_cost_a_bounded_share_and_a_bounded_time(s
         for _ in range(3 * MOST_CONNECTIONS):
             opened.append(socket.create_connection(("127.0.0.1", server.port), timeout=60))
             opened[-1].sendall(b"GET / HTTP/1.1\r\nX-")
-        for each in opened[MOST_CONNECTIONS:]:  # closed at once, for lack of threads
+        for each in opened[:-MOST_CONNECTIONS]:  # those that wait longest make room
             assert _is_closed(each, 60)
         # Some that have made room may still be ending.
         assert threads() - before <= MOST_CONNECTIONS + 8
-        dripping = opened[:MOST_CONNECTIONS]
+        assert ask(server)[0] == 200, "a browser among them"
+        dripping = opened[-MOST_CONNECTIONS:]
         while dripping:  # a byte now and then does not keep them open
             dripping = [each for each in dripping if not _is_closed(each, 0.01)]
     finally:
