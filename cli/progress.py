@@ -95,19 +95,15 @@ class LongWork:
             )
 
 
-def warm_up(trainer: Trainer, quiet: bool = False, meanwhile: bool = False) -> None:
-    """Compile or load the kernels; say so if they must be compiled.
-
-    With `meanwhile`, the kernels of searches may compile during training.
-    """
+def warm_up(trainer: Trainer, quiet: bool = False) -> None:
+    """Compile or load the kernels; say so if they must be compiled."""
     announced = trainer.needs_compiling and not quiet
     if announced:
         precision = trainer.config.training.precision
         note(f"compiling the kernels for {precision}, once; may take half a minute …")
-    seconds = trainer.warm_up(meanwhile)
+    seconds = trainer.warm_up()
     if announced:
-        rest = "; the search compiles during training" if trainer.compiles else ""
-        note(f"compiled in {seconds:.1f} s{rest}")
+        note(f"compiled in {seconds:.1f} s")
 
 
 def announce_search() -> None:

@@ -159,7 +159,7 @@ class Shown(ExitStack):
         if preview is not None and not self._quiet:
             display.show_preview(preview)
         with undoing(session.abandon):
-            warm_up(trainer, self._quiet, meanwhile=True)
+            warm_up(trainer, self._quiet)
         if config.automaton.places and config.finishing.every and not self._quiet:
             note(_expectation(trainer))
         for warning in trainer.warnings:
@@ -187,14 +187,10 @@ class Shown(ExitStack):
         title = f"{config.name} · seed {config.training.seed} · {workers}"
         self._display = display.choose(title, self._progress, self._quiet)
         self.callback(self._display.close)
-        trainer.on_search_progress, trainer.on_compile_wait = self._search, self._compiling
+        trainer.on_search_progress = self._search
 
     def _search(self, searching: SearchProgress) -> None:
-        self._progress.searching, self._progress.compiling = searching, False
-        self._display.update()
-
-    def _compiling(self) -> None:
-        self._progress.compiling = True
+        self._progress.searching = searching
         self._display.update()
 
     def add(self, result: StepResult) -> None:

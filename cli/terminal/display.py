@@ -67,8 +67,6 @@ class RunProgress:
     """Result of the last check of the circuit."""
     searching: SearchProgress | None = None
     """Progress of the current search."""
-    compiling: bool = False
-    """Whether the next search waits for its kernels."""
     decided: float | None = None
     """Share of decided gates, 0 to 1."""
     hard_state: Bits | None = None
@@ -104,7 +102,7 @@ class RunProgress:
         """
         self._take(result)
         self.over = over
-        self.searching, self.compiling = None, False
+        self.searching = None
         if result.hard_state is not None:
             self.hard_state = result.hard_state
         if result.finished is not None:
@@ -161,8 +159,6 @@ class RunProgress:
     @property
     def running(self) -> str:
         """What is at work."""
-        if self.compiling:
-            return "compiling the search"
         if now := self.searching:
             done = f"{100 * now.candidates // now.budget} %, " if now.budget else ""
             return f"searching: {done}{now.wrong} wrong"

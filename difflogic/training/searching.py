@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from difflogic.search.sensitivity import GradientSensitivity
 from difflogic.search.toughness import Toughness
 from difflogic.search.walk import OnProgress
 from difflogic.system.array_types import Array
-from difflogic.system.callbacks import ignore, never_stop
+from difflogic.system.callbacks import ignore
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.system.streams import Purpose
 from difflogic.tasks import Task
@@ -51,18 +51,11 @@ class Trainer(Descent):
         self._compilation = Compilation(config, self.plan, ranks.leads)
         self.on_search_progress: OnProgress = ignore
         """Called often during a search for an exact circuit; may be replaced."""
-        self.on_compile_wait: Callable[[], object] = ignore
-        """Called often while a step waits for the search's kernels; may be replaced."""
-
-    def __exit__(self, *raised: Any) -> None:
-        self.stop_compiling()
-        super().__exit__(*raised)
 
     def _finished(self, result: StepResult, samples: Samples) -> StepResult:
         if not self._best.is_due(self.epoch):
             return result
         stage = self.stage
-        self._wait_for_search()
         with self.phases("finish"):
             result = replace(result, finished=self._finish())
         # Show the exact circuit, unless it belongs to a later stage, which has other starts.
@@ -81,7 +74,6 @@ class Trainer(Descent):
 
         `result` is then the best circuit so far. Does nothing if `finishing.every` is 0.
         """
-        self._wait_for_search()
         with self.phases("finish"):
             return self._finish()
 
@@ -135,41 +127,12 @@ class Trainer(Descent):
         """Whether some kernels are not compiled on this machine yet; compiling takes a while."""
         return self._compilation.needs_compiling
 
-    @property
-    def compiles(self) -> bool:
-        """Whether the helper process is still compiling."""
-        return self._compilation.is_helped
-
-    def warm_up(self, meanwhile: bool = False) -> float:
-        """Compile or load the kernels; return the seconds it took. Does not change the training.
-
-        If some are not compiled yet, a helper process compiles a part of them where possible. With
-        `meanwhile`, it may go on with the search's kernels; the first search waits for it.
-        """
-        before, entered = self.phases.timed, self._threads is not None
+    def warm_up(self) -> float:
+        """Compile or load the kernels; return the seconds it took. Does not change the training."""
+        before = self.phases.timed
         with self.phases("compilation"):
-            self._compilation.compile(self.engine.netlist, self._logits, entered, meanwhile)
+            self._compilation.compile(self.engine.netlist, self._logits)
         return self.phases.timed - before
-
-    def stop_compiling(self) -> None:
-        """End the helper process, if it still compiles."""
-        with self.phases("compilation"):
-            self._compilation.stop()
-
-    def wait_for_kernels(self, should_stop: Callable[[], bool]) -> bool:
-        """Wait for the kernels of the next step; return False if `should_stop` ended the wait.
-
-        Call it before the step, which cannot be cancelled without losing work.
-        """
-        return not self.may_search or self._wait_for_search(should_stop)
-
-    def _wait_for_search(self, should_stop: Callable[[], bool] = never_stop) -> bool:
-        def report_and_ask() -> bool:
-            self.on_compile_wait()
-            return should_stop()
-
-        with self.phases("compilation"):
-            return self._compilation.complete(self.engine.netlist, report_and_ask)
 
     # The state of the run
 

@@ -145,8 +145,6 @@ class Session(OpenedRun):
             self._save_checkpoint()
             self._loop(should_stop, on_step or ignore, before)
             self._save_all()
-            # Its processor time counts once it has ended.
-            trainer.stop_compiling()
         stop = should_stop if trainer.done else lambda: True
         with nullcontext() if self.grace is None else cancelling(stop, self.grace):
             results = summarize(self.config, trainer, self.history, self.resumed)
@@ -167,9 +165,6 @@ class Session(OpenedRun):
         clock = _Clock(trainer.config)
         while not trainer.done and not should_stop():
             with timer("other"):
-                # Before the step, since the other ranks begin it too.
-                if not trainer.wait_for_kernels(should_stop):
-                    break
                 state = trainer.state() if trainer.may_search else None
                 try:
                     with self._ranks.step():

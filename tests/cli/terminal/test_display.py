@@ -92,9 +92,7 @@ def test_the_time_left_is_a_range_by_earlier_runs(monkeypatch):
 def test_what_is_running():
     progress = RunProgress(100, searches=True, restart_every=25)
     assert progress.running == "training"
-    progress.compiling = True
-    assert progress.running == "compiling the search"
-    progress.compiling, progress.searching = False, SearchProgress(1500, 3000, 37)
+    progress.searching = SearchProgress(1500, 3000, 37)
     assert progress.running == "searching: 50 %, 37 wrong"
     found = SimpleNamespace(exact=True, late=False, polished=None)
     progress.add(result(30, finished=found), 2, over=True)

@@ -90,6 +90,7 @@ def test_seconds_add_up_over_all_stretches(tmp_path, source):
     run = RunDirectory.at(tmp_path / "run")
     with Session(config(), run) as first:
         first.began = first.began[0] - 1000, first.began[1] - 2000
+        first.trainer.warm_up()
         first.trainer.phases.add({"backward": 500.0, "compilation": 250.0})
         summary = first.train(stop_after(4))
     if source == "checkpoint":
