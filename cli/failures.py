@@ -115,27 +115,10 @@ def explained() -> Iterator[None]:
         _fail(str(error), FAILURE if isinstance(error, TrainingError | StorageError) else USAGE)
 
 
-_STARTED = "start the processes yourself: mpiexec -n N dct …"
-_CERTIFIED = "dct verify convergence -o writes a certificate, which short checkers confirm"
-REMOVED = {
-    "--from-step": _CERTIFIED,
-    "--oversubscribe": _STARTED,
-    "--periods": "dct verify convergence proves which picture stays",
-    "--property": _CERTIFIED,
-    "--ranks": _STARTED,
-    "--trace": "dct bench and metrics.csv show the time of each phase",
-    "--within": _CERTIFIED,
-}
-"""Options of older versions, and what to use instead."""
-
-
 def reword(error: Any) -> None:
     """Make the message of a command line error plain and printable."""
     from difflogic.system.errors import in_plain_words
 
-    name = getattr(error, "option_name", None)
-    if name in REMOVED:
-        error.message, error.possibilities = f"no option {name} any more: {REMOVED[name]}", ()
     error.message = printable(in_plain_words(error.message))
 
 

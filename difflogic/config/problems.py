@@ -19,13 +19,6 @@ _NAMED_PLACE = re.compile(r"\[(\w+)\] (\w+)")
 Place = tuple[str, ...]
 """A value's place: (key,) at the top level, (section,), or (section, key)."""
 
-REMOVED = {
-    ("perception", "channels"): "a kernel reads one channel",
-    ("task", "weights"): "all errors count alike, unless a task has a loss of its own",
-    ("update", "wiring"): "the wiring of update circuits is always unique",
-}
-"""Keys that configurations of older versions have, and what holds without them."""
-
 
 class Problem(NamedTuple):
     place: Place
@@ -91,8 +84,6 @@ def unknown(place: Place, is_section: bool = False, known: Iterable[str] = ()) -
     else:
         name = place[1]
         where = f"in [{place[0]}]"
-        if place in REMOVED:
-            return f'no key "{name}" {where} any more: {REMOVED[place]}: leave it out'
         hint = did_you_mean(name, known or schema.keys(place[0]))
     homes = [section for section in schema.sections() if name in schema.keys(section)]
     if homes:
@@ -114,7 +105,7 @@ def _describe(
     section, key = place if len(place) == 2 else (TOP_LEVEL, place[0])
     is_section = len(place) == 1 and key in {*schema.sections(), RUN}
     if kind == "extra_forbidden":
-        if model is not None and place not in REMOVED and key in schema.keys(TASK):
+        if model is not None and key in schema.keys(TASK):
             return f"[{TASK}] {key}: belongs to another kind of task: leave it out"
         is_table = len(place) == 1 and isinstance(value, dict)
         return unknown(place, is_table, () if model is None else model.model_fields)

@@ -78,17 +78,8 @@ FORMATS = {
 }
 
 
-REMOVED = {
-    "dot": "svg draws a circuit",
-    "logicars": "json keeps the channels' numbers, and dct import still reads files of logicars",
-}
-"""Formats of older versions, and what to use instead."""
-
-
 def by_name(name: str) -> Format:
     """Return a format. Raises ConfigError, which suggests a name, for an unknown one."""
-    if name in REMOVED:
-        raise ConfigError(f"no format {name} any more: {REMOVED[name]}")
     if name not in FORMATS:
         raise ConfigError(f'no format "{name}": {did_you_mean(name, FORMATS)}')
     return FORMATS[name]

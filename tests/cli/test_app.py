@@ -56,12 +56,6 @@ def test_help_imports_nothing_heavy(arguments, heavy):
             'value for --workers: "0" is not a whole number from 1 to 1024, or "auto"',
         ),
         (["train-checkerboard", "extra"], "extra"),
-        (["export", "last", "--property=holds"], "no option --property any more: dct verify"),
-        (
-            ["train", "--ranks=2"],
-            "no option --ranks any more: start the processes yourself: mpiexec",
-        ),
-        (["train-checkerboard", "--trace=x"], "no option --trace any more: dct bench and"),
     ],
 )
 def test_usage_errors_exit_2_with_a_hint(dct, arguments, hint):
