@@ -39,6 +39,8 @@ class Automaton:
     `difflogic.examples.encoding.Encoding`."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "visible", tuple(map(int, self.visible)))
+        object.__setattr__(self, "palette", tuple(self.palette))
         if not self.visible:
             raise CircuitError("an automaton needs at least one visible channel")
         if self.palette and len(self.palette) != 2 ** len(self.visible):

@@ -41,7 +41,7 @@ class Circuit:
             array = np.array(getattr(self, name), np.uint8 if name == "op" else np.int32)
             array.flags.writeable = False
             object.__setattr__(self, name, array)
-        object.__setattr__(self, "labels", tuple(self.labels))
+        object.__setattr__(self, "labels", tuple(map(int, self.labels)))
         self._check()
 
     def __repr__(self) -> str:

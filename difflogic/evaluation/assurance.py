@@ -19,6 +19,7 @@ from difflogic.proof.every_length import AnyLength
 from difflogic.proof.local_rule import Local
 from difflogic.proof.prover import Question, Unfit, prove
 from difflogic.proof.question import Wound
+from difflogic.proof.verdict import Verdict
 
 if TYPE_CHECKING:
     from difflogic.tasks import Task
@@ -52,11 +53,14 @@ def in_words(answer: Answer) -> Assurance:
 def keeps(automaton: Automaton, task: Task) -> bool:
     """Whether a circuit provably keeps its picture, or the targets of all its cases.
 
-    True if its task does not require that.
+    If its task does not require that, whether no line is known on which it fails.
     """
     required = task.holds or task.asks_every_size
     required = required or (task.stays and task.find_cases() is not None)
-    return not required or assure_automaton(automaton, task).proved
+    if not required and task.machine is None:
+        return True
+    found = assure_automaton(automaton, task)
+    return found.proved or (not required and found.verdict is Verdict.open)
 
 
 def question_of(automaton: Automaton, task: Task, wound: Wound | None = None) -> Question:

@@ -86,8 +86,9 @@ class Plan:
     covers_all_starts: bool = False
     """Whether `starts` counts all starts, but they are too many to check every time."""
     proved: Task | None = None
-    """The task, if a circuit must also be proved: that its targets stay, or on every size. For
-    lines, it suffices that every length is decided."""
+    """The task, if a circuit must also be proved: that its targets stay, or on every size."""
+    leads_on: bool = False
+    """Whether it is of a stage before the last, where a line may fail on other lengths."""
     holds: bool = False
     """Whether a picture must stay."""
     numbered_starts: NumberedStarts | None = None
@@ -111,7 +112,7 @@ class Plan:
             scene.at,
             cases.name,
             exhaustive=True,
-            proved=task if task.holds or task.stays else None,
+            proved=task if task.holds or task.stays or task.machine else None,
             holds=task.holds,
         )
 

@@ -13,7 +13,7 @@ from difflogic.circuit.grid import Boundary, Walls
 from difflogic.circuit.netlist import Netlist
 from difflogic.circuit.xag import Xag, to_circuit
 from difflogic.engine.hard import mark_live
-from difflogic.evaluation.assurance import MOST_BITS, assure_automaton
+from difflogic.evaluation.assurance import MOST_BITS, question_of
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.trial import Ops
 from difflogic.model.hardening import automaton_of, hard_circuit
@@ -181,8 +181,8 @@ class Judge:
     def keeps(self, ops: Ops) -> bool:
         """Whether the circuit with `ops` provably keeps what it shows, if the task requires that.
 
-        On a line, whether every length is decided: a rule that fails on longer lines solves a
-        stage, and the next stage improves it. True if the task asks for nothing.
+        A rule for a line that fails on other lengths solves a stage, and the next one improves it.
+        True if the task asks for nothing.
         """
         task = self._plan.proved
         if task is None:
@@ -194,5 +194,8 @@ class Judge:
 
     def _proves_kept(self, ops: Ops, task: Task) -> bool:
         circuit = hard_circuit(self._netlist, ops)
-        found = assure_automaton(automaton_of(circuit, task), task).verdict
-        return found is Verdict.proved or (task.machine is not None and found is Verdict.refuted)
+        answer = prove(question_of(automaton_of(circuit, task), task))
+        if answer.verdict is Verdict.refuted and self._plan.leads_on and task.machine is not None:
+            line, _ = answer.evidence.wrong
+            return len(line) != task.width
+        return answer.verdict is Verdict.proved

@@ -213,7 +213,8 @@ def make_finisher(start: Model, task: Task, workers: Workers) -> AnyFinisher:
     if start.config.places is not None:
         return Corrector(start, task)
     config, netlist = staged(start.config, task), start.netlist
-    checks = _plan_of_checks(config, task)
+    leads_on = task.section != start.config.task
+    checks = replace(_plan_of_checks(config, task), leads_on=leads_on)
     toughness = None
     if config.finishing.tough and task.lessons is not task:
         toughness = Toughness(netlist, task, config.training.seed)

@@ -348,4 +348,5 @@ def _hold_back(found: Arrivals, grids: Grids, delay: int) -> None:
     known = (now < NEVER) & (before < NEVER) & (value == other)
     steps = np.maximum(now, before + delay)
     for row, each in zip(rows, (steps, steps - delay), strict=True):
-        found.steps[:, row] = np.where(known, each, NEVER)
+        # With a period of 1, the second rows have one of the first ones, raised already.
+        found.steps[:, row] = np.maximum(found.steps[:, row], np.where(known, each, NEVER))

@@ -7,6 +7,7 @@ import numpy as np
 from difflogic.circuit.automaton import Automaton, live_channels
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import evaluate
+from difflogic.circuit.gates import READS
 from difflogic.circuit.xag import Xag, to_circuit
 
 
@@ -25,10 +26,17 @@ def live_circuit(circuit: Circuit, visible: tuple[int, ...]) -> Circuit:
 def fold(circuit: Circuit) -> Circuit:
     """Merge equal gates, and remove constants and gates that only pass an input on.
 
-    If this removes no gate, return the circuit unchanged.
+    If this removes no gate, and nothing else is known of a set of values, return the circuit
+    unchanged.
     """
     folded = folded_part(circuit, list(range(circuit.channels)))
-    return folded if folded.gates < circuit.gates else circuit
+    removes = folded.gates < circuit.gates or _of_two(folded) < _of_two(circuit)
+    return folded if removes else circuit
+
+
+def _of_two(circuit: Circuit) -> int:
+    """Return the number of gates of two inputs, which may be one row."""
+    return int(np.array(READS)[circuit.op].all(axis=1).sum())
 
 
 def folded_part(circuit: Circuit, channels: list[int]) -> Circuit:

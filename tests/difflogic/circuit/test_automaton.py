@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -43,5 +45,8 @@ class TestAutomaton:
         with pytest.raises(CircuitError, match="visible channel"):
             automaton_of(circuit_of([], [0]), visible)
 
-    def test_visible_rows(self) -> None:
-        assert automaton_of(circuit_of([], [0, 1], (5, 3)), (3,)).visible_rows == (1,)
+    @pytest.mark.parametrize("visible", [(3,), [3], range(3, 4), np.array([3])])
+    def test_visible_channels_are_kept_as_plain_numbers(self, visible: Sequence[int]) -> None:
+        made = automaton_of(circuit_of([], [0, 1], (5, 3)), visible)
+        assert made.visible_rows == (1,)
+        assert repr(made.visible) == "(3,)"

@@ -292,6 +292,11 @@ def damage_is_true(proof: Proof, said: re.Match[str]) -> bool:
     for size in ((1, 4), (2, 2), (9, 9), (4, 13)):
         wide = np.pad(tile[:, :period, :period], ((0, 0), (0, 13), (0, 13)), mode="wrap")
         target = wide[:, : size[0], : size[1]]
+        if said[1].endswith(", where what every start ends in is right"):
+            state = np.zeros((1, circuit.channels, *size), np.uint8)
+            for _ in range(60):
+                state = step_all(circuit, state, "zero")
+            target = state[0, shown]
         few = size[0] * size[1] * circuit.channels <= 12
         calm = settled(circuit, size, None, "zero", False) if few else None
         asked = circuit, shown, target, wound

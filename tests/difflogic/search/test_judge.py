@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,8 +12,10 @@ from difflogic.circuit.gates import OPS, Op, one_hot
 from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config, load_config
 from difflogic.engine import oracle
+from difflogic.evaluation.assurance import keeps
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import FIRST_FOUND, NumberedStarts, Streams
+from difflogic.model.hardening import automaton_of, hard_circuit
 from difflogic.model.model import Model
 from difflogic.proof.convergence.live_part import live_circuit
 from difflogic.search import verifier
@@ -182,3 +186,22 @@ def test_the_judged_circuit_is_the_live_part(seed: int) -> None:
     assert judged.labels == expected.labels
     for name in ("op", "a", "b", "outputs"):
         np.testing.assert_array_equal(getattr(judged, name), getattr(expected, name))
+
+
+@pytest.mark.parametrize(
+    ("width", "leads_on", "kept"), [(2, False, False), (2, True, True), (3, True, False)]
+)
+def test_a_line_may_fail_on_other_lengths_in_a_stage_before_the_last(
+    width: int, leads_on: bool, kept: bool
+) -> None:
+    """The parity of a cell and its neighbour is that of all up to there on two cells only."""
+    keys = ["task.computes=parity", f"task.width={width}", "task.stages=[]", "task.inputs=[0]"]
+    keys += ["task.loss_channels=[1]", f"automaton.steps={width}"]
+    plan = replace(Plan.of(load_config("addition", keys), 8, STREAMS), leads_on=leads_on)
+    own, east = 4 * 4, 5 * 4
+    wires = [np.array([row], np.int32) for row in (own, east, 0)]
+    netlist = Netlist(4, *wires, np.array([own, 36, own, own], np.int32), 1)
+    ops = np.array([Op.XOR], np.uint8)
+    assert Judge(netlist, plan).keeps(ops) == kept
+    assert plan.proved is not None
+    assert not keeps(automaton_of(hard_circuit(netlist, ops), plan.proved), plan.proved)

@@ -20,6 +20,11 @@ def test_nothing_to_fold_changes_nothing(made) -> None:
         np.testing.assert_array_equal(getattr(found, name), getattr(TIGHT, name))
 
 
+def test_what_folding_knows_of_sets_of_values_stays_known() -> None:
+    """X ∨ ¬x is 1, though a gate of an unknown x with itself may show either."""
+    assert fold(circuit_of([(Op.A_OR_NOT_B, 1, 1)], [9])).op.tolist() == [Op.TRUE]
+
+
 def test_superfluous_gates_and_channels_are_removed() -> None:
     assert fold(INVERTED).gates == 1
     assert live_circuit(INVERTED, (0,)).gates == 1

@@ -1,0 +1,106 @@
+"""Certificates of drawn circuits: the printed checkers confirm each that is written."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from difflogic.circuit.automaton import Automaton
+from difflogic.circuit.circuit import Circuit
+from difflogic.circuit.gates import Op
+from difflogic.evaluation.assurance import question_of
+from difflogic.library.certifying import Certified, certified
+from difflogic.library.groups import Claims
+from difflogic.library.loaded import load
+from difflogic.library.proving import certify
+from difflogic.system.errors import CircuitError
+from tests.difflogic.circuit.circuits import circuit_of
+from tests.difflogic.proof.conftest import Check
+from tests.difflogic.proof.mutants import FIELDS, Pick, mutant, pair
+
+COPY, NOR = circuit_of([], [0]), circuit_of([(Op.NOR, 5, 7)], [9])
+FOLDED = circuit_of([(Op.A_OR_NOT_B, 1, 1)], [9])
+
+REFUSALS = (
+    "never settles, so there is no target",
+    "a certificate file lists the sets after each step, but there are none: it was decided by",
+    "a certificate is about damage on every grid, in any order of firing, which is not proved of",
+    "there is no stronger certificate",
+    "the cases are of all cells at each step and a",
+)
+"""Why a proof, or its certificate, is refused."""
+
+
+def drawn(pick: Pick, kind: str) -> Certified:
+    """Ask about a drawn circuit."""
+    if kind in ("cases", "lines"):
+        claim = "computes" if kind == "lines" else pick(("shows", "boards", "holds", "heals"))
+        made, task = mutant(pick, *pair(pick, claim), pick(FIELDS))
+        return certified(load(made), question_of(made, task), Claims())
+    channels, neighbors = pick((1, 1, 2, 2, 3)), pick(((0, 2, 3, 4, 7), range(9), (1, 3, 4, 5, 7)))
+    rows, gates = [n * channels + c for n in neighbors for c in range(channels)], []
+    for number in range(pick(range(1, 7))):
+        gates.append((pick(range(16)), pick(rows), pick(rows)))
+        rows.append(9 * channels + number)
+    circuit = circuit_of(gates, [pick(rows[-4:]) for _ in range(channels)])
+    shown = tuple(sorted({pick(range(channels)) for _ in range(channels)}))
+    size = pick(((1, 4), (2, 2), (2, 3), (4, 5), (3, 7), (5, 5)))
+    boundary = "zero" if kind == "damage" else pick(("zero", "periodic"))
+    rate, claims = pick((1.0, 1.0, 0.5)), Claims()
+    if kind == "damage":
+        claims = Claims(
+            damage=pick((1, 1, 2)), contents=pick(("zeros", "any")), margin=pick((0, 1, 2))
+        )
+    made = Automaton("drawn", circuit, shown, boundary, *size, 60, rate, "zeros")
+    return certify(made, claims, time_limit=20)
+
+
+CHECKERS = {"sets": "check.py", "damage": "damage.py", "cases": "cases.py", "lines": "lines.py"}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("kind", CHECKERS)
+@pytest.mark.parametrize(
+    "count", [8, pytest.param(500, marks=[pytest.mark.exhaustive, pytest.mark.slow])]
+)
+def test_what_is_written_is_confirmed(
+    kind: str, count: int, tmp_path: Path, check_here: Check
+) -> None:
+    rng, path, known = np.random.default_rng(count), tmp_path / "proof.json", Counter[str]()
+    while known["confirmed"] < count:
+        try:
+            found = drawn(lambda values: values[int(rng.integers(len(values)))], kind)
+            if not found.proved:
+                continue
+            found.save(path, force=True)
+        except CircuitError as error:
+            reasons = [each for each in REFUSALS if each in str(error)]
+            known[reasons[0]] += 1
+            continue
+        confirmed, output = check_here(CHECKERS[kind], str(path))
+        assert confirmed, output + path.read_text()
+        known["confirmed"] += 1
+    print(kind, dict(known))
+
+
+@pytest.mark.parametrize(
+    ("circuit", "rate", "claims", "ends"),
+    [
+        (COPY, 1.0, Claims(damage=2, margin=1), "for all m and n; "),
+        (NOR, 0.5, Claims(damage=1, margin=1), "where what every start ends in is right; "),
+        (FOLDED, 1.0, Claims(), "from step 1 on; "),
+    ],
+)
+def test_what_was_refused_is_confirmed(
+    circuit: Circuit, rate: float, claims: Claims, ends: str, tmp_path: Path, check_here: Check
+) -> None:
+    """Rows that repeat overlap; a picture hangs on the lower right corner; x ∨ ¬x is folded."""
+    made = Automaton("drawn", circuit, (0,), "zero", 4, 5, 60, rate, "zeros")
+    certify(made, claims).save(tmp_path / "proof.json")
+    checker = "damage.py" if claims.damage else "check.py"
+    confirmed, output = check_here(checker, str(tmp_path / "proof.json"))
+    assert confirmed, output
+    assert ends in output
