@@ -12,7 +12,7 @@ from cli.terminal import output
 from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
-    from difflogic.library.certifying import Certified
+    from difflogic.library.proving import Certified
     from difflogic.proof import Proof
     from difflogic.proof.convergence.every_size import EverySize
     from difflogic.proof.convergence.findings import Finding

@@ -18,9 +18,9 @@ def step_bytes(circuit: Circuit, cells: int) -> int:
     return 4 * (circuit.inputs + circuit.gates) * (cells + 7 >> 3)
 
 
-def require_provable(source: str, circuit: Circuit, height: int, width: int) -> None:
+def require_provable(circuit: Circuit, height: int, width: int) -> None:
     """Raise ConfigError if a proof about a grid of this size would take too much."""
-    what = f"{source}: {height}×{width} cells"
+    what = f"{height}×{width} cells"
     if not all(1 <= side <= MOST_SIDE for side in (height, width)):
         raise ConfigError(f"{what}: sides must be from 1 to {MOST_SIDE}: give a size that is")
     if (needed := step_bytes(circuit, height * width)) > MOST_BYTES:

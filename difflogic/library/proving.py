@@ -4,21 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from html import escape
+from itertools import count
+from pathlib import Path
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.config import Config
 from difflogic.evaluation.assurance import question_of
-from difflogic.library.certifying import Certified, certified
 from difflogic.library.declaration import TimeLimit, checked
-from difflogic.library.equality import proved
-from difflogic.library.exchange import ProgressCallback
+from difflogic.library.equality import proved, smaller
+from difflogic.library.exchange import Progress, ProgressCallback, table, write_output
 from difflogic.library.groups import Claims
 from difflogic.library.loaded import Loaded, Source, load
 from difflogic.library.simplifying import simplify
 from difflogic.library.trusting import experiment_of, load_trusted
 from difflogic.proof import Proof
+from difflogic.proof.answer import Budget
 from difflogic.proof.convergence.every_size import Plane
+from difflogic.proof.prover import Question
+from difflogic.proof.question import Wound
+from difflogic.proof.strategy import Decided, Extent, decide
 from difflogic.system.callbacks import ignore
+from difflogic.system.deadline import Deadline
+from difflogic.system.errors import ConfigError
+from difflogic.system.subject import about
 from difflogic.tasks import make_task
 
 
@@ -85,9 +94,40 @@ def _differences(one: Automaton, other: Automaton) -> list[str]:
     return [*found, *(key for key in kept if getattr(one, key) != getattr(other, key))]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Certified(Decided):
+    """What is proved about an automaton."""
+
+    source: Loaded
+    assumed: str = ""
+    """What it rests on that is not proved."""
+
+    def __repr__(self) -> str:
+        return f"Certified({self.source.name!r}, {'proved' if self.proved else 'not proved'})"
+
+    def _repr_html_(self) -> str:
+        """Show the verdicts in a notebook."""
+        rows = [
+            {"cells": f"{each.question.height}×{each.question.width}", "verdict": each.verdict}
+            for each in self.findings
+        ]
+        return table(rows) if rows else escape(repr(self))
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the certificate of the first grid; `force` overwrites an earlier file.
+
+        If all starts of the task can be listed, the certificate is a list of starts and targets.
+        Raises CircuitError without a proof by sets or by all cases, since no other can be written,
+        and RunDirectoryError if the file cannot be written.
+        """
+        with about(self.source.name):
+            text = self.certificate(self.source.automaton, self.source.trained)
+        write_output(path, text, force)
+
+
 OWN_GRID = Claims()
 
-CHECKED = 32
+CHECKED_SIDE = 32
 """Largest side of the grids on which what an author says of a period is checked."""
 
 
@@ -105,25 +145,47 @@ def certify(
 
     Runs and models know their target. For a circuit file, `task` is the experiment or its name;
     without it, the target is the state that a start of zeros ends in. `time_limit` is in seconds,
-    for everything, by default SECONDS for each grid, for all sizes and for damage. `allow_code`
-    allows the code of a run's or model's custom task to run; the code of `task` runs only if its
-    configuration was loaded with it. Raises what `load` raises, ConfigError for a task or sizes
-    that do not fit, and CircuitError without a target.
+    for everything, by default PART_SECONDS for each grid, for all sizes and for damage.
+    `allow_code` allows the code of a run's or model's custom task to run; the code of `task` runs
+    only if its configuration was loaded with it. Raises what `load` raises, ConfigError for a task
+    or sizes that do not fit, and CircuitError without a target.
     """
     loaded = load_trusted(source, allow_code)
     config = experiment_of(loaded, task)
-    if config is None:
-        return certified(loaded, None, claims, time_limit, progress)
-    goal = make_task(config)
-    if goal.find_lasting_target() is None:
-        asked = question_of(loaded.automaton, goal)
-        return certified(loaded, asked, claims, time_limit, progress)
+    goal, assumed = (None, "") if config is None else _goal(loaded.automaton, config, claims)
+    wound, zeros = None, claims.contents == "zeros"
+    if claims.damage is not None:
+        wound = Wound(claims.damage, margin=claims.margin, zeros=zeros)
+    elif claims.margin or not zeros:
+        raise ConfigError("--contents and --margin describe damage: give its side by --damage")
+    if (claims.all_sizes or wound is not None) and loaded.automaton.boundary != "zero":
+        raise ConfigError("all sizes and damage can only be certified with a zero boundary")
+    extent, numbers = Extent(claims.sizes, claims.all_sizes, wound), count(1)
+    budget = Budget(
+        Deadline.after(extent.seconds if time_limit is None else time_limit),
+        progress=lambda what: progress(Progress("questions asked:", next(numbers), None, what)),
+    )
+
+    def simplify(automaton: Automaton, seconds: float) -> Automaton:
+        found, proof, _ = smaller(automaton, "low", seconds, progress)
+        return found.automaton if proof.equal else automaton
+
+    with about(loaded.name):
+        found = decide(loaded.automaton, goal, extent, budget, simplify)
+    proved_everywhere = found.every_size is not None and found.every_size.table is not None
+    return Certified(source=loaded, assumed=assumed if proved_everywhere else "", **vars(found))
+
+
+def _goal(automaton: Automaton, config: Config, claims: Claims) -> tuple[Question, str]:
+    """Return what a task asks of an automaton, and what an answer about all sizes rests on."""
+    task = make_task(config)
+    if task.find_lasting_target() is None:
+        return question_of(automaton, task), ""
     asks_more, assumed = claims.all_sizes or claims.damage is not None, ""
-    repeats = goal.find_lasting_period(CHECKED) if asks_more else None
-    if goal.source is not None:
+    repeats = task.find_lasting_period(CHECKED_SIDE) if asks_more else None
+    if task.source is not None:
         assumed = (
             f"if the target repeats every {repeats} cells, as the task says; on grids of up to "
-            f"{CHECKED}×{CHECKED} cells it does"
+            f"{CHECKED_SIDE}×{CHECKED_SIDE} cells it does"
         )
-    plane = Plane(loaded.automaton, partial(goal.lasting_target_on, boundary=None), repeats)
-    return certified(loaded, plane, claims, time_limit, progress, assumed)
+    return Plane(automaton, partial(task.lasting_target_on, boundary=None), repeats), assumed

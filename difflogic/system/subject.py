@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from difflogic.system.errors import ConfigError
+from difflogic.system.errors import CircuitError, ConfigError
 
 
 @contextmanager
@@ -13,5 +13,5 @@ def about(name: object) -> Iterator[None]:
     """Put the name of a file, or of another subject, before errors about its content."""
     try:
         yield
-    except ConfigError as error:
-        raise ConfigError(f"{name}: {error}") from None
+    except (ConfigError, CircuitError) as error:
+        raise type(error)(f"{name}: {error}") from None

@@ -15,10 +15,9 @@ from difflogic.circuit.gates import Op
 from difflogic.circuit.specification import Cases
 from difflogic.config import load_config
 from difflogic.formats.circuit_file import read_circuit
-from difflogic.library.certifying import Certified
 from difflogic.library.groups import Claims
 from difflogic.library.loaded import Loaded, load
-from difflogic.library.proving import certify
+from difflogic.library.proving import Certified, certify
 from difflogic.library.signals import rule
 from difflogic.proof.answer import Assurance, Confinement
 from difflogic.proof.certificates import write_cases, write_certificate
@@ -93,7 +92,7 @@ def wounded(folder: Path) -> Proof:
     asked = everywhere.table.question, Wound(3, 2, 1, zeros=False), Ground.of(everywhere.table)
     found = confine(*asked)
     assert (found.verdict, found.reach) == (Verdict.proved, 1)
-    done = Certified(load(made), (finding,), every_size=everywhere, confinement=found)
+    done = Certified((finding,), every_size=everywhere, confinement=found, source=load(made))
     done.save(folder / "wounded.json")
     proof: Proof = json.loads((folder / "wounded.json").read_text())
     for other in (
@@ -398,7 +397,7 @@ def test_a_models_proof_has_only_needed_gates(folder: Path, check: Check) -> Non
     )
     cases = Cases("zeros", starts, targets, model.config.automaton.boundary, 2, "")
     proved = Assurance(Verdict.proved, "the only start", "proved at step 2")
-    found = Certified(Loaded("blinker", model), (), proved, cases)
+    found = Certified((), proved, cases, source=Loaded("blinker", model))
     found.save(folder / "model-proof.json", force=True)
     proof = json.loads((folder / "model-proof.json").read_text())
     assert len(proof["circuit"]["gates"]) < model.netlist.gates

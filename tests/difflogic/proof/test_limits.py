@@ -27,7 +27,7 @@ from tests.difflogic.proof.asking import decide, every_size
 from tests.difflogic.proof.convergence.brute import right_from
 from tests.difflogic.proof.mutants import CLAIMS, FIELDS, Posed, judge, mutant, pair
 
-PLACES = ("proof", "evaluation/assurance.py", "library/certifying.py")
+PLACES = ("proof", "evaluation/assurance.py")
 """Where verdicts are made."""
 
 NO_LIMITS = {
@@ -36,7 +36,6 @@ NO_LIMITS = {
     "EAST": "a neighbour's number",
     "FORMAT": "a name",
     "GO_ON": "words",
-    "GRIDS": "words",
     "METHODS": "the prover's, in order",
     "MOST_VALUES": "refuses to write a file",
     "NEVER": "stands for no number",

@@ -1,0 +1,200 @@
+"""What is asked, in what order and for how long, about several grids, about all, and about damage.
+
+Sets of values come first, for all grids. Grids that they leave open get equal shares of the time,
+with a smaller circuit, on which sets lose fewer dependencies between signals. Then follow all sizes
+and damage, by half of the time that is left each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from difflogic.circuit.automaton import Automaton
+from difflogic.circuit.cost import require_provable
+from difflogic.circuit.specification import Cases
+from difflogic.proof.answer import Assurance, Budget, Confinement
+from difflogic.proof.cases import ListedStarts
+from difflogic.proof.certificates import damage_part, write_cases, write_certificate
+from difflogic.proof.convergence.every_size import EverySize, Plane
+from difflogic.proof.convergence.findings import Convergence, Finding
+from difflogic.proof.convergence.live_part import live_part
+from difflogic.proof.convergence.methods import SETS
+from difflogic.proof.convergence.orbits import resting_picture
+from difflogic.proof.equivalence import decide_equality
+from difflogic.proof.every_length import EveryLength
+from difflogic.proof.prover import Question, Unfit, confined, prove
+from difflogic.proof.question import Wound
+from difflogic.proof.verdict import Verdict
+from difflogic.system.array_types import Bits
+from difflogic.system.deadline import Deadline
+from difflogic.system.errors import CircuitError, ConfigError
+
+PART_SECONDS = 60.0
+"""Default time limit for each grid, for all sizes, and for damage."""
+
+LEAST_SECONDS = 0.001
+"""Least time limit of a simplification."""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """Where something is to be proved; by default on an automaton's own grid."""
+
+    sizes: Sequence[tuple[int, int]] = ()
+    all_sizes: bool = False
+    wound: Wound | None = None
+    """Damage that must stay local. All sizes are decided, too, unless a picture is asked about."""
+
+    @property
+    def seconds(self) -> float:
+        """The default time limit."""
+        everywhere = self.all_sizes or self.wound is not None
+        return PART_SECONDS * (max(1, len(self.sizes)) + everywhere + (self.wound is not None))
+
+
+@dataclass(frozen=True)
+class Decided:
+    """What is known about an automaton."""
+
+    findings: tuple[Finding, ...] = ()
+    """One per grid; empty if the task has no target common to all starts."""
+    assurance: Assurance | None = None
+    """The verdict on a task without such a target."""
+    evidence: Cases | EveryLength | None = None
+    """All starts and targets of such a task, if they can be listed; or a proof about lines."""
+    every_size: EverySize | None = None
+    """If all sizes or damage are asked about: what is known about all heights and widths."""
+    confinement: Confinement | None = None
+    """If damage is asked about: whether it stays local."""
+
+    @property
+    def proved(self) -> bool:
+        """Whether everything asked for is proved."""
+        known = (*self.findings, self.assurance, self.every_size, self.confinement)
+        return all(each is None or each.verdict is Verdict.proved for each in known)
+
+    def certificate(self, automaton: Automaton, reduced: bool) -> str:
+        """Return the certificate of the first grid, or of all cases, as text.
+
+        A list of cases is for the `reduced` circuit, or for the circuit of a file, unchanged.
+        Raises CircuitError if there is none.
+        """
+        if self.findings:
+            more = {} if self.confinement is None else {"damage": self._damage(self.confinement)}
+            return write_certificate(automaton, self.findings[0], more)
+        if isinstance(self.evidence, EveryLength):
+            return self.evidence.certificate()
+        if self.assurance is not None and self.assurance.scope == "every size":
+            raise CircuitError(
+                f"{self.assurance.text}: there is no certificate to write: docs/local-rules.md has "
+                "a checker that takes the circuit itself"
+            )
+        if self.evidence is None or not self.proved:
+            verdict = "nothing" if self.assurance is None else self.assurance.text
+            raise CircuitError(f"{verdict}: there is no stronger certificate")
+        return write_cases(live_part(automaton) if reduced else automaton, self.evidence)
+
+    def _damage(self, found: Confinement) -> dict[str, Any]:
+        """Return what a certificate says about damage, and the settled states of small grids."""
+        if found.verdict is not Verdict.proved:
+            raise CircuitError(f"{found.text}: there is no such certificate")
+        table = None if self.every_size is None else self.every_size.table
+        circuit = self.findings[0].question.circuit
+        if found.synchronous or table is None or table.question.circuit is not circuit:
+            raise CircuitError(
+                "a certificate is about damage on every grid, in any order of firing, which is not "
+                "proved of the circuit that it has"
+            )
+        return damage_part(found, table)
+
+
+def decide(
+    automaton: Automaton,
+    goal: Question | None,
+    extent: Extent,
+    budget: Budget,
+    simplify: Callable[[Automaton, float], Automaton],
+) -> Decided:
+    """Prove that every start ends in the target and stays, or find a state that does not.
+
+    Without a goal, the target is the state that a start of zeros ends in. `simplify` returns a
+    smaller circuit that is equal, within a number of seconds, or the same one. Raises ConfigError
+    for grids that are too large, and CircuitError without a target.
+    """
+    if goal is not None and not isinstance(goal, Plane):
+        return _on_own_grid(automaton, goal, extent, budget)
+    sizes, deadline = extent.sizes or [(automaton.height, automaton.width)], budget.until
+    for size in sizes:
+        require_provable(automaton.circuit, *size)
+    until = Deadline.after(deadline.left * PART_SECONDS * len(sizes) / extent.seconds)
+    rests = partial(_resting, automaton, deadline)
+    plane = goal or Plane(automaton, rests, 1, compared=False)
+    small, visible = live_part(automaton), automaton.visible
+    if not decide_equality(automaton.circuit, small.circuit, visible, until.left).equal:
+        small = automaton
+    by_sets = Budget(until, SETS.cost)
+    found = [prove(Convergence.of(small, plane.target(*size)), by_sets).evidence for size in sizes]
+    coarse = [n for n, each in enumerate(found) if each.verdict is not Verdict.proved]
+    simple = simplify(small, max(until.left, LEAST_SECONDS)) if coarse else small
+    for n, size in enumerate(sizes):
+        if n in coarse:
+            share = Deadline.after(until.left / (len(sizes) - n))
+            where = f"{size[0]}×{size[1]} cells"
+
+            def report(method: str, where: str = where) -> None:
+                budget.progress(f"{where}: {method}")
+
+            asked = Convergence.of(simple, found[n].question.target)
+            found[n] = prove(asked, Budget(share, progress=report)).evidence
+    if not extent.all_sizes and extent.wound is None:
+        return Decided(tuple(found))
+    budget.progress("all sizes")
+    half = Deadline.after(deadline.left / (1 if extent.wound is None else 2))
+    everywhere = prove(replace(plane, automaton=small), Budget(half)).evidence
+    kept = None
+    if extent.wound is not None:
+        budget.progress("damage")
+        kept = confined(everywhere, found[0], extent.wound, budget)
+    return Decided(tuple(found), every_size=everywhere, confinement=kept)
+
+
+def _on_own_grid(automaton: Automaton, goal: Question, extent: Extent, budget: Budget) -> Decided:
+    """Answer a question that is not about every start."""
+    wound, holds = extent.wound, getattr(goal, "holds", isinstance(goal, Unfit))
+    if extent.sizes or extent.all_sizes or (wound and not holds):
+        what = "damage" if wound and not holds else "grids of other sizes"
+        raise ConfigError(
+            f"its task has no target that every start should end in, so {what} cannot be certified"
+        )
+    if wound is not None:
+        if wound.side + 2 * wound.margin > min(automaton.height, automaton.width):
+            raise ConfigError(
+                f"--damage {wound.side} --margin {wound.margin}: no such square fits into "
+                f"{automaton.height}×{automaton.width} cells"
+            )
+        goal = replace(goal, wound=wound) if isinstance(goal, ListedStarts) else goal
+    answer = prove(goal, budget)
+    kept = answer.confinement
+    if wound is not None and kept is None:
+        kept = Confinement(wound, Verdict.open)
+    return Decided((), answer.assurance, answer.evidence, confinement=kept)
+
+
+def _resting(automaton: Automaton, deadline: Deadline, height: int, width: int) -> Bits:
+    """Return the state that a start of zeros ends in."""
+    what = f"on {height}×{width} cells, a start of zeros"
+    try:
+        found = resting_picture(automaton, height, width, deadline)
+    except TimeoutError:
+        raise CircuitError(
+            f"{what} does not settle in the time, so the target is unknown: raise --time-limit, "
+            "or use --task to name an experiment"
+        ) from None
+    if found is None:
+        raise CircuitError(
+            f"{what} never settles, so there is no target: use --task to name an experiment"
+        )
+    return found
