@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from functools import partial
+from importlib import import_module
 from typing import Any
 
-import difflogic
 from difflogic.library import loaded
 from difflogic.library.loaded import Loaded, Source
 
-VERBS = [
-    "apply",
-    "certify",
-    "evaluate",
-    "export",
-    "inspect",
-    "prove",
-    "render",
-    "report",
-    "simplify",
-    "simulate",
-]
-"""Functions that take what `load` returns."""
+VERBS = {
+    **{"apply": "applying", "certify": "proving", "evaluate": "evaluating", "export": "exporting"},
+    **{"inspect": "evaluating", "prove": "proving", "render": "rendering", "report": "reporting"},
+    **{"simplify": "simplifying", "simulate": "simulating"},
+}
+"""Functions that take what `load` returns, and their modules."""
 
 
 class LoadedCircuit(Loaded):
@@ -30,7 +23,7 @@ class LoadedCircuit(Loaded):
     def __getattr__(self, name: str) -> Any:
         if name not in VERBS:
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-        return partial(getattr(difflogic, name), self)
+        return partial(getattr(import_module(f"difflogic.library.{VERBS[name]}"), name), self)
 
     def __dir__(self) -> list[str]:
         return sorted([*super().__dir__(), *VERBS])
