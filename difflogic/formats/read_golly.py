@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import product
+from itertools import chain, product
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.colors import Color
@@ -157,13 +157,14 @@ def _table(settings: dict[str, str], states: int, lines: Iterable[str]) -> Itera
             f"neighborhood {settings.get('neighborhood', 'missing')}: must be {', '.join(RINGS)}"
         )
     symmetry = settings.get("symmetries", "none")
-    variables, many = dict[str, frozenset[int]](), 0
+    variables, many = dict[str, tuple[int, ...]](), 0
     for line in lines:
-        found = re.fullmatch(r"var\s+(\w+)\s*=\s*\{([\w,\s]*)\}", line)
-        if found:
-            sets = [_states(token, variables, states) for token in re.findall(r"\w+", found[2])]
-            variables[found[1]] = frozenset().union(*sets)
-            continue
+        # As in Golly: braces, commas, blanks and = only separate words.
+        match re.findall(r"[^\s={},]+", line):
+            case ["var", name, first, *rest]:
+                values = (_states(token, variables, states) for token in (first, *rest))
+                variables[name] = tuple(dict.fromkeys(chain(*values)))
+                continue
         tokens = re.split(r"\s*,\s*", line) if "," in line else list(line.replace(" ", ""))
         if len(tokens) != len(ring) + 2:
             raise CircuitError(f'"{line:.60}" has {len(tokens)} states, not {len(ring) + 2}')
@@ -176,26 +177,30 @@ def _table(settings: dict[str, str], states: int, lines: Iterable[str]) -> Itera
 
 
 def _bound(
-    tokens: Sequence[str], variables: dict[str, frozenset[int]], states: int
+    tokens: Sequence[str], variables: dict[str, tuple[int, ...]], states: int
 ) -> Iterator[Line]:
-    """Yield a line for each value of the variables that it has more than once."""
+    """Yield a line for each value of the variables that it has more than once.
+
+    The first line that matches counts, so their order does: that of Golly, where the values of a
+    variable stand as listed, and the first variable by name changes fastest.
+    """
     twice = sorted({name for name in tokens if tokens.count(name) > 1 and name in variables})
-    for values in product(*(sorted(variables[name]) for name in twice)):
+    for values in product(*(variables[name] for name in reversed(twice))):
         known = variables | {
-            name: frozenset([value]) for name, value in zip(twice, values, strict=True)
+            name: (value,) for name, value in zip(reversed(twice), values, strict=True)
         }
         *sets, after = (_states(token, known, states) for token in tokens)
         if len(after) != 1:
             raise CircuitError(f'"{",".join(tokens):.60}": its next state is not one state')
-        yield tuple(sets), min(after)
+        yield tuple(map(frozenset, sets)), after[0]
 
 
-def _states(token: str, known: dict[str, frozenset[int]], states: int) -> frozenset[int]:
+def _states(token: str, known: dict[str, tuple[int, ...]], states: int) -> tuple[int, ...]:
     if token in known:
         return known[token]
     if not 0 <= (state := _number(token)) < states:
         raise CircuitError(f'"{token:.20}" is neither a state below {states} nor a variable')
-    return frozenset([state])
+    return (state,)
 
 
 def _images(

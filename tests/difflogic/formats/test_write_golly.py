@@ -13,6 +13,7 @@ import difflogic
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import NEIGHBORS
+from difflogic.formats.read_golly import read_golly
 from difflogic.formats.write_golly import write_golly
 from difflogic.system.errors import CircuitError
 from tests.difflogic.circuit.circuits import all_cases, automaton, step
@@ -140,6 +141,28 @@ def test_golly_runs_brains_brain(tmp_path):
     for steps in (1, 9):
         cells = film(brains_brain, start, 2, steps)[1]
         np.testing.assert_array_equal(run_golly(tmp_path, steps), crop(cells))
+
+
+@pytest.mark.skipif(BGOLLY is None, reason="needs bgolly, of Golly")
+@pytest.mark.parametrize("seed", range(6))
+def test_golly_reads_tables_alike(tmp_path, seed):
+    """Bound variables in the order of their values and names, which permuted lines make visible."""
+    rng = np.random.default_rng(seed)
+    text = "@RULE Drawn\n@TABLE\nn_states:4\nneighborhood:vonNeumann\nsymmetries:permute\n"
+    for name in ("zz", "b", "x"):
+        values = rng.permutation(4)[: rng.integers(2, 5)]
+        text += f"var {name}={{{','.join(map(str, values))}}}\n"
+    text += "var c=b\nvar d = 0, x\n"
+    for _ in range(8):
+        names = rng.choice(["zz", "b", "x", "c", "d", "1", "2"], 5)
+        text += ",".join([*names, str(rng.choice(names))]) + "\n"
+    (tmp_path / "Drawn.rule").write_text(text)
+    start = rng.integers(0, 4, (24, 37))
+    write_rle(tmp_path / "start.rle", start, "Drawn:T37,24")
+    _, circuit, _ = read_golly(text)
+    state = step(circuit, np.stack([start & 1, start >> 1]), "periodic")
+    expected = crop(state[0] + 2 * state[1])
+    np.testing.assert_array_equal(run_golly(tmp_path, 1), expected)
 
 
 def run_golly(folder, steps):
