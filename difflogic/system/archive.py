@@ -25,11 +25,20 @@ MAX_FILE_BYTES = 2**28
 """More than the largest accepted circuit takes in float64."""
 
 _MAGIC, _NPY = b"PK", b"\x93NUMPY"
+_PLAIN = "the array of an npy file"
 _OLDEST_DATE = (1980, 1, 1, 0, 0, 0)
 _PREAMBLE_BYTES = 10_128
 """Most bytes before an array's data: NumPy reads headers of up to 10000 characters."""
 _DIRECTORY_BYTES = 2**20
 """Most bytes of an archive's list of entries: zipfile makes an object of each."""
+
+
+_HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+    (3, 0): np.lib.format.read_array_header_2_0,
+}
+"""Reads an array's shape, order and type, by the version of the format."""
 
 
 class Parts(NamedTuple):
@@ -118,6 +127,7 @@ class NpzReader:
         self._file.close()
 
     def error(self, text: str) -> ModelFileError:
+        text = text.removeprefix(f'entry "{_PLAIN}" ')  # of an npy file
         return ModelFileError(f"{self._path}: {text}")
 
     def text(self, name: str, limit: int) -> str:
@@ -191,9 +201,9 @@ class NpzReader:
         except Exception:  # a wrong checksum, encryption, an end of file, and more
             raise self.error(f'entry "{name}" is damaged: take another copy of the file') from None
         try:
-            if np.lib.format.read_magic(file) != (1, 0):
-                raise ValueError
-            shape, fortran_order, dtype = np.lib.format.read_array_header_1_0(file)
+            # 3.0 differs from 2.0 in the names of fields, which arrays of numbers do not have.
+            read = _HEADERS[np.lib.format.read_magic(file)]
+            shape, fortran_order, dtype = read(file)
         except Exception:  # NumPy evaluates the header as a Python literal
             raise self.error(f'entry "{name}" is not a NumPy array') from None
         if fortran_order and len(shape) > 1:
@@ -213,7 +223,7 @@ def _archived(file: BinaryIO) -> BinaryIO:
         return file
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("array.npy", file.read())
+        archive.writestr(f"{_PLAIN}.npy", file.read())
     return packed
 
 
