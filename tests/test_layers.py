@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 BUDGETS = {
     "cli.app": 9_500,
     "difflogic.engine.oracle": 1_440,
-    "difflogic.formats": 4_100,
+    "difflogic.formats": 4_120,
     "difflogic.inspection": 2_100,
     "difflogic.library.exporting": 12_000,
     "difflogic.library.training": 31_500,

@@ -14,6 +14,7 @@ from difflogic.formats import circuit_file, logicars, read_golly, strict_json
 from difflogic.system.archive import is_archive
 from difflogic.system.errors import CircuitError, ConfigError
 from difflogic.system.files import read_named
+from difflogic.system.text import text_of
 
 _ASSUMED: Mapping[str, Any] = {
     # logicars has zeros beyond the edge. Its first experiment with several channels is the
@@ -74,7 +75,7 @@ def _shrink(decoded: dict[str, Any]) -> Any:
 
 def _golly(path: Path, assumed: Mapping[str, Any]) -> Automaton:
     try:
-        text = read_named(path, read_golly.MOST_BYTES, "a rule").decode("utf-8", "replace")
+        text = text_of(read_named(path, read_golly.MOST_BYTES, "a rule"))
         name, circuit, palette = read_golly.read_golly(text)
     except ConfigError as error:
         raise CircuitError(str(error)) from None

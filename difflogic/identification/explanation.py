@@ -293,7 +293,7 @@ def identify(inquiry: Inquiry) -> Explanation:
         votes = count(recording, space, inquiry.boundary, inquiry.deadline)
         if len(votes.contradicted):
             where = contradiction(recording, space, inquiry.boundary, votes)
-            raise ConfigError(f"{recording.source}: {where}{_remedy(inquiry)}")
+            raise ConfigError(f"{recording.subject}: {where}{_remedy(inquiry)}")
         known = votes.table
         if recording.complete and inquiry.boundary != "unknown":
             none = np.zeros(space.entries, np.bool_)
@@ -303,7 +303,7 @@ def identify(inquiry: Inquiry) -> Explanation:
     if solved is None:
         number, frame = _first_unexplained(inquiry)
         raise ConfigError(
-            f"{recording.source}: no rule explains recording {number} up to frame {frame}, though "
+            f"{recording.subject}: no rule explains recording {number} up to frame {frame}, though "
             "one explains all before: it may have noise (--noise), other --gap or --boundary, a "
             "larger neighbourhood, less symmetry, or more states than are seen"
         )
@@ -346,7 +346,7 @@ def _with_hidden(inquiry: Inquiry) -> Explanation:
             return _identified(attempt, "SAT", solved)
         refuted += 1
     raise ConfigError(
-        f"{inquiry.recording.source}: no rule with up to {hidden} hidden states explains it "
+        f"{inquiry.recording.subject}: no rule with up to {hidden} hidden states explains it "
         f"(proved for all {refuted} kinds of them): it may have more (--hidden), noise (--noise), "
         "other --gap or --boundary, or a larger neighbourhood"
     )
@@ -440,7 +440,7 @@ def _remedy(inquiry: Inquiry) -> str:
             continue
         except (StoppedError, TimeoutError):
             break
-        if not len(votes.contradicted):
+        if not len(votes.contradicted) and votes.counts.any():
             return (
                 f". No entry is contradicted with --neighbourhood {hood} --symmetry {symmetry} "
                 f"--boundary {edge}"

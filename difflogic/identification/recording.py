@@ -25,7 +25,7 @@ from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import ConfigError, ModelFileError
 from difflogic.system.files import read_named
-from difflogic.system.quantities import counted
+from difflogic.system.quantities import counted, format_ranges
 from difflogic.system.subject import about
 
 MOST_CELLS = 2**25
@@ -69,9 +69,10 @@ class Recording:
     def require_steps(self) -> Recording:
         """Return itself. Raises ConfigError if it has no two frames that follow each other."""
         if self.frames.shape[1] < 2:
+            line = self.frames.shape[2] > 1
+            rows = ", or --neighbourhood line-1 if its rows are the steps of a line" if line else ""
             raise ConfigError(
-                f"{self.source}: has one frame: give at least two, to show what follows, or "
-                "--neighbourhood line-1 if its rows are the steps of a line"
+                f"{self.subject}: has one frame: give at least two, to show what follows{rows}"
             )
         return self
 
@@ -79,7 +80,7 @@ class Recording:
         """Return the states of a frame, (height, width), without unseen cells, or ConfigError."""
         film = self.frames[0]
         if len(self.frames) > 1 or self.sizes:
-            raise ConfigError(f"{self.source}: has several starts: give a film of one")
+            raise ConfigError(f"{self.subject}: has several starts: give a film of one")
         index = len(film) - 1 if number == "last" else number
         if index >= len(film):
             raise ConfigError(f"{self.source}: has the frames 0 to {len(film) - 1}, not {index}")
@@ -103,8 +104,16 @@ class Recording:
         ]
 
     @property
+    def subject(self) -> str:
+        """Name the recording for errors about its content, and say how it was read."""
+        return f"{self.source} ({self.told})"
+
+    @property
     def told(self) -> str:
-        """Say how the file was read: what stands for each state, and what is unseen."""
+        """Say how the file was read: its shape, what stands for each state, and what is unseen."""
+        films, frames, height, width = self.frames.shape
+        shape = f"{films} recordings of " * (films > 1) + counted(frames, "frame")
+        shape = f"{counted(films, 'pair')} of at most" if self.sizes else f"{shape} of"
         names = [f"{name} = {state}" for state, name in enumerate(self.names)]
         inside = self.frames.size
         if self.sizes:
@@ -112,7 +121,8 @@ class Recording:
         unseen = inside - int((self.frames != UNKNOWN).sum())
         share = f"{unseen} of {inside} cells unseen ({unseen / inside:.0%})"
         states = ", ".join(names) or f"{self.states} states"
-        return "; ".join((*self.notes, states, share if unseen else "nothing unseen"))
+        parts = (*self.notes, states, share if unseen else "nothing unseen")
+        return f"{shape} {height}×{width} cells, " + "; ".join(parts)
 
     @property
     def complete(self) -> bool:
@@ -158,7 +168,9 @@ class Reading:
     grid: tuple[int, int] | None = None
     """Rows and columns that a frame probably has; an array may then be a single frame."""
     colours: tuple[str, ...] = ()
-    """What stands for each state in images, instead of `states`."""
+    """What stands for each state in images, instead of `states`; the last may do so for several."""
+    usual: bool = False
+    """Whether a film may also have other colours; the commonest is then state 0."""
     margin: int = 2
     """Empty cells to keep around patterns of an unbounded universe."""
 
@@ -202,12 +214,18 @@ def from_array(
         array = array[..., None, :]
     if array.ndim == 2 and how.grid is not None:
         array = array[None]
-    if array.ndim == 3:
-        array = array[None]
+    if array.ndim == 3 or (how.line and array.ndim == 4 and array.shape[1:3] == (1, 1)):
+        array = array.reshape(1, -1, *array.shape[-2:])  # of a line, frames of one row each
     if array.ndim != 4 or not array.size:
         raise ConfigError(
             f"{source}: frames need the shape (frames, height, width) or (recordings, frames, "
             f"height, width), not {np.shape(data)}"
+        )
+    channels = array.shape[3]
+    if channels == 1 < array.shape[2]:
+        raise ConfigError(
+            f"{source}: has the shape {array.shape}, whose last axis is the width: cells that are "
+            "all in one column; if it has the colours or channels of each cell, leave it out"
         )
     if how.line and array.shape[2] != 1:
         raise ConfigError(
@@ -229,7 +247,9 @@ def from_array(
             "give --states, or --threshold for greys"
         )
     states = how.count or len(how.names) or max(2, int(frames.max()) + 1)
-    return Recording(frames, states, source, names=how.names)
+    wide = (f"the last of its 4 axes, {channels}, is its width: colours would be no axis",)
+    notes = wide if np.ndim(data) == 4 and channels in (3, 4) else ()
+    return Recording(frames, states, source, names=how.names, notes=notes)
 
 
 def _values(array: Values, how: Reading) -> list[float]:
@@ -304,7 +324,7 @@ def read(paths: Sequence[Path], how: Reading = PLAINLY) -> Recording:
             return from_array(data, mask, how, source)
         film = np.where(np.isnan(data), np.nan, data >= how.threshold)
         found = from_array(film, mask, replace(how, states=how.count or 2), source)
-        return replace(found, notes=(f"1 is a value of {how.threshold:g} or more",))
+        return replace(found, notes=(*found.notes, f"1 is a value of {how.threshold:g} or more"))
     contents = [read_named(path, MOST_BYTES, "a recording") for path in paths]
     patterns = [path.suffix.lower() in PATTERNS for path in paths]
     if any(patterns) != all(patterns):
@@ -340,7 +360,7 @@ def _from_patterns(files: dict[str, bytes], how: Reading, source: str) -> Record
     patterns = list[PatternFile]()
     for name, content in files.items():
         with about(name):
-            patterns.append(parse_pattern(content.decode("ascii", "replace")))
+            patterns.append(parse_pattern(content))
     with about(source):
         frames, edge, words = placed(patterns, how.margin, MOST_CELLS, how.whole or len(files) == 1)
     found = from_array(_steps(frames, how), None, how, source)
@@ -354,11 +374,11 @@ def _from_images(files: dict[str, bytes], how: Reading, source: str) -> Recordin
         "is not a recording (of grids before and after: dct train-examples): give .npz, .npy, "
         ".rle, .cells, .lif or an image"
     )
-    how = replace(how, states=how.colours or how.states)
-    films = []
+    films, longer = [], ""
     for name, content in files.items():
         with about(name):
-            films.append(read_frames(content, what))
+            film, longer = read_frames(content, what)
+            films.append(film)
             if len(films[-1]) > 1 and len(files) > 1:
                 raise ConfigError("each of several files must have one frame")
             if (shape := films[-1].shape[1:]) != (first := films[0].shape[1:]):
@@ -369,10 +389,13 @@ def _from_images(files: dict[str, bytes], how: Reading, source: str) -> Recordin
     with about(source):
         frames, cell, names = _states(np.concatenate(films), how)
     lit = () if names else (f"1 is a mean brightness of {how.threshold:g} or more",)
-    notes = (f"{counted(cell, 'pixel')} each", *lit)
+    notes = (f"{counted(cell, 'pixel')} each", *lit, *filter(None, [longer]))
     plain = Reading(how.line, how.count or len(names) or 2)
     found = from_array(_steps(frames, how), None, plain, source)
-    chosen, palette = bool(names) and not how.names, opaque_colors(names) if names else ()
+    chosen = bool(names) and names not in (how.names, how.colours)
+    if chosen and how.colours:
+        notes += ("none of the circuit's colours: 0 is the commonest",)
+    palette = opaque_colors(names) if names else ()
     return replace(found, names=names, notes=notes, chosen=chosen, palette=palette)
 
 
@@ -407,10 +430,13 @@ def _states(film: npt.NDArray[np.uint64], how: Reading) -> tuple[Frames, int, tu
     no colours: a cell is 1 if its mean brightness reaches it.
     """
     _, height, width = film.shape
-    cell = _side(film, how.grid) if isinstance(how.cell, str) else how.cell
+    side = _side(film, how.grid)
+    cell = side if isinstance(how.cell, str) else how.cell
+    look = f"cells look {side} pixels wide: " if 1 < side != cell else ""
     if height % cell or width % cell:
         raise ConfigError(
-            f"{height}×{width} pixels cannot be divided into cells of {cell}×{cell}: see --cell"
+            f"{height}×{width} pixels cannot be divided into cells of {cell}×{cell}: {look}see "
+            "--cell"
         )
     blocks = film.reshape(len(film), height // cell, cell, width // cell, cell)
     light = np.array([299, 587, 114, 0])  # weights of red, green and blue in ITU-R BT.601
@@ -429,18 +455,27 @@ def _states(film: npt.NDArray[np.uint64], how: Reading) -> tuple[Frames, int, tu
     mixed = np.argwhere((blocks != first).any(axis=(2, 4)))
     if len(mixed):
         raise ConfigError(
-            f"{place([0, *mixed[0]])} has several colours: give the pixels of a cell with --cell, "
-            "or the brightness of a 1 with --threshold"
+            f"{place([0, *mixed[0]])} has several colours: {look}give the pixels of a cell with "
+            "--cell, or the brightness of a 1 with --threshold"
         )
     colours, cells, counts = np.unique(
         first[:, :, 0, :, 0], return_inverse=True, return_counts=True
     )
-    shape, order = first[:, :, 0, :, 0].shape, [color_number(name) for name in how.names]
+    shape, names = first[:, :, 0, :, 0].shape, how.colours or how.names
+    order = [color_number(name) for name in names]
+    others = [color_name(each) for each in colours.tolist() if each not in order]
+    if others and how.usual:
+        order, names = [], ()
     if order:
-        if others := [color_name(each) for each in colours.tolist() if each not in order]:
-            raise ConfigError(
-                f"has the colour {others[0]}, and the states are {', '.join(how.names)}"
-            )
+        if others:
+            raise ConfigError(f"has the colour {others[0]}, and the states are {', '.join(names)}")
+        for each in colours.tolist():
+            alike = [state for state, other in enumerate(order) if other == each]
+            if len(alike) > 1 and alike != [*range(alike[0], len(order))]:
+                raise ConfigError(
+                    f"{color_name(each)} stands for the states {format_ranges(alike)}: give an "
+                    "array of states, or a circuit whose states have colours of their own"
+                )
     elif len(colours) > (most := how.count or MOST_STATES):
         raise ConfigError(
             f"has {len(colours)} colours, but there are {most} states: give --threshold for "
@@ -458,5 +493,4 @@ def _states(film: npt.NDArray[np.uint64], how: Reading) -> tuple[Frames, int, tu
         away[counts.argmax()] = 2**40  # more than any
         order = colours[np.argsort(-away, kind="stable")].tolist()
     ranks = np.array([order.index(each) for each in colours.tolist()])
-    names = how.names or tuple(map(color_name, order))
-    return ranks[cells.reshape(shape)], cell, names
+    return ranks[cells.reshape(shape)], cell, tuple(names or map(color_name, order))

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from difflogic.pictures.patterns import PatternFile
 from difflogic.system.errors import ConfigError
+
+
+def bounds(topology: str) -> tuple[tuple[int, int] | None, Literal["zero", "periodic"]]:
+    """Return rows and columns of a universe of Golly's, and what lies beyond its edge.
+
+    None stands for an unbounded one, and for any but rectangles and tori.
+    """
+    kind = re.fullmatch(r"([TP])([1-9]\d{0,8})(?:,([1-9]\d{0,8}))?", topology)
+    size = kind and (int(kind[3] or kind[2]), int(kind[2]))
+    return size, "zero" if kind and kind[1] == "P" else "periodic"
 
 
 def placed(
@@ -27,11 +38,9 @@ def placed(
     kinds = {each.topology for each in patterns}
     if len(kinds) > 1:
         raise ConfigError(f"patterns of several universes, {', '.join(sorted(kinds))}: give one")
-    kind = re.fullmatch(r"([TP])(\d{1,9})(?:,(\d{1,9}))?", topology := kinds.pop())
-    if topology and (kind is None or "0" in kind.groups()):
+    size, boundary = bounds(topology := kinds.pop())
+    if topology and size is None:
         raise ConfigError(f"a universe of kind {topology} is not read: use T or P, with its size")
-    size = kind and (int(kind[3] or kind[2]), int(kind[2]))
-    boundary = "zero" if kind and kind[1] == "P" else "periodic"
     if all(each.corner is None for each in patterns):
         plain = size is None and (whole or not all(each.cropped for each in patterns))
         if len(sizes) > 1 or not (plain or sizes == {size}):

@@ -57,13 +57,13 @@ def choose(
                 "auto weighs rules without noise and hidden states, of lines, or of grids with "
                 "frames one step apart"
             )
-        with about(f"{film.source}: {film.told}"):
+        with about(film.subject):
             space = Space(neighbourhood, symmetry, film.states)
         return Inquiry(film, space, asked, int(gap)), None
     hoods = _lines(film.states) if radius == "auto" else [neighbourhood]
     gaps = tuple(GAPS) if gap == "auto" else (int(gap),)
     within = "none" if symmetry == "auto" else symmetry
-    with about(film.source):
+    with about(film.subject):
         spaces = [Space(hood, within, film.states) for hood in hoods]
         likely = weigh(film.pairs, spaces, gaps, edges, deadline)
     best = likely.hypotheses[0]

@@ -176,28 +176,50 @@ class Conditions:
         )
 
     def begun(self, automaton: Automaton, on_message: MessageCallback) -> Conditions:
-        """Return these conditions, with a film's frame as bits, on a grid of its size.
+        """Return these conditions, with a film's frame as bits, or a pattern in its universe.
 
-        Raises ConfigError for what is no film, and for states that the circuit does not have.
+        The grid then has the size of film or universe. Raises ConfigError for what is no film, for
+        states that the circuit does not have, and for universes but rectangles and tori.
         """
         if self.frame is None:
-            return self
+            return self._bounded(on_message)
         from difflogic.identification.recording import Reading, read
         from difflogic.library.starts import bits_of
         from difflogic.pictures.pixels import color_name, color_number
+        from difflogic.simulation.state_picture import usual_palette
 
         if not isinstance(self.start, str | Path) or str(self.start) in STARTS.split(", "):
             raise ConfigError("--frame: is one of a film: name its file with --start")
-        names = (color_name(color_number(hex_color(each))) for each in automaton.palette)
-        grid, colours = self.size or (automaton.height, automaton.width), (*dict.fromkeys(names),)
-        states = 2 ** len(automaton.visible)
-        how = Reading(automaton.height == 1, states, colours=colours, grid=grid)
+        channels, own = len(automaton.visible), automaton.palette
+        colours = map(hex_color, own or usual_palette(channels))
+        names = tuple(color_name(color_number(each)) for each in colours)
+        grid = self.size or (automaton.height, automaton.width)
+        line, states = automaton.height == 1, 2**channels
+        how = Reading(line, states, grid=grid, colours=names, usual=not own)
         film = read([Path(self.start)], how)
         cells = film.frame(self.frame)
         rows, columns = cells.shape
-        on_message(f"{film.source}: {rows}×{columns} cells; {film.told}")
-        bits = bits_of(cells, len(automaton.visible))
+        on_message(f"{film.source}: {film.told}")
+        bits = bits_of(cells, channels)
         return replace(self, start=bits, frame=None, size=self.size or (rows, columns))
+
+    def _bounded(self, on_message: MessageCallback) -> Conditions:
+        """Return these conditions in the universe that a pattern's file names."""
+        from difflogic.identification.universe import bounds
+        from difflogic.library.starts import read_pattern
+
+        pattern = read_pattern(self.start) if isinstance(self.start, str | Path) else None
+        if pattern is None or not pattern.topology:
+            return self
+        named = f"{self.start}: is in Golly's universe {pattern.topology}"
+        if self.size and self.boundary:
+            on_message(f"{named}, which --size and --boundary replace")
+            return self
+        size, boundary = bounds(pattern.topology)
+        if size is None:
+            raise ConfigError(f"{named}, which dct does not have: give --size and --boundary")
+        on_message(f"{named}: --size and --boundary are its own, unless given")
+        return replace(self, size=self.size or size, boundary=self.boundary or boundary)
 
     def start_of(self, automaton: Automaton) -> str | npt.NDArray[Any]:
         """Return the start, by default the automaton's own."""

@@ -23,19 +23,18 @@ from difflogic.library.loaded import Loaded, Source, load
 from difflogic.simulation import simulator
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.simulator import Simulator, choose_engine, require_memory
+from difflogic.simulation.state_picture import MOST_COLORED
 from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError, shorten
 from difflogic.system.quantities import format_ranges
 from difflogic.view.animation import (
     BACKGROUND,
-    MOST_COLORED,
     SUFFIXES,
     Animation,
     View,
     arrange,
     encode,
     require_pixels,
-    shape,
 )
 
 SIDE = 256
@@ -116,11 +115,6 @@ def render(
     labels = [f"step {step}" for step in shown]
     animation = Animation(pictures, labels, view.palette, frames.frames_per_second)
     content = encode(animation, path.suffix)
-    if view.sheet:
-        numbers = [str(automaton.circuit.labels[place]) for place in view.channels]
-        columns = shape(len(numbers))[1]
-        rows = [numbers[at : at + columns] for at in range(0, len(numbers), columns)]
-        on_message("channels, row by row: " + "; ".join(map(", ".join, rows)))
     write_output(path, content, force)
     return Rendered(loaded, automaton, path, tuple(shown), height, width, len(content))
 

@@ -20,8 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.automaton import Automaton
+from difflogic.identification.universe import bounds, placed
 from difflogic.pictures.images import image_bits
-from difflogic.pictures.patterns import SUFFIXES, parse_pattern
+from difflogic.pictures.patterns import SUFFIXES, PatternFile, parse_pattern
 from difflogic.pictures.text import parse_picture
 from difflogic.simulation.bit_grid import BitGrid, pack
 from difflogic.simulation.simulator import MOST_STEPS, Simulator
@@ -31,6 +32,7 @@ from difflogic.system.errors import ConfigError, MissingFileError, shorten
 from difflogic.system.files import read_named, write_whole
 from difflogic.system.quantities import format_ranges
 from difflogic.system.subject import about
+from difflogic.system.text import text_of
 
 NAMES = ("random", "center", "zeros")
 
@@ -96,6 +98,15 @@ def _read(path: Path) -> bytes:
         raise ConfigError(f"{error}; a start is {', '.join(NAMES)} or a file") from None
 
 
+def read_pattern(start: str | Path) -> PatternFile | None:
+    """Return the pattern in a start's file, None if it is no pattern. Raises ConfigError."""
+    if Path(start).suffix.lower() not in SUFFIXES:
+        return None
+    content = _read(Path(start))
+    with about(start):
+        return parse_pattern(content)
+
+
 def _picture(
     path: Path, content: bytes, automaton: Automaton, height: int, width: int
 ) -> tuple[Bits, str]:
@@ -103,12 +114,13 @@ def _picture(
     channels = len(automaton.visible)
     suffix = path.suffix.lower()
     if suffix in SUFFIXES:
-        pattern = parse_pattern(content.decode("ascii", "replace"))
-        if not pattern.lettered:
-            return np.broadcast_to(pattern.cells, (channels, *pattern.cells.shape)), pattern.rule
-        return bits_of(pattern.cells.astype(np.int64), channels), pattern.rule
+        pattern = parse_pattern(content)
+        cells = pattern.cells.astype(np.int64)
+        if pattern.corner is not None and bounds(pattern.topology)[0] == (height, width):
+            cells = placed([pattern], 0, MAX_BYTES, whole=False)[0][0]
+        return bits_of(cells, channels), pattern.rule
     if suffix == ".txt":
-        return parse_picture(content.decode("utf-8", "replace"), channels), ""
+        return parse_picture(text_of(content), channels), ""
     if channels not in (1, 3):
         raise ConfigError(
             f"an image gives 1 channel or 3, and {channels} are visible: draw it as text"

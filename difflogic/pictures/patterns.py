@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.system.errors import ConfigError
+from difflogic.system.text import text_of
 
 MOST_CELLS = 2**26
 SUFFIXES = (".rle", ".cells", ".lif", ".life")
@@ -26,8 +27,6 @@ class PatternFile:
 
     cells: npt.NDArray[np.uint8]
     """States, shape (rows, columns)."""
-    lettered: bool
-    """Whether states are written as letters, as for rules of more than two."""
     corner: tuple[int, int] | None = None
     """Row and column of the first cell in the universe, if the file has Golly's #CXRLE line."""
     rule: str = ""
@@ -42,8 +41,9 @@ class PatternFile:
         return all(edge.any() for edge in edges)
 
 
-def parse_pattern(text: str) -> PatternFile:
-    """Read a pattern of up to 256 states. Raises ConfigError for any other text."""
+def parse_pattern(content: bytes) -> PatternFile:
+    """Read a pattern of up to 256 states. Raises ConfigError for any other file."""
+    text = text_of(content)
     first = text.lstrip().partition("\n")[0].strip()
     if first.startswith("#Life 1.0"):
         return _life(text.split("\n"))
@@ -85,8 +85,7 @@ def parse_pattern(text: str) -> PatternFile:
                 raise ConfigError(f'"{line:.60}" names no place, such as #CXRLE Pos=0,1')
             corner = (int(at[2]), int(at[1])) if at else (0, 0)
     rule, _, topology = (head[3] or "").strip().partition(":")
-    lettered = any(sign == "." or sign[-1].isupper() for _, sign in signs)
-    return PatternFile(cells, lettered, corner, _rule(rule), topology)
+    return PatternFile(cells, corner, _rule(rule), topology)
 
 
 def _zeros(rows: int, columns: int) -> npt.NDArray[np.uint8]:
@@ -114,7 +113,7 @@ def _alive(
     cells = _zeros(rows, columns)
     for y, x in found:
         cells[y, x] = 1
-    return PatternFile(cells, lettered=False, corner=corner)
+    return PatternFile(cells, corner)
 
 
 def _life(lines: list[str]) -> PatternFile:

@@ -17,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.colors import Color
-from difflogic.system.errors import ConfigError
+from difflogic.system.errors import ConfigError, shorten
+from difflogic.system.quantities import format_ranges
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -46,11 +47,13 @@ def read_image(content: bytes, largest_side: int) -> tuple[npt.NDArray[np.uint8]
     from PIL import Image, ImageOps
 
     with _opened(content, FORMATS, "is neither a text grid nor an image that can be read") as image:
-        if getattr(image, "is_animated", False):
+        *_, last = places = _places(image)
+        if len(places) > 1:
             raise ConfigError(
                 "the image is animated or has several pages: save one of them, or start from "
                 "a frame of it with --frame"
             )
+        image.seek(last)
         pixels = _rgba(ImageOps.exif_transpose(image))
         if pixels.dtype != np.uint8:
             pixels = (pixels / DEEP).round().astype(np.uint8)
@@ -59,32 +62,52 @@ def read_image(content: bytes, largest_side: int) -> tuple[npt.NDArray[np.uint8]
         return np.asarray(small), pixels.shape[:2]
 
 
-def read_frames(content: bytes, otherwise: str) -> npt.NDArray[np.uint64]:
+def read_frames(content: bytes, otherwise: str) -> tuple[npt.NDArray[np.uint64], str]:
     """Return a number for the colour of each pixel, (frames, height, width), see `unpacked`.
 
-    Fully transparent pixels are 0. Raises ConfigError, with the text `otherwise` for what is no
-    image, and for colours whose exact values Pillow does not read.
+    Fully transparent pixels are 0. The text says which frames stay longer than others: a writer may
+    have merged equal ones. Raises ConfigError, with the text `otherwise` for what is no image, and
+    for colours whose exact values Pillow does not read.
     """
-    from PIL import ImageOps, ImageSequence
+    from PIL import ImageOps
 
-    found: list[npt.NDArray[np.uint64]] = []
+    found, stays = list[npt.NDArray[np.uint64]](), list[float]()
     with _opened(content, EXACT, otherwise) as image:
         if image.format == "PNG" and content[24] > 8 and content[25]:  # depth, and no plain grey
             raise ConfigError("has colours of 16 bits, and only 8 would be read: save it with 8")
-        for frame in ImageSequence.Iterator(image):
-            if (len(found) + 1) * frame.width * frame.height > MAX_PIXELS:
+        for place in _places(image):
+            image.seek(place)
+            if (len(found) + 1) * image.width * image.height > MAX_PIXELS:
                 raise ConfigError(f"has more than {MAX_PIXELS} pixels: cut it")
-            if frame.mode == "F" or (frame.mode == "I" and (np.asarray(frame) >> 16).any()):
+            if image.mode == "F" or (image.mode == "I" and (np.asarray(image) >> 16).any()):
                 raise ConfigError(
                     "has greys of 32 bits: save it with 16, or give an .npz of states"
                 )
-            read = _rgba(ImageOps.exif_transpose(frame))
+            read = _rgba(ImageOps.exif_transpose(image))
+            stays.append(image.info.get("duration", 0))  # WebP tells it when the pixels are read
             pixels = read.astype(np.uint64) * np.uint64(DEEP if read.dtype == np.uint8 else 1)
             numbers = pixels @ (np.uint64(1) << _SHIFTS)
             found.append(np.where(pixels[..., 3] > 0, numbers, 0))
             if found[-1].shape != found[0].shape:
                 raise ConfigError(f"frame {len(found) - 1} has another size than frame 0")
-    return np.stack(found)
+    return np.stack(found), _longer(stays)
+
+
+def _places(image: Image.Image) -> range:
+    """Return the numbers of an image's frames, without an APNG's poster, which is none of them."""
+    return range(getattr(image, "default_image", False), getattr(image, "n_frames", 1))
+
+
+def _longer(stays: Sequence[float]) -> str:
+    """Say which frames stay longer than the shortest, but for the last: nothing follows it."""
+    each = min(stays[:-1], default=0)
+    long = [number for number, stay in enumerate(stays[:-1]) if stay > each and stay >= 2 * each]
+    if not long:
+        return ""
+    return (
+        f"frames {shorten(format_ranges(long))} stay longer than {each:g} ms, and count once each: "
+        "if equal frames were merged there, give them all, as an .npz"
+    )
 
 
 def unpacked(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:

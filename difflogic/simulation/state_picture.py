@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.colors import Color
 from difflogic.simulation.bit_grid import BitGrid, unpack
 from difflogic.system.files import write_whole
 
@@ -17,10 +18,24 @@ SIDE = 2048
 SMALL_SIDE = 512
 """Small grids are enlarged up to this many pixels."""
 
-Color = tuple[int, int, int]
 
 PAPER, INK = (245, 242, 235), (28, 52, 84)
-"""Colours of 0 and 1, as in animations."""
+_TWO = (PAPER, (0, 114, 178), (230, 159, 0), INK)
+"""Neither, the first, the second, both channels: colours that the colour-blind can tell apart, of
+Okabe and Ito 2008."""
+MOST_COLORED = 3
+"""Most channels that a cell's colour can show without a palette of its own."""
+
+
+def usual_palette(channels: int) -> tuple[Color, ...]:
+    """Return the colour of each number that a cell's bits form; () for more than MOST_COLORED.
+
+    Three channels are red, green and blue.
+    """
+    if channels == MOST_COLORED:
+        ends = 0, 255
+        return tuple((r, g, b) for b in ends for g in ends for r in ends)
+    return ((), (PAPER, INK), _TWO)[channels] if channels < MOST_COLORED else ()
 
 
 def save_picture(
@@ -46,10 +61,10 @@ def render(
 ) -> npt.NDArray[np.uint8]:
     """Return colours of shape (rows, columns, 3), one pixel per cell or square of cells.
 
-    One channel goes from PAPER to INK. Three channels are red, green and blue. For any other
-    number, the share of ones goes from PAPER to INK. With a `palette`, the bits form a colour's
-    number; the first channel is the lowest bit.
+    The bits form a colour's number in the `palette`, by default `usual_palette`; the first channel
+    is the lowest bit. Of channels that have none, the share of ones goes from PAPER to INK.
     """
+    palette = palette or usual_palette(len(channels))
     geometry = grid.geometry
     square = _cells_per_pixel(grid)
     rows = []
@@ -64,7 +79,7 @@ def render(
         columns = np.diff(np.append(edges, geometry.width))
         rows.append(sums / (columns * bits.shape[1]))
     shares = np.stack(rows, axis=1)
-    if palette or len(channels) == 3:
+    if palette:
         colors = np.moveaxis(shares, 0, -1) * 255
     else:
         paper, ink = np.array([PAPER, INK], np.float32)

@@ -6,13 +6,14 @@ import io
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from difflogic.simulation.bit_grid import BitGrid
-from difflogic.simulation.state_picture import INK, PAPER
+from difflogic.simulation.state_picture import usual_palette
 from difflogic.system.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -30,12 +31,6 @@ GAP, LABEL = 24, 16
 ROW_PIXELS = 1600
 """Width of a strip, unless one frame is wider."""
 
-LINE_PIXELS = 16
-"""Height of a grid of one row, which would be hard to see as part of a square."""
-
-MOST_COLORED = 3
-"""Most channels that a cell's colour can show."""
-
 Pixels = npt.NDArray[np.uint8]
 """Numbers of colours in a palette, shape (rows, columns)."""
 
@@ -44,9 +39,6 @@ FIRST = 2
 """Number of other colours before the cells' colours: background and text."""
 
 _OUTSIDE, _WORDS = (255, 255, 255), (60, 60, 60)
-_TWO = (PAPER, (0, 114, 178), (230, 159, 0), INK)
-"""Neither, the first, the second, both channels: colours that the colour-blind can tell apart, of
-Okabe and Ito 2008."""
 
 SHEET_GAP = 1
 """Cells between the channels of a contact sheet."""
@@ -63,21 +55,15 @@ class View:
 
     @property
     def palette(self) -> list[tuple[int, int, int]]:
-        if self.named and not self.sheet:
-            return [_OUTSIDE, _WORDS, *self.named]
-        if self.sheet or len(self.channels) == 1:
-            cells: Sequence[tuple[int, int, int]] = (PAPER, INK)
-        elif len(self.channels) == 2:
-            cells = _TWO
-        else:
-            cells = [tuple(255 * (value >> bit & 1) for bit in range(3)) for value in range(8)]  # type: ignore[misc]
-        return [_OUTSIDE, _WORDS, *cells]
+        if self.sheet:
+            return [_OUTSIDE, _WORDS, *usual_palette(1)]
+        return [_OUTSIDE, _WORDS, *(self.named or usual_palette(len(self.channels)))]
 
     def cells(self, grid: BitGrid) -> Pixels:
         """Return a picture of a state, one pixel per cell."""
         bits = grid.bits(self.channels)
         if self.sheet:
-            return _tiled([*(bits + np.uint8(FIRST))], shape(len(bits))[1], SHEET_GAP)
+            return _tiled([*(bits + np.uint8(FIRST))], _shape(len(bits))[1], SHEET_GAP)
         places = np.arange(len(bits), dtype=np.uint8)[:, None, None]
         values: Pixels = (bits << places).sum(axis=0, dtype=np.uint8) + np.uint8(FIRST)
         return values
@@ -86,7 +72,7 @@ class View:
         """Return the rows and columns of a grid's picture."""
         if not self.sheet:
             return height, width
-        rows, columns = shape(len(self.channels))
+        rows, columns = _shape(len(self.channels))
         return rows * (height + SHEET_GAP) - SHEET_GAP, columns * (width + SHEET_GAP) - SHEET_GAP
 
 
@@ -113,11 +99,7 @@ def arrange(
     `side`. The other pictures get about the same height.
     """
     rows, columns = sizes[0]
-    if scale is None:
-        scale = max(1, side // max(rows, columns))
-        if rows == 1:
-            scale = max(scale, min(LINE_PIXELS, ROW_PIXELS // columns))
-    first = scale
+    first = max(1, side // max(rows, columns)) if scale is None else scale
     scales = [max(1, round(first * rows / each)) for each, _ in sizes]
     scales[0] = first
     height = max(each * size[0] for each, size in zip(scales, sizes, strict=True))
@@ -139,7 +121,7 @@ def _tiled(pictures: Sequence[Pixels], columns: int, gap: int) -> Pixels:
     return sheet
 
 
-def shape(count: int) -> tuple[int, int]:
+def _shape(count: int) -> tuple[int, int]:
     """Return rows and columns of a sheet, a little wider than high."""
     columns = math.ceil(math.sqrt(count))
     return -(-count // columns), columns
@@ -173,27 +155,50 @@ def require_pixels(frames: int, height: int, width: int) -> None:
 
 
 def encode(animation: Animation, suffix: str) -> bytes:
-    """Return the content of a file with this suffix, one of SUFFIXES."""
+    """Return the content of a file with this suffix, one of SUFFIXES.
+
+    It has every frame: Pillow and libwebp merge equal neighbours into one that stays longer, and a
+    reader could not tell how many there were.
+    """
     out = io.BytesIO()
     if suffix == ".png":
         _image(strip(animation), animation.palette).save(out, "PNG", optimize=True)
         return out.getvalue()
-    images = [_image(frame, animation.palette) for frame in animation.frames]
-    options: dict[str, Any] = {
-        "save_all": True,
-        "append_images": images[1:],
-        "loop": 0,
-        "duration": animation.milliseconds,
-    }
+    frames, palette = animation.frames, [*animation.palette]
+    images = [_image(frame, palette) for frame in frames]
+    options: dict[str, Any] = {"save_all": True, "append_images": images[1:], "loop": 0}
+    times = animation.milliseconds
     if suffix == ".gif":
-        images[0].save(out, "GIF", optimize=False, disposal=1, **options)
-    elif suffix == ".apng":
-        images[0].save(out, "PNG", optimize=True, **options)
+        # The corner's colour has two numbers, and equal neighbours differ in that.
+        equal = [False, *(np.array_equal(*pair) for pair in pairwise(frames))]
+        for frame, image, second in zip(frames, images, np.cumsum(equal) % 2, strict=True):
+            if any(equal):
+                image.putpalette(_flat(palette * 2))
+            if second:
+                image.putpixel((0, 0), int(frame[0, 0]) + len(palette))
+        images[0].save(out, "GIF", optimize=False, disposal=1, duration=times, **options)
+    elif suffix == ".apng":  # nothing is transparent, so both ways to blend do the same
+        blend = [number % 2 for number in range(len(images))]
+        images[0].save(out, "PNG", optimize=True, duration=times, blend=blend, **options)
     else:
-        colored = [image.convert("RGB") for image in images]
-        options["append_images"] = colored[1:]
-        colored[0].save(out, "WEBP", lossless=True, quality=100, method=4, **options)
+        return _webp([image.convert("RGB") for image in images], times)
     return out.getvalue()
+
+
+def _webp(images: Sequence[Image.Image], milliseconds: Sequence[int]) -> bytes:
+    """Return a lossless animation: a container of pictures, as in RFC 9649, section 2.7."""
+
+    def chunk(name: bytes, content: bytes) -> bytes:
+        return name + len(content).to_bytes(4, "little") + content + b"\0" * (len(content) % 2)
+
+    size = b"".join((side - 1).to_bytes(3, "little") for side in images[0].size)
+    parts = [chunk(b"VP8X", b"\x02\0\0\0" + size), chunk(b"ANIM", bytes(6))]
+    for image, time in zip(images, milliseconds, strict=True):
+        out = io.BytesIO()
+        image.save(out, "WEBP", lossless=True, quality=100, method=4)
+        alone = bytes(6) + size + time.to_bytes(3, "little") + b"\x02"
+        parts.append(chunk(b"ANMF", alone + out.getvalue()[12:]))
+    return chunk(b"RIFF", b"WEBP" + b"".join(parts))
 
 
 def strip(animation: Animation) -> Pixels:
@@ -201,8 +206,7 @@ def strip(animation: Animation) -> Pixels:
     from PIL import Image, ImageDraw
 
     height, width = animation.frames[0].shape
-    frames, most = len(animation.frames), max(1, ROW_PIXELS // (width + GAP))
-    columns = -(-frames // -(-frames // most))  # rows that are equally long, or nearly
+    columns = max(1, min(ROW_PIXELS // (width + GAP), len(animation.frames)))
     labelled = [
         np.pad(frame, ((0, LABEL), (0, 0)), constant_values=BACKGROUND)
         for frame in animation.frames
@@ -221,5 +225,9 @@ def _image(pixels: Pixels, palette: Sequence[tuple[int, int, int]]) -> Image.Ima
     from PIL import Image
 
     image = Image.fromarray(pixels, "P")
-    image.putpalette([part for color in palette for part in color])
+    image.putpalette(_flat(palette))
     return image
+
+
+def _flat(palette: Sequence[tuple[int, int, int]]) -> list[int]:
+    return [part for color in palette for part in color]

@@ -14,6 +14,7 @@ from difflogic.pictures.patterns import parse_pattern
 from difflogic.simulation import bit_grid, state_picture
 from difflogic.simulation.bit_grid import BitGrid, Geometry
 from difflogic.simulation.simulator import Simulator, World
+from difflogic.simulation.state_picture import INK, PAPER
 from difflogic.system.errors import ConfigError, DctError, ModelFileError
 from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.formats.made import random_circuit
@@ -65,7 +66,7 @@ def test_pictures_go_to_the_middle_of_the_visible_channels(tmp_path):
 
 
 def test_letters_are_states(tmp_path):
-    assert parse_pattern("x = 6, y = 1\nA.XpAyO!").cells.tolist() == [[1, 0, 24, 25, 255, 0]]
+    assert parse_pattern(b"x = 6, y = 1\nA.XpAyO!").cells.tolist() == [[1, 0, 24, 25, 255, 0]]
     (tmp_path / "states.RLE").write_text("x = 3, y = 2\n.AB$C!\n")
     bits = prepared(tmp_path / "states.RLE", visible=(3, 9))
     np.testing.assert_array_equal(bits[0, 9:11, 34:37], [[0, 1, 0], [1, 0, 0]])
@@ -97,9 +98,9 @@ def test_images(tmp_path):
     ],
 )
 def test_a_glider_in_every_format(text, corner, rule):
-    found = parse_pattern(text)
+    found = parse_pattern(text.encode())
     np.testing.assert_array_equal(found.cells, GLIDER_CELLS)
-    assert (found.corner, found.rule, found.lettered) == (corner, rule, False)
+    assert (found.corner, found.rule) == (corner, rule)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +121,7 @@ def test_a_glider_in_every_format(text, corner, rule):
 )
 def test_bad_patterns(text, hint):
     with pytest.raises(ConfigError, match=hint):
-        parse_pattern(text)
+        parse_pattern(text.encode())
 
 
 def test_missing_files(tmp_path):
@@ -207,11 +208,9 @@ def test_pixels():
         state_picture.render(grid, [2, 0, 1]), np.moveaxis(bits[[2, 0, 1]], 0, -1) * 255
     )
     one = state_picture.render(grid, [1])
-    np.testing.assert_array_equal(one[bits[1] == 1], np.tile(state_picture.INK, (bits[1].sum(), 1)))
-    np.testing.assert_array_equal(
-        one[bits[1] == 0], np.tile(state_picture.PAPER, (280 - bits[1].sum(), 1))
-    )
-    assert len(np.unique(state_picture.render(grid, [0, 1])[..., 0])) == 3
+    np.testing.assert_array_equal(one[bits[1] == 1], np.tile(INK, (bits[1].sum(), 1)))
+    np.testing.assert_array_equal(one[bits[1] == 0], np.tile(PAPER, (280 - bits[1].sum(), 1)))
+    assert len(np.unique(state_picture.render(grid, [0, 1])[..., 0])) == 4
 
 
 @pytest.mark.parametrize("start", [3, [[0, 1]]])

@@ -1,0 +1,183 @@
+"""Files as other programs write them: nothing is read otherwise than meant, or it is told."""
+
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from difflogic.circuit.colors import hex_color
+from difflogic.formats.imported import read as read_rule
+from difflogic.identification.recording import Reading, read
+from difflogic.library.conditions import Conditions
+from difflogic.library.groups import Assumptions, Frames
+from difflogic.library.identifying import identify
+from difflogic.library.rendering import render
+from difflogic.library.simulating import simulate
+from difflogic.pictures.images import quantise
+from difflogic.pictures.pixels import read_frames
+from difflogic.system.errors import ConfigError, DctError
+from tests.difflogic.circuit.circuits import automaton, circuit_of
+from tests.difflogic.circuit.rules import life_like
+from tests.difflogic.identification.automata import film, life, soup
+from tests.difflogic.simulation import naive
+
+WAITING = circuit_of([], [13, 14, 11])
+"""Three channels: the first one repeats what it shows, and changes later."""
+FRAMES = film(life, soup(np.random.default_rng(0), (8, 9)), 6)
+PALETTE = ((255, 255, 255), (200, 0, 0), (0, 0, 200), (0, 160, 0))
+
+
+def grown(made, steps=4):
+    """The states of an automaton by step, (steps + 1, height, width), in the plainest way."""
+    first = simulate(made, Conditions(steps=0)).grid.bits()
+    rest = [naive.simulate(made.circuit, first, n + 1, made.boundary) for n in range(steps)]
+    shown = np.stack([first, *rest])[:, list(made.visible_rows)]
+    return np.tensordot(1 << np.arange(shown.shape[1]), shown, (0, 1))
+
+
+@pytest.mark.parametrize("suffix", [".gif", ".apng", ".webp"])
+@pytest.mark.parametrize("size", [(3, 4), (1, 9)])
+@pytest.mark.parametrize("visible", [(0,), (0, 1), (2, 0, 1), "palette"])
+def test_films_that_dct_draws_have_every_frame_and_come_back(tmp_path, suffix, size, visible):
+    options = {"visible": visible}
+    if visible == "palette":
+        options = {"visible": (2, 0), "palette": PALETTE}
+    made = automaton(WAITING, height=size[0], width=size[1], **options)
+    states = grown(made)
+    render(made, path := tmp_path / f"f{suffix}", frames=Frames(scale=3))
+    with Image.open(path) as image:
+        assert image.n_frames == 5
+    told = []
+    for number in range(5):
+        start = Conditions(start=path, frame=number).begun(made, told.append).start
+        assert np.array_equal(np.tensordot(1 << np.arange(len(start)), start, 1), states[number])
+    assert "longer" not in told[0]
+    assert "5 frames of" in told[0]
+
+
+@pytest.mark.parametrize("kind", ["GIF", "PNG", "WEBP"])
+def test_frames_that_stay_longer_are_told(kind):
+    images = [Image.new("L", (2, 3), shade) for shade in (0, 255, 255, 0, 0, 0, 255)]
+    images[0].save(out := io.BytesIO(), kind, save_all=True, append_images=images[1:], duration=40)
+    frames, longer = read_frames(out.getvalue(), "")
+    assert len(frames) == 4
+    assert "frames 1-2 stay longer than 40 ms" in longer
+
+
+def test_a_poster_is_no_frame(tmp_path):
+    first, *rest = [Image.fromarray(255 * each.astype(np.uint8)) for each in FRAMES]
+    poster, path = Image.new("L", first.size, 90), tmp_path / "film.png"
+    options = {"save_all": True, "append_images": [first, *rest], "default_image": True}
+    poster.save(path, "PNG", **options, duration=100)
+    np.testing.assert_array_equal(
+        read([path], Reading(states=("black", "white"))).frames[0], FRAMES
+    )
+    poster.save(out := io.BytesIO(), "PNG", **options | {"append_images": [first]})
+    assert quantise(out.getvalue()).used == 2
+
+
+@pytest.mark.parametrize(
+    ("shape", "line", "told"),
+    [
+        ((6, 8, 9, 1), False, r"last axis is the width: cells that are all in one column"),
+        ((6, 8, 9, 3), False, r"6 recordings of 8 frames of 9×3 cells.*last of its 4 axes, 3"),
+        ((16, 1, 8, 9), False, r"16 recordings of 1 frame of 8×9 cells.*has one frame: give"),
+        ((9, 1, 12), True, r"9 frames of 1×12 cells"),
+    ],
+)
+def test_errors_say_how_an_array_was_read(shape, line, told):
+    cells = np.random.default_rng(0).integers(0, 2, shape)
+    with pytest.raises(ConfigError, match=told) as caught:
+        identify(cells, Assumptions("line-1" if line else "moore"))
+    assert "--boundary unknown" not in str(caught.value)  # under which nothing is determined
+
+
+def test_colours_that_stand_for_several_states_are_refused(tmp_path):
+    made = automaton(WAITING, visible=(0, 1), palette=(*PALETTE[:2], PALETTE[1], PALETTE[3]))
+    render(made, path := tmp_path / "f.gif", frames=Frames(scale=3))
+    start = Conditions(start=path, frame=0)
+    with pytest.raises(ConfigError, match=f"{hex_color(PALETTE[1])} stands for the states 1-2"):
+        simulate(made, start)
+    Image.fromarray(np.uint8([[0, 1, 2, 1, 0]]) * 90).save(tmp_path / "grey.png")
+    told, made = [], automaton(WAITING, visible=(0, 1))
+    Conditions(start=tmp_path / "grey.png", frame=0).begun(made, told.append)
+    assert "none of the circuit's colours: 0 is the commonest" in told[0]
+
+
+@pytest.mark.parametrize("version", [(1, 0), (2, 0), (3, 0)])
+def test_every_version_of_npy(tmp_path, version):
+    with (tmp_path / "a.npy").open("wb") as file:
+        np.lib.format.write_array(file, FRAMES.astype(np.uint8), version)
+    np.testing.assert_array_equal(read([tmp_path / "a.npy"]).frames[0], FRAMES)
+    (tmp_path / "b.npy").write_bytes(b"\x93NUMPY\x09\x00nonsense")
+    with pytest.raises(DctError, match=r"b.npy: is not a NumPy array"):
+        read([tmp_path / "b.npy"])
+
+
+RULE = "@RULE Up\n@TABLE\nn_states:2\nneighborhood:vonNeumann\nsymmetries:none\n0,1,0,0,0,1\n"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_text_of_any_editor(tmp_path, encoding):
+    blinker = [[1, 1, 1]]
+    for name, text in (
+        ("a.rle", "x = 3, y = 1, rule = B3/S23\n3o!\n"),
+        ("a.cells", "!Name: É\nOOO\n"),
+        ("a.lif", "#Life 1.06\n0 0\n1 0\n2 0\n"),
+        ("a.txt", "###\n"),
+        ("a.rule", RULE),
+    ):
+        (tmp_path / name).write_text(text, encoding=encoding)
+        if name == "a.rule":
+            assert read_rule(tmp_path / name).automaton.name == "Up"
+            continue
+        made = automaton(life_like("3", "23"))
+        found = simulate(made, Conditions(start=tmp_path / name, steps=0)).grid.bits()[0]
+        np.testing.assert_array_equal(found[2:3, 2:5], blinker)
+        assert found.sum() == 3
+
+
+@pytest.mark.parametrize("text", ["x=1,y=1\no!", "x=1,y=1\nA!", "!\nO", "!\n*", "#Life 1.06\n0 0"])
+@pytest.mark.parametrize("frame", [None, 0])
+def test_a_living_cell_is_state_1(tmp_path, text, frame):
+    name = {"x": "a.rle", "!": "a.cells", "#": "a.lif"}[text[0]]
+    (tmp_path / name).write_text(text)
+    found = simulate(automaton(WAITING), Conditions((5, 5), 0, tmp_path / name, frame))
+    assert found.grid.bits().sum(axis=(1, 2)).tolist() == [1, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "given", "expected", "told"),
+    [
+        ("P10,12", {}, (12, 10, "zero", 6, 4), "universe P10,12"),
+        ("T10", {}, (10, 10, "periodic", 5, 4), "universe T10"),
+        ("P9,12", {"size": (7, 8)}, (7, 8, "zero", 3, 3), "universe P9,12"),
+        ("K10,12", {"size": (7, 8), "boundary": "zero"}, (7, 8, "zero", 3, 3), "replace"),
+        ("T10+2,20", {}, None, r"T10\+2,20, which dct does not have: give --size and --boundary"),
+        ("P10,12 Pos=2,-6", {}, (12, 10, "zero", 0, 7), "universe P10,12"),
+    ],
+)
+def test_a_start_lies_in_the_universe_that_its_file_names(tmp_path, suffix, given, expected, told):
+    suffix, _, place = suffix.partition(" ")
+    head = f"#CXRLE {place}\n" if place else ""
+    (tmp_path / "a.rle").write_text(f"{head}x=2,y=1,rule=B3/S23:{suffix}\n2o!")
+    heard, start = [], Conditions(start=tmp_path / "a.rle", steps=0, **given)
+    made = automaton(life_like("3", "23"))
+    if expected is None:
+        with pytest.raises(ConfigError, match=told):
+            simulate(made, start)
+        return
+    found = simulate(made, start, on_message=heard.append)
+    (rows, columns, boundary, y, x), geometry = expected, found.geometry
+    assert (geometry.height, geometry.width, geometry.boundary) == (rows, columns, boundary)
+    assert np.argwhere(found.grid.bits()[0]).tolist() == [[y, x], [y, x + 1]]
+    assert told in heard[0]
+
+
+@pytest.mark.parametrize("side", [4, 7])
+def test_the_size_of_cells_is_told(tmp_path, side):
+    large = np.kron(FRAMES[0], np.ones((5, 5), int)) * 255
+    Image.fromarray(large.astype(np.uint8)).save(tmp_path / "a.png")
+    with pytest.raises(ConfigError, match="cells look 5 pixels wide"):
+        read([tmp_path / "a.png"], Reading(cell=side))
