@@ -11,10 +11,14 @@ import pytest
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
+from difflogic.circuit.specification import Cases
 from difflogic.config import load_config
-from difflogic.evaluation.assurance import WOUND, assure_automaton
+from difflogic.evaluation.assurance import WOUND, assure_automaton, listed
+from difflogic.evaluation.circuit_test import Subject, exactness
 from difflogic.formats.circuit_file import read_circuit
+from difflogic.proof.cases import ListedStarts
 from difflogic.proof.convergence import orbits
+from difflogic.proof.prover import prove
 from difflogic.proof.question import Wound
 from difflogic.proof.verdict import Verdict
 from difflogic.system.json_values import json_value
@@ -216,6 +220,39 @@ class TestTheOnlyStart:
         monkeypatch.setattr(f"difflogic.proof.cases.{limit}", 0)
         found = self.run([], [4], "task.hold=true", "task.heal=[1]")
         assert (found.verdict, found.text) == (Verdict.open, text)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_worst_of_several_starts_decides(order: int) -> None:
+    """Cells keep their bits: zeros stay, and so do ones, which should not."""
+    starts = np.zeros((2, 1, 2, 2), np.uint8)
+    starts[1] = 1
+    cases = Cases("two", starts[::order], np.zeros_like(starts), "zero", 3, "", each=("a", "b"))
+    made = Automaton("kept", circuit_of([], [4]), (0,), "zero", 2, 2, 3, 1.0, "zeros")
+    found = prove(ListedStarts(made, cases, 3)).assurance
+    assert (found.verdict, found.from_step) == (Verdict.refuted, None)
+
+
+def test_cases_of_another_boundary_prove_nothing() -> None:
+    task = task_of("game-of-life")
+    cases = task.find_cases()
+    assert cases is not None
+    made = replace(life(), boundary="zero")
+    assert prove(listed(made, task, cases)).verdict is Verdict.proved
+    found = prove(listed(made, task, replace(cases, repeats=None)))
+    assert found.verdict is Verdict.open
+    assert "the cases have a periodic boundary, the circuit another" in found.assurance.text
+
+
+def test_a_line_that_fails_on_other_lengths_is_not_exact() -> None:
+    """Each cell adds its bit to that of the right one only."""
+    keys = ["task.computes=parity", "task.loss_channels=[1]", "task.inputs=[0]", "task.stages=[]"]
+    config = load_config("addition", [*keys, "task.width=2", "automaton.steps=2"])
+    circuit = circuit_of([(Op.XOR, 16, 20)], [16, 36, 18, 19])
+    made = Automaton("half", circuit, (1,), "zero", 1, 2, 2, 1.0, "zeros")
+    found = exactness(Subject(made, config, 0))
+    assert not any(count.wrong_cells for count in found["counts"])
+    assert found["exact"] is False
 
 
 def test_samples_alone() -> None:

@@ -123,6 +123,12 @@ def task(before, after):
     return json.dumps({"train": [{"input": before, "output": after}]})
 
 
+def test_no_pair_kept_aside_contradicts_one_to_learn_from():
+    pairs = [Pair(np.eye(2, dtype=np.uint8), np.full((2, 2), n, np.uint8), f"{n}") for n in (0, 1)]
+    with pytest.raises(ConfigError, match="0 and 1 have the same input and different outputs"):
+        Examples(("0", "1"), (pairs[0],), (pairs[1],))
+
+
 LONG = [[0] * 600] * 600
 REFUSED = {
     "ragged": (task([[0, 1], [0]], [[0]]), "train pair 1 input: row 1 has 1 cell, and row 0 has 2"),

@@ -35,6 +35,13 @@ def test_a_rule_whose_states_have_other_names_is_recognised(order):
     assert (renamed.name, renamed.renamed) == ("B2/S/C3", None)
 
 
+def test_a_frame_with_one_unseen_cell_is_no_start():
+    film = from_array([[[0, 1], [1, 1]], [[0, -1], [1, 1]]])
+    assert film.frame(0).tolist() == [[0, 1], [1, 1]]
+    with pytest.raises(ConfigError, match="frame 1 has unseen cells"):
+        film.frame("last")
+
+
 def life_entries(space):
     bits, centre = space.digits, space.digits[space.centre]
     near = bits.sum(axis=0) - centre

@@ -122,7 +122,8 @@ def test_reasons_not_to_be_proved():
     assert broken(flood, TRAFFIC).endswith("of 16 neighbourhoods break the rule")
     other = replace(flood, circuit=flood.circuit.relabeled((0, 2)), visible=(2,))
     assert "memory" in broken(other, FLOOD)
-    assert "zeros beyond the edge" in broken(replace(flood, boundary="periodic"), FLOOD)
+    for change in ({"boundary": "periodic"}, {"fire_rate": 0.5}, {"visible": (0,)}):
+        assert "cells must fire together, show channel 1" in broken(replace(flood, **change), FLOOD)
 
 
 def test_rules_have_a_checker_instead_of_a_certificate(tmp_path):

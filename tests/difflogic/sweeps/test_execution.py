@@ -228,6 +228,15 @@ def test_a_damaged_or_foreign_run_is_reported_and_repeated(ended, finished, dama
         assert execution.kept == 2
 
 
+def test_only_a_run_of_the_length_asked_for_is_done(ended):
+    asked = [small_plan(overrides=keys).variants[0] for keys in ((), ("training.epochs=21",))]
+    found = [SweepDirectory(ended).run_state(variant, 0) for variant in asked]
+    assert [(state.summary is None, state.problem) for state in found] == [
+        (False, None),
+        (True, None),
+    ]
+
+
 def test_foreign_runs_are_moved_aside_and_kept(ended):
     path = SweepDirectory(ended).run_path(small_plan().variants[0], 0)
     for _ in range(2):
