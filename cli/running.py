@@ -129,8 +129,8 @@ def _expectation(trainer: Trainer) -> str:
 
     left = trainer.config.training.epochs - trainer.epoch
     # Correction, proof and tests take about half as long as learning.
-    seconds = 1 + 1.5 * left * min(trainer.time_step() for _ in range(2))
-    size = show_bytes((peak_memory() or 0) + trainer.plan.bytes)
+    seconds = 1 + 1.5 * left * min(trainer.descent.time_step() for _ in range(2))
+    size = show_bytes((peak_memory() or 0) + trainer.descent.plan.bytes)
     return f"about {max(2, round(seconds))} s and {size} in all, by a trial step"
 
 
@@ -162,7 +162,7 @@ class Shown(ExitStack):
             warm_up(trainer, self._quiet)
         if config.automaton.places and config.finishing.every and not self._quiet:
             note(_expectation(trainer))
-        for warning in trainer.warnings:
+        for warning in trainer.descent.warnings:
             note(f"warning: {warning}")
         if self._watch:
             from difflogic.library.serving import serve_training
@@ -183,7 +183,7 @@ class Shown(ExitStack):
         if session.resumed and not self._quiet:
             note(f"resumed at epoch {trainer.epoch} of {config.training.epochs}")
         self._progress.recall(session.history.rows)
-        workers = counted(trainer.workers, "worker")
+        workers = counted(trainer.descent.plan.workers, "worker")
         title = f"{config.name} · seed {config.training.seed} · {workers}"
         self._display = display.choose(title, self._progress, self._quiet)
         self.callback(self._display.close)
@@ -195,7 +195,7 @@ class Shown(ExitStack):
 
     def add(self, result: StepResult) -> None:
         """Show a step's results, if it is time to."""
-        self._progress.add(result, 1 + self._trainer.stage, self._trainer.done)
+        self._progress.add(result, 1 + self._trainer.descent.stage, self._trainer.done)
         self._display.update()
         self._publish(result)
 

@@ -24,8 +24,8 @@ BUDGETS = {
     "difflogic.proof": 6_250,
     "difflogic.simplification": 3_950,
     "difflogic.simulation": 3_500,
-    "difflogic.training.reference": 7_700,
-    "difflogic.training.trainer": 17_000,
+    "difflogic.training.reference": 4_500,
+    "difflogic.training.trainer": 11_500,
 }
 """Most lines of a module or package and all it imports, however late; raise one for a reason."""
 

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from difflogic.config.models import Config
 from difflogic.tasks import CustomSection, custom, draw_batch, make_task
+from difflogic.tasks.checked import LARGE
 from difflogic.tasks.code import contradiction
-
-LARGE = 2**18
-"""Cells of a grid above which no sample is drawn to see whether starts are random."""
 
 SAMPLES = 64
 """Samples of a class of one's own that are compared with each other."""

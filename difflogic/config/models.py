@@ -13,6 +13,7 @@ from pydantic import Field, model_validator
 from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.circuit.netlist import Architecture, wire
 from difflogic.circuit.wiring import TOPOLOGIES
+from difflogic.config.problem import Problem
 from difflogic.config.sections import (
     FREE,
     CheckpointConfig,
@@ -27,7 +28,7 @@ from difflogic.config.sections import (
 )
 from difflogic.pictures.places import Places
 from difflogic.system.errors import ConfigError
-from difflogic.tasks import AnySection, CustomSection, TaskSection, custom, task_class
+from difflogic.tasks import AnySection, CustomSection, TaskSection, custom, make_task, task_class
 from difflogic.tasks.section import AutomatonConfig, Section
 
 MAX_GATES = 2**20
@@ -90,6 +91,33 @@ class Config(Section):
             moving=self.task.moving,
             fixed=self.places,
         )
+
+    @property
+    def problem(self) -> Problem:
+        """What is trained. Raises ConfigError if the code of its task is not loaded."""
+        return Problem(
+            make_task(self),
+            self.architecture,
+            self.training,
+            self.pool,
+            self.finishing,
+            self.parallel,
+            self.run.start_sha256 is not None,
+        )
+
+    def grown(self, architecture: Architecture) -> Config:
+        """Return the configuration of a circuit that was rebuilt after training."""
+        if architecture == self.architecture:
+            return self
+        own = "all" if architecture.all_directions else "random"
+        perception = {
+            "kernels": architecture.kernels,
+            "gates": architecture.perception,
+            "wiring": architecture.perception_first,
+            "directions": own if architecture.distinct_wiring else "same",
+        }
+        update = {"gates": architecture.update, "carry": architecture.carry, "corrected": True}
+        return self.with_sections(perception=perception, update=update)
 
     @property
     def places(self) -> Places | None:

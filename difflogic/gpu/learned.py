@@ -15,21 +15,21 @@ import numpy.typing as npt
 
 from difflogic.circuit.forms import FORMS
 from difflogic.circuit.netlist import Netlist
-from difflogic.config import TrainingConfig
+from difflogic.config.sections import TrainingConfig
 from difflogic.engine.arrangement import Arrangement
 from difflogic.engine.layout import Grid
 from difflogic.gpu.adapter import find_adapter
 from difflogic.gpu.fleet import MIXES, MOVES, REDUCES, RUNS, Fleet, Fleets, Job
 from difflogic.gpu.tables import Shape, shape_of, tables
 from difflogic.system.array_types import Array
-from difflogic.system.errors import ConfigError, TrainingError
+from difflogic.system.errors import TrainingError
 
 FREE = 2.0**30
 """The target of a cell that does not count: a shader may assume that no number is NaN."""
 
 
 class DeviceLearned:
-    """Like `difflogic.training.optimizer.Learned`; its arrays only have the right shapes."""
+    """A `Learner` (training/learner.py) on a GPU; its arrays only have the right shapes."""
 
     def __init__(
         self, logits: Array, training: TrainingConfig, fleets: Fleets | None = None
@@ -74,7 +74,7 @@ class DeviceLearned:
                 self._write(part, array)
         fleet, run = self._place
         fleet.write("net", run, "LEVEL", tables(netlist, shape))
-        return DeviceEngine(self, netlist, shape)
+        return DeviceEngine(self, shape)
 
     def close(self) -> None:
         """Give up the place on the device; keep what was learned if it can still be read."""
@@ -222,22 +222,16 @@ MEANS = ("FIRST", "SECOND")
 
 
 class DeviceEngine:
-    """The part of `difflogic.engine.rollout.Engine` that a trainer uses."""
+    """The `Differentiator` of a `DeviceLearned`."""
 
-    def __init__(self, learned: DeviceLearned, netlist: Netlist, shape: Shape) -> None:
-        self._learned, self.netlist, self.shape = learned, netlist, shape
+    def __init__(self, learned: DeviceLearned, shape: Shape) -> None:
+        self._learned, self.shape = learned, shape
 
     def __enter__(self) -> DeviceEngine:
         return self
 
     def __exit__(self, *raised: Any) -> None:
         pass
-
-    def __getattr__(self, name: str) -> Any:
-        """Refuse questions about workers, which benchmarks ask."""
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise ConfigError("[parallel] device: this is about workers, and a GPU has none: use cpu")
 
     def run_training(
         self,

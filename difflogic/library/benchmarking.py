@@ -18,6 +18,7 @@ from difflogic.speed.measurements import ORACLE, Comparison, Setting
 from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError, did_you_mean
 from difflogic.system.machine import MemoryNode, nodes
+from difflogic.training.device_plan import plan_of
 from difflogic.training.plan import ParallelPlan
 
 MOST_ROWS = 64
@@ -140,10 +141,10 @@ def plan(
     """
     settings = config if isinstance(config, Config) else load_config(config, overrides)
     where = Hardware.parse(machine) if isinstance(machine, str) else machine
-    found = ParallelPlan.for_model(settings, where)
+    found = plan_of(settings, where)
     netlist, others = Model.create(settings).netlist, {}
     for number in workers or sorted({1, 2, 4, 8, 16, found.workers}):
         changed = settings.with_sections(parallel={"workers": number})
-        others[number] = ParallelPlan.for_model(changed, found.machine, netlist)
+        others[number] = plan_of(changed, found.machine, netlist)
     where_to = [] if found.machine.described else nodes()
     return Planned(settings, found, others, where_to)

@@ -6,7 +6,6 @@ import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain
 from pathlib import Path
 
@@ -14,16 +13,16 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit import gates
-from difflogic.circuit.forms import first_logits
 from difflogic.circuit.grid import NEIGHBORHOOD
-from difflogic.circuit.netlist import Netlist, WiredLayers, Wires, flatten, rewire, wire
+from difflogic.circuit.netlist import WiredLayers, Wires
+from difflogic.circuit.soft_circuit import SoftCircuit
 from difflogic.circuit.wiring import Wiring
 from difflogic.config.checking import config_from_dict
 from difflogic.config.models import Config
+from difflogic.config.problem import untrained
 from difflogic.system.archive import NpzReader, write_npz
 from difflogic.system.errors import ConfigError, ModelFileError, shorten
 from difflogic.system.files import check_output, write_whole
-from difflogic.system.streams import Purpose, stream
 
 FORMAT = "dct-model"
 VERSION = 2
@@ -31,30 +30,22 @@ VERSION = 2
 
 MAX_HEADER_BYTES = 2**20
 
-Logits = npt.NDArray[np.float32] | npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False)
-class Model:
-    """All that defines an automaton: its wiring, and the logits of each gate.
+class Model(SoftCircuit):
+    """A circuit with the configuration of its run, as it is saved."""
 
-    `logits`, float32 or float64 of shape (parameters, 16), are not copied. Raises ConfigError if
-    the parts do not fit together.
-    """
-
-    layers: WiredLayers
-    logits: Logits
     config: Config
 
     def __post_init__(self) -> None:
         if self.layers.architecture != self.config.architecture:
             raise ConfigError("the circuit's sizes are not those of the configuration")
-        expected = (self.config.architecture.parameters, gates.OPS)
-        if self.logits.shape != expected or self.logits.dtype not in (np.float32, np.float64):
-            raise ConfigError(
-                f"logits need shape {expected} and type float32 or float64, not "
-                f"{self.logits.shape} and {self.logits.dtype}"
-            )
+        super().__post_init__()
+
+    @classmethod
+    def of(cls, circuit: SoftCircuit, config: Config) -> Model:
+        """Return a circuit with the configuration of its run, which it may have outgrown."""
+        return cls(circuit.layers, circuit.logits, config.grown(circuit.layers.architecture))
 
     @classmethod
     def create(
@@ -77,24 +68,9 @@ class Model:
                 "a circuit that was rebuilt after training cannot be trained again: train with "
                 "the configuration of its run"
             )
-        architecture = config.architecture
-        layers = wire(architecture, stream(config.training.seed, Purpose.WIRING, attempt))
-        if config.places is not None and (perception is not None or update is not None):
-            raise ConfigError(
-                "own wires cannot replace those that count places: set places = false"
-            )
-        layers = rewire(layers, perception, update)
-        training = config.training
-        logits = first_logits(
-            training.form,
-            training.initial_logit,
-            training.initial_spread,
-            layers.first_ops,
-            stream(training.seed, Purpose.FIRST_LOGITS, attempt),
+        return cls.of(
+            untrained(config.architecture, config.training, attempt, perception, update), config
         )
-        fixed = layers.fixed
-        logits[fixed] = gates.fixed_logits(layers.first_ops[fixed])
-        return cls(layers, np.ascontiguousarray(logits, training.precision), config)
 
     def __repr__(self) -> str:
         sizes, kind = self.config.architecture, self.logits.dtype
@@ -102,16 +78,6 @@ class Model:
             f"Model({self.config.name!r}, {sizes.channels} channels, {sizes.parameters} gates with "
             f"{kind} logits)"
         )
-
-    @cached_property
-    def netlist(self) -> Netlist:
-        """The circuit as a flat list of gates."""
-        return flatten(self.layers)
-
-    @property
-    def ops(self) -> npt.NDArray[np.uint8]:
-        """The most probable op of each parameter, shape (parameters,): the hard circuit."""
-        return gates.harden(self.logits)
 
     def save(self, path: str | Path) -> None:
         """Write the model to `path`, whole or not at all; equal models give equal bytes.

@@ -7,33 +7,31 @@ diagram for it needs no search, and takes a time in proportion to the cells.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.soft_circuit import SoftCircuit
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.layout import Grid
-from difflogic.evaluation.exactness import assure
-from difflogic.model.model import Model
 from difflogic.pictures.correction import add_correction
 from difflogic.pictures.decision_diagram import FREE, DecisionDiagram, smallest_diagram
 from difflogic.pictures.places import Places
-from difflogic.search.finisher import AnyFinisher, Correction, Finished
+from difflogic.search.finisher import AnyFinisher, Certify, Correction, Finished
 from difflogic.search.walk import OnProgress, SearchProgress
 from difflogic.system.callbacks import ignore
-from difflogic.tasks import Task
+from difflogic.tasks.base import Task
 
 
 class Corrector(AnyFinisher):
     """Corrects the circuits of one wiring, in place of a `Finisher`."""
 
-    def __init__(self, start: Model, task: Task) -> None:
-        """`start` is any model of the wiring; `task` starts from settled places."""
-        places = start.config.places
+    def __init__(self, start: SoftCircuit, task: Task, certify: Certify) -> None:
+        """`start` is any circuit of the wiring; `task` starts from settled places."""
+        places = task.automaton.counted(task.height, task.width)
         assert places is not None, "only a picture with places can be corrected"
-        self._start, self._task, self._places = start, task, places
+        self._start, self._task, self._places, self._certify = start, task, places, certify
 
     def finish(
         self, logits: npt.NDArray[Any], rng: np.random.Generator, on_progress: OnProgress = ignore
@@ -42,36 +40,36 @@ class Corrector(AnyFinisher):
 
         Its ops stay; `correct` returns the further gates.
         """
-        model = replace(self._start, logits=np.ascontiguousarray(logits.T))
-        found = self.correct(model)
+        circuit = SoftCircuit(self._start.layers, np.ascontiguousarray(logits.T))
+        found = self.correct(circuit)
         on_progress(SearchProgress(0, 1, found.bits))
-        exact = assure(found.model).proved
+        exact = self._certify(found.circuit).assurance.proved
         wrong = 0 if exact else found.bits
-        return Finished(model.ops, exact, found.bits, wrong, wrong, 0)
+        return Finished(circuit.ops, exact, found.bits, wrong, wrong, 0)
 
-    def complete(self, model: Model) -> Model:
-        """Return `model` with gates that invert what it gets wrong."""
-        return self.correct(model).model
+    def complete(self, circuit: SoftCircuit) -> SoftCircuit:
+        """Return `circuit` with gates that invert what it gets wrong."""
+        return self.correct(circuit).circuit
 
-    def correct(self, model: Model) -> Correction:
-        """Return the correction of a model."""
+    def correct(self, circuit: SoftCircuit) -> Correction:
+        """Return the correction of a circuit."""
         last = self.correction
-        if last is None or not np.array_equal(last.before.logits, model.logits):
-            table, groups = self._wrong(model)
+        if last is None or not np.array_equal(last.before.logits, circuit.logits):
+            table, groups = self._wrong(circuit)
             diagram, bits = smallest_diagram(table, groups), int((table > 0).sum())
-            after = _with_correction(model, diagram, self._places) if bits else model
-            self.correction = last = Correction(model, after, bits, diagram.gates)
+            after = _with_correction(circuit, diagram, self._places) if bits else circuit
+            self.correction = last = Correction(circuit, after, bits, diagram.gates)
         return last
 
-    def run(self, model: Model, starts: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+    @staticmethod
+    def run(task: Task, circuit: SoftCircuit, starts: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
         """Return the states of a hard circuit after one step, (samples, C, H, W)."""
-        task = self._task
         grid = Grid(task.height, task.width, task.automaton.boundary)
-        simulator = HardSimulator(model.netlist, grid, len(starts))
-        simulator.load(model.ops)
+        simulator = HardSimulator(circuit.netlist, grid, len(starts))
+        simulator.load(circuit.ops)
         return simulator.rollout(starts, 1)
 
-    def _wrong(self, model: Model) -> tuple[npt.NDArray[np.int8], list[list[int]]]:
+    def _wrong(self, circuit: SoftCircuit) -> tuple[npt.NDArray[np.int8], list[list[int]]]:
         """Return the table of wrong bits (loss channels, 2 ** known bits), and its groups of bits.
 
         The number of a column is a cell's switch, row and column. What no cell has is FREE.
@@ -83,7 +81,7 @@ class Corrector(AnyFinisher):
             starts, targets = start[None], target[None].astype(np.uint8)
         else:
             starts, targets = cases.starts, cases.targets
-        shown = self.run(model, starts)[:, list(task.loss_channels)]
+        shown = self.run(task, circuit, starts)[:, list(task.loss_channels)]
         columns, known = places.bits[1], places.known
         place = np.tensordot(1 << np.arange(known), starts[:, -known:], (0, 1))
         table = np.full((len(task.loss_channels), 1 << known), FREE, np.int8)
@@ -92,8 +90,5 @@ class Corrector(AnyFinisher):
         return table, [order[columns:], order[:columns]]
 
 
-def _with_correction(model: Model, diagram: DecisionDiagram, places: Places) -> Model:
-    layers, logits = add_correction(model.layers, model.logits, places, diagram)
-    gates = layers.architecture.update
-    config = model.config.with_sections(update={"gates": gates, "corrected": True})
-    return Model(layers, logits, config)
+def _with_correction(circuit: SoftCircuit, diagram: DecisionDiagram, places: Places) -> SoftCircuit:
+    return SoftCircuit(*add_correction(circuit.layers, circuit.logits, places, diagram))

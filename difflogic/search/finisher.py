@@ -12,19 +12,20 @@ only if the certificate is late or inconclusive.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.netlist import Netlist
+from difflogic.circuit.soft_circuit import SoftCircuit
 from difflogic.config.sections import FinishingConfig
 from difflogic.engine.candidates import Acceptance
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Scene
 from difflogic.evaluation.trial import Ops, Trial
-from difflogic.model.model import Model
 from difflogic.search.footprint import MOST_SAMPLES
 from difflogic.search.polish import Polished, polish
 from difflogic.search.rectification import RepairByDetectors, can_rectify
@@ -34,16 +35,22 @@ from difflogic.search.verifier import Verifier
 from difflogic.search.walk import OnProgress
 from difflogic.system.callbacks import ignore
 
+if TYPE_CHECKING:
+    from difflogic.proof.answer import Answer
+
+Certify = Callable[[SoftCircuit], "Answer"]
+"""Answers what a task asks of a circuit, which may have been rebuilt."""
+
 LATER = 16
 """Multiple of a search's steps after which a circuit that must stay is checked once more."""
 
 
 @dataclass(frozen=True)
 class Correction:
-    """A model that shows its picture, and what that took."""
+    """A circuit that shows its picture, and what that took."""
 
-    before: Model
-    model: Model
+    before: SoftCircuit
+    circuit: SoftCircuit
     bits: int
     """Bits of the picture that were wrong, of both pictures together."""
     gates: int
@@ -81,7 +88,7 @@ class AnyFinisher(ABC):
     """Makes the circuits of one wiring exact."""
 
     correction: Correction | None = None
-    """The correction of the last model that was completed, if its picture has places."""
+    """The correction of the last circuit that was completed, if its picture has places."""
 
     @abstractmethod
     def finish(
@@ -93,9 +100,9 @@ class AnyFinisher(ABC):
         """Return a smaller circuit in place of an exact one, or one that is right sooner."""
         return found
 
-    def complete(self, model: Model) -> Model:
-        """Return what a run saves of an exact `model`, which may have other gates and wires."""
-        return model
+    def complete(self, circuit: SoftCircuit) -> SoftCircuit:
+        """Return what a run saves of an exact `circuit`; it may have other gates and wires."""
+        return circuit
 
     def verify(self, ops: Ops) -> tuple[bool, list[int]]:
         """Return whether a circuit has no wrong cell, and the numbers of counterexamples.

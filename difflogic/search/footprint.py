@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from difflogic.circuit.netlist import Netlist
-from difflogic.config.effects import LARGE
-from difflogic.config.models import Config
+from difflogic.config.problem import Problem
 from difflogic.engine.kernels.structures import WORDS
 from difflogic.engine.layout import Grid
 from difflogic.engine.slope_memory import CELLS, MOST_SLOPES, most_slopes
-from difflogic.tasks import make_task
+from difflogic.tasks.checked import LARGE
 
 MOST_SAMPLES = 64
 """Most starts of a search. Each makes every candidate slower."""
@@ -42,18 +41,18 @@ SLOPES = 64
 float32 a bit."""
 
 
-def search_bytes(config: Config, netlist: Netlist) -> int:
-    """Return the bytes that searches of `config` take at most.
+def search_bytes(problem: Problem, netlist: Netlist) -> int:
+    """Return the bytes that searches take at most.
 
     Left out are the values of circuits, about `bases.MOST_BYTES` at most, and the steps that
     are checked later than a scene's.
     """
-    if not config.finishing.every:
+    if not problem.finishing.every:
         return 0
-    if config.automaton.places:
-        return _correction_bytes(config, netlist)
-    task, masked, damaged = make_task(config).stages[-1], config.automaton.fire_rate < 1, False
-    grid = Grid(config.task.height, config.task.width, config.automaton.boundary)
+    if problem.automaton.places:
+        return _correction_bytes(problem, netlist)
+    task, masked, damaged = problem.task.stages[-1], problem.automaton.fire_rate < 1, False
+    grid = Grid(problem.task.height, problem.task.width, problem.automaton.boundary)
     steps, starts = max(task.decisive_steps), FIRST_STARTS + VERIFIED_STARTS
     cases = task.find_cases()
     if cases is not None:
@@ -61,7 +60,7 @@ def search_bytes(config: Config, netlist: Netlist) -> int:
         grid, steps, starts = Grid(height, width, cases.boundary), cases.steps, len(cases.starts)
     elif grid.cells <= LARGE and not masked and not task.has_random_start:
         starts = 1 + sum(task.damages.values())
-        steps, damaged = 3 * config.automaton.steps + 1 if task.holds else steps, starts > 1
+        steps, damaged = 3 * problem.automaton.steps + 1 if task.holds else steps, starts > 1
     compared = min(MOST_SAMPLES, starts) if cases is None else starts
     channels = netlist.channels
     simulator = 2 * channels + SHIFTS["periodic" if grid.boundary == "periodic" else "zero"]
@@ -75,23 +74,23 @@ def search_bytes(config: Config, netlist: Netlist) -> int:
         return batch(samples, arrays, GRADIENT) + most_slopes(netlist) * (4 * CELLS + 8)
 
     # Starts, masks, damage, targets, and what counts at each step.
-    arrays = channels + steps * (masked + 2 * damaged) + len(config.task.loss_channels) + 1
+    arrays = channels + steps * (masked + 2 * damaged) + len(problem.task.loss_channels) + 1
     verified = [min(ROUND, starts)] * -(-starts // ROUND)
     trials = [compared, min(FIRST_STARTS, starts), *verified]
     found = sum(batch(samples, simulator + arrays, SIMULATOR) for samples in trials)
-    found += gradient(min(most_samples(grid), starts), config.automaton.steps)
+    found += gradient(min(most_samples(grid), starts), problem.automaton.steps)
     found += batch(compared, (steps + 3) * channels + 2, BASE)
-    if config.finishing.rectify and not masked and (cases is not None or starts == 1):
+    if problem.finishing.rectify and not masked and (cases is not None or starts == 1):
         points = steps * 8 * packed_bytes(grid, starts)
         found += gradient(starts, steps) + netlist.rows * points // 8
         found += min(max(MOST_SLOPES, 4 * points), netlist.gates * 4 * points)
     return found
 
 
-def _correction_bytes(config: Config, netlist: Netlist) -> int:
+def _correction_bytes(problem: Problem, netlist: Netlist) -> int:
     """Return the bytes of the proof of a corrected picture: a plane and its opposite per gate."""
-    cells = config.task.height * config.task.width
-    gates = netlist.gates // LEARNED + cells * len(config.task.loss_channels) // CORRECTED
+    cells = problem.task.height * problem.task.width
+    gates = netlist.gates // LEARNED + cells * len(problem.task.loss_channels) // CORRECTED
     return 2 * gates * (cells // 8 + 32)
 
 

@@ -23,15 +23,16 @@ from difflogic.circuit.gates import OPS, PASS_THROUGH, fixed_logits
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD
 from difflogic.circuit.layer import Layer, levels_of, staged
 from difflogic.circuit.netlist import WiredLayers
+from difflogic.circuit.soft_circuit import SoftCircuit
 from difflogic.circuit.wiring import Wiring
+from difflogic.config.problem import Problem
 from difflogic.engine.hard import active_gates
 from difflogic.engine.kernels import rewiring as k
 from difflogic.engine.workers import Workers
-from difflogic.evaluation.exactness import Plan, answer_about
+from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.trial import Ops
 from difflogic.model.hardening import netlist_of
-from difflogic.model.model import Model
-from difflogic.search.finisher import AnyFinisher, Finished
+from difflogic.search.finisher import AnyFinisher, Certify, Finished
 from difflogic.search.judge import Judge
 from difflogic.search.limits import Limits
 from difflogic.search.polish import CircuitCost, Polished
@@ -50,11 +51,20 @@ CHANGES = 2**13
 class Rewirer(AnyFinisher):
     """Finishes tough circuits: a smaller one takes the place of one that is proved."""
 
-    def __init__(self, start: Model, plan: Plan, toughness: Toughness, workers: Workers) -> None:
-        """`start` is any model of the wiring. The number of `workers` changes no bit."""
+    def __init__(
+        self,
+        start: SoftCircuit,
+        problem: Problem,
+        plan: Plan,
+        toughness: Toughness,
+        workers: int,
+        certify: Certify,
+    ) -> None:
+        """`start` is any circuit of the wiring. The number of `workers` changes no bit."""
         self._start, self._plan, self._workers = start, plan, workers
-        self._toughness, self._settings = toughness, start.config.finishing
-        self._last: tuple[Ops, Model | None] | None = None
+        self._seed, self._settings = problem.training.seed, problem.finishing
+        self._toughness, self._certify = toughness, certify
+        self._last: tuple[Ops, SoftCircuit | None] | None = None
 
     def finish(
         self, logits: npt.NDArray[Any], rng: np.random.Generator, on_progress: OnProgress = ignore
@@ -71,38 +81,42 @@ class Rewirer(AnyFinisher):
 
     def polish(self, found: Finished, rng: np.random.Generator, hasten: bool = True) -> Finished:
         """Return what was found, with the costs of its circuit and of the smaller one."""
-        model = replace(self._start, logits=np.eye(OPS, dtype=np.float32)[found.ops])
-        before, after = (self._cost(each) for each in (model, self.complete(model)))
+        circuit = SoftCircuit(self._start.layers, np.eye(OPS, dtype=np.float32)[found.ops])
+        before, after = (self._cost(each) for each in (circuit, self.complete(circuit)))
         return replace(found, polished=Polished(before, after, self._settings.polish))
 
-    def complete(self, model: Model) -> Model:
-        """Return the rewired model in place of `model`."""
-        found = self._smaller(model.ops)
+    def complete(self, circuit: SoftCircuit) -> SoftCircuit:
+        """Return the rewired circuit in place of `circuit`."""
+        found = self._smaller(circuit.ops)
         assert found is not None, "it was verified"
         return found
 
-    def _smaller(self, ops: Ops) -> Model | None:
+    def _smaller(self, ops: Ops) -> SoftCircuit | None:
         if self._last is None or not np.array_equal(self._last[0], ops):
             self._last = ops.copy(), self._rewired(ops)
         return self._last[1]
 
-    def _rewired(self, ops: Ops) -> Model | None:
+    def _rewired(self, ops: Ops) -> SoftCircuit | None:
         if Judge(self._start.netlist, self._plan).is_late(ops):
             return None
-        rng = stream(self._start.config.training.seed, Purpose.POLISH)
+        rng = stream(self._seed, Purpose.POLISH)
         asked = self._toughness.limits(ops)
         if asked is None:
             return None
-        made = rebuilt(self._start, rewire(*asked, self._workers, rng, self._settings.polish))
+        with Workers(self._workers) as workers:
+            smaller = rewire(*asked, workers, rng, self._settings.polish)
+        made = rebuilt(self._start, smaller)
         tough = self._toughness.of_netlist(made.netlist)(made.ops) <= self._settings.tough
         if not tough or Judge(made.netlist, self._plan).is_late(made.ops):
             return None
-        kept = answer_about(made).confinement
+        kept = self._certify(made).confinement
         return made if kept is not None and kept.in_any_order else None
 
-    def _cost(self, model: Model) -> CircuitCost:
-        gates = active_gates(model.netlist, model.ops, self._plan.scene.channels)
-        return CircuitCost(len(gates), Judge(model.netlist, self._plan).certified_step(model.ops))
+    def _cost(self, circuit: SoftCircuit) -> CircuitCost:
+        gates = active_gates(circuit.netlist, circuit.ops, self._plan.scene.channels)
+        return CircuitCost(
+            len(gates), Judge(circuit.netlist, self._plan).certified_step(circuit.ops)
+        )
 
 
 def rewire(
@@ -166,9 +180,10 @@ def _net_of(circuit: Circuit, limits: Limits) -> k.RewiredNet:
     )
 
 
-def rebuilt(model: Model, circuit: Circuit) -> Model:
-    """Return a model with this circuit, in layers. Its kernel passes on all neighbours."""
-    channels = model.config.automaton.channels
+def rebuilt(before: SoftCircuit, circuit: Circuit) -> SoftCircuit:
+    """Return a hard circuit in layers, in place of another. Its kernel passes on all neighbours."""
+    sizes = before.layers.architecture
+    channels = sizes.channels
     netlist, ops = netlist_of(circuit, channels)
     op, a, b = ops[netlist.param], netlist.a, netlist.b
     depth = max(1, int(levels_of(netlist.inputs, a, b)[netlist.outputs].max()))
@@ -187,10 +202,17 @@ def rebuilt(model: Model, circuit: Circuit) -> Model:
         inputs = len(stage.op)
         read = np.arange(inputs)
     looks = Wiring(NEIGHBORHOOD, *np.array([around, [CENTER] * len(around)], np.int32))
-    config = model.config.with_sections(
-        perception={"kernels": 1, "gates": (len(around),), "wiring": "moore", "directions": "same"},
-        update={"gates": tuple(map(len, (s.op for s in found))), "carry": 0.0, "corrected": True},
+    sizes = replace(
+        sizes,
+        kernels=1,
+        perception=(len(around),),
+        update=tuple(len(stage.op) for stage in found),
+        perception_first="moore",
+        perception_wiring="unique",
+        distinct_wiring=False,
+        all_directions=False,
+        carry=0.0,
     )
-    layers = WiredLayers(config.architecture, ((looks,),), tuple(update))
+    layers = WiredLayers(sizes, ((looks,),), tuple(update))
     chosen = np.concatenate([np.full(len(around), PASS_THROUGH), *(stage.op for stage in found)])
-    return Model(layers, fixed_logits(chosen, model.logits.dtype), config)
+    return SoftCircuit(layers, fixed_logits(chosen, before.logits.dtype))

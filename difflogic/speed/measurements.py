@@ -247,7 +247,9 @@ def measure(
         for (row, trainer), started in zip(pairs, before, strict=True):
             row.work = _work(trainer) - started
             if row is not first[0]:
-                models = None if row.setting.oracle else (first[1].model, trainer.model)
+                models = None
+                if isinstance(first[1], Trainer) and isinstance(trainer, Trainer):
+                    models = first[1].model, trainer.model
                 row.difference = distance(first[0].losses, row.losses, models)
         return Comparison(rows)
 
@@ -255,14 +257,14 @@ def measure(
 def _prepare(setting: Setting, stack: ExitStack) -> tuple[Measurement, Trainer | ReferenceTrainer]:
     config = setting.config.without_searches()
     if setting.oracle:
-        return Measurement(setting, None), ReferenceTrainer(config)
+        return Measurement(setting, None), ReferenceTrainer(config.problem, Model.create(config))
     trainer = stack.enter_context(Trainer(config))
     trainer.warm_up()
-    return Measurement(setting, trainer.plan), trainer
+    return Measurement(setting, trainer.descent.plan), trainer
 
 
 def _work(trainer: Trainer | ReferenceTrainer) -> WorkStats:
-    return trainer.engine.work if isinstance(trainer, Trainer) else WorkStats()
+    return trainer.descent.engine.work if isinstance(trainer, Trainer) else WorkStats()
 
 
 def _measure_peaks(rows: Sequence[Measurement]) -> None:

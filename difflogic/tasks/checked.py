@@ -22,6 +22,9 @@ from difflogic.system.streams import Purpose, stream
 from difflogic.tasks.parts import Preview, Sample, TaskError
 from difflogic.tasks.section import AutomatonConfig, TaskSection
 
+LARGE = 2**18
+"""Cells of a grid above which no sample is drawn to see whether starts are random."""
+
 
 class CheckedTask(ABC):
     """The half of a task that its author leaves as it is."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.config import Config
+from difflogic.config.problem import Problem
 from difflogic.search.finisher import AnyFinisher, Finished
 from difflogic.search.polish import CircuitCost, Polished
 from difflogic.search.walk import OnProgress
@@ -57,9 +57,9 @@ class BestCircuit:
     Searches have their own random streams for starts; neither training nor final scores use them.
     """
 
-    def __init__(self, config: Config, logits: Array) -> None:
+    def __init__(self, problem: Problem, logits: Array) -> None:
         """`logits` (16, parameters) only give shape and type."""
-        self._training, self._finishing = config.training, config.finishing
+        self._training, self._finishing = problem.training, problem.finishing
         self._logits = np.zeros_like(logits)
         self._best: Best | None = None
         self.gain: Polished | None = None

@@ -1,4 +1,4 @@
-"""Whether this machine's GPU can hold a run, and how many runs side by side."""
+"""How a configuration is trained on this machine: by its cores, or on its GPU."""
 
 from __future__ import annotations
 
@@ -6,15 +6,30 @@ from dataclasses import dataclass
 from typing import Any
 
 from difflogic.circuit.forms import FORMS
-from difflogic.config import Config
+from difflogic.circuit.netlist import Netlist
+from difflogic.config.models import Config
+from difflogic.engine.hardware import Hardware
 from difflogic.gpu.adapter import Adapter, find_adapter
 from difflogic.gpu.tables import LANES, THREADS, Shape, shape_of
 from difflogic.model.model import Model
+from difflogic.search.footprint import search_bytes
 from difflogic.system.errors import ConfigError
-from difflogic.training.plan import rollouts_of
+from difflogic.training.plan import ParallelPlan, rollouts_of
 
 MOST_RUNS = 256
 """Most runs side by side by default: each has its own thread."""
+
+
+def plan_of(
+    config: Config, machine: Hardware | None = None, netlist: Netlist | None = None
+) -> ParallelPlan:
+    """Plan the training of `config` on a machine, by default on this one as it is now.
+
+    `netlist` is that of the model, by default the configuration's first one. Raises ConfigError if
+    the memory does not suffice.
+    """
+    problem, netlist = config.problem, netlist or Model.create(config).netlist
+    return ParallelPlan.for_problem(problem, netlist, machine, search_bytes(problem, netlist))
 
 
 @dataclass(frozen=True)
@@ -70,7 +85,7 @@ def runs_at_a_time(configs: list[Config], asked: int | None, runs: int) -> int:
 def _shape_for(config: Config) -> Shape:
     """Return the shape of a configuration's runs."""
     netlist = Model.create(config).netlist
-    rollouts = rollouts_of(config, netlist)
+    rollouts = rollouts_of(config.problem, netlist)
     numbers = 16 if FORMS[config.training.form](config.training.initial_logit) is None else 4
     batch, losses = config.training.batch, rollouts.loss_channels
     return shape_of(netlist, rollouts.grid, rollouts.steps, batch, losses, numbers)

@@ -7,7 +7,6 @@ Logits are transposed here, (16, parameters), so that kernels can use vector ins
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -15,19 +14,13 @@ import numpy.typing as npt
 from difflogic.circuit.forms import FORMS
 from difflogic.circuit.gates import COEFFICIENTS, DECIDED, OPS
 from difflogic.circuit.netlist import Netlist
-from difflogic.config.models import Config
 from difflogic.config.sections import TrainingConfig
 from difflogic.engine.kernels import logits as k
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
 from difflogic.system.array_types import Array
-from difflogic.system.errors import ConfigError, TrainingError
-from difflogic.system.ranks import Ranks
-from difflogic.tasks import make_task
+from difflogic.system.errors import TrainingError
 from difflogic.training.plan import ParallelPlan
-
-if TYPE_CHECKING:
-    from difflogic.gpu.fleet import Fleets
 
 
 class Learned:
@@ -117,26 +110,6 @@ class Learned:
         self.steps = int(state["adamw_steps"])
         self._first[:] = state["adamw_first"]
         self._second[:] = state["adamw_second"]
-
-
-def make_learned(config: Config, logits: Array, ranks: Ranks, fleets: Fleets | None) -> Learned:
-    """Return what learns on [parallel] device; runs on a GPU may share `fleets`.
-
-    Raises ConfigError if there is no GPU, or if the GPU cannot train the run.
-    """
-    if config.parallel.device == "cpu":
-        return Learned(logits, config.training)
-    if config.training.precision != "float32":
-        raise ConfigError("[training] precision: a GPU computes in float32: use --device cpu")
-    if ranks.size > 1:
-        raise ConfigError("[parallel] device: ranks share the work of processors: use --device cpu")
-    if make_task(config).has_loss():
-        raise ConfigError("[task] kind: a GPU computes no loss of a task's own: use --device cpu")
-    from difflogic.gpu.learned import DeviceLearned
-
-    # It has the same methods; the arrays it returns are only ever passed back to it.
-    learned: Any = DeviceLearned(logits, config.training, fleets)
-    return cast(Learned, learned)
 
 
 def require_finite(loss: float, gradients: Array, epoch: int, config: TrainingConfig) -> float:

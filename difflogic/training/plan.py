@@ -13,14 +13,12 @@ from typing import Any
 import numpy as np
 
 from difflogic.circuit.netlist import Netlist
-from difflogic.config.models import Config
+from difflogic.config.problem import Problem
 from difflogic.engine.arrangement import Arrangement, Rollouts, total
 from difflogic.engine.hardware import Hardware
 from difflogic.engine.layout import Grid, samples_per_group
 from difflogic.engine.program import compile_program
 from difflogic.engine.sharing import Sharing
-from difflogic.model.model import Model
-from difflogic.search.footprint import search_bytes
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import at_least, counted, parse_bytes, show_bytes
 from difflogic.training.pool import pool_steps
@@ -31,7 +29,7 @@ SPARE = 0.1
 
 @dataclass(frozen=True)
 class ParallelPlan(Arrangement):
-    """How a configuration is trained; created by `for_model`."""
+    """How a configuration is trained; created by `for_problem`."""
 
     search_bytes: int
     """Most bytes of a search's buffers; 0 if there is no search."""
@@ -39,22 +37,24 @@ class ParallelPlan(Arrangement):
     """Bytes that all buffers may take; None if no limit is known."""
 
     @classmethod
-    def for_model(
-        cls, config: Config, machine: Hardware | None = None, netlist: Netlist | None = None
+    def for_problem(
+        cls,
+        problem: Problem,
+        netlist: Netlist,
+        machine: Hardware | None = None,
+        search_bytes: int = 0,
     ) -> ParallelPlan:
-        """Plan the training of `config` on a machine, by default on this one as it is now.
+        """Plan the training of a netlist on a machine, by default on this one as it is now.
 
-        `netlist` is the netlist of the model, by default the configuration's first one. Raises
-        ConfigError if the memory does not suffice.
+        Searches take `search_bytes`. Raises ConfigError if the memory does not suffice.
         """
         machine = machine or Hardware.here()
-        netlist = netlist or Model.create(config).netlist
-        parallel, batch = config.parallel, config.training.batch
-        rollouts, budget = rollouts_of(config, netlist), _budget(config, machine)
+        parallel, batch = problem.parallel, problem.training.batch
+        rollouts, budget = rollouts_of(problem, netlist), _budget(problem, machine)
         # A grid far too large would take minutes to cut into tiles.
         least = total(rollouts.shared(groups=1, slots=1))
         if machine.memory is not None and least > machine.memory:
-            raise _impossible(config, machine, rollouts, 1, least)
+            raise _impossible(problem, machine, rollouts, 1, least)
         sharing = Sharing()
         if parallel.strategy != "auto":
             sharing = Sharing(strategy=parallel.strategy, samples_first=False)
@@ -64,12 +64,12 @@ class ParallelPlan(Arrangement):
             rollouts=rollouts,
             gates=netlist.gates,
             batch=batch,
-            wave=_most_at_once(config, rollouts.grid),
+            wave=_most_at_once(problem, rollouts.grid),
             sharing=replace(sharing, tasks_per_worker=tasks),
-            search_bytes=search_bytes(config, netlist),
+            search_bytes=search_bytes,
             budget=budget,
         )
-        return _fit(plan.at(_workers(config, plan)), config)
+        return _fit(plan.at(_workers(problem, plan)), problem)
 
     @property
     def bytes_shared(self) -> int:
@@ -120,23 +120,23 @@ class ParallelPlan(Arrangement):
         }
 
 
-def rollouts_of(config: Config, netlist: Netlist) -> Rollouts:
+def rollouts_of(problem: Problem, netlist: Netlist) -> Rollouts:
     """Return the rollouts that training a netlist takes."""
-    task, training = config.task, config.training
+    task, training = problem.task, problem.training
     return Rollouts(
         program=compile_program(netlist),
         channels=netlist.channels,
-        grid=Grid(task.height, task.width, config.automaton.boundary),
-        steps=max(config.automaton.steps + training.later_steps, pool_steps(config)),
+        grid=Grid(task.height, task.width, problem.automaton.boundary),
+        steps=max(problem.automaton.steps + training.later_steps, pool_steps(problem)),
         dtype=np.dtype(training.precision),
         losses=2 if training.later_steps else 1,
         loss_channels=len(task.loss_channels),
-        masked=config.automaton.fire_rate < 1,
+        masked=problem.automaton.fire_rate < 1,
     )
 
 
-def _budget(config: Config, machine: Hardware) -> int | None:
-    text = config.parallel.memory_budget
+def _budget(problem: Problem, machine: Hardware) -> int | None:
+    text = problem.parallel.memory_budget
     if text != "auto":
         try:
             return parse_bytes(text)
@@ -145,24 +145,24 @@ def _budget(config: Config, machine: Hardware) -> int | None:
     return None if machine.memory is None else int((1 - SPARE) * machine.memory)
 
 
-def _most_at_once(config: Config, grid: Grid) -> int:
+def _most_at_once(problem: Problem, grid: Grid) -> int:
     """Return the most samples in flight: whole groups, so that gate sums meet in the same order."""
-    most, group = config.parallel.samples_at_once, samples_per_group(grid)
-    batch = config.training.batch
+    most, group = problem.parallel.samples_at_once, samples_per_group(grid)
+    batch = problem.training.batch
     return batch if most == "auto" else min(batch, max(1, most // group) * group)
 
 
-def _workers(config: Config, plan: ParallelPlan) -> int:
+def _workers(problem: Problem, plan: ParallelPlan) -> int:
     """Return the requested workers, or else as many as have enough to do."""
     if plan.sharing.strategy == "sequential":
         return 1
-    if config.parallel.workers != "auto":
-        return config.parallel.workers
+    if problem.parallel.workers != "auto":
+        return problem.parallel.workers
     cores = plan.machine.cores
     return min(cores, plan.at(cores).tasks, plan.useful_workers)
 
 
-def _fit(plan: ParallelPlan, config: Config) -> ParallelPlan:
+def _fit(plan: ParallelPlan, problem: Problem) -> ParallelPlan:
     """Return the plan with as many workers, and then groups in flight, as fit the budget.
 
     Raises ConfigError if one group of samples on one worker does not fit.
@@ -173,7 +173,7 @@ def _fit(plan: ParallelPlan, config: Config) -> ParallelPlan:
     group = plan.samples_per_group
     least = replace(plan, wave=min(plan.wave, group))
     if least.at(1).bytes > budget:
-        raise _impossible(config, plan.machine, plan.rollouts, least.wave, least.at(1).bytes)
+        raise _impossible(problem, plan.machine, plan.rollouts, least.wave, least.at(1).bytes)
     fewer = (least.at(workers) for workers in range(plan.workers, 0, -1))
     found = next(each for each in fewer if each.bytes <= budget)
 
@@ -186,9 +186,9 @@ def _fit(plan: ParallelPlan, config: Config) -> ParallelPlan:
 
 
 def _impossible(
-    config: Config, machine: Hardware, rollouts: Rollouts, samples: int, least: int
+    problem: Problem, machine: Hardware, rollouts: Rollouts, samples: int, least: int
 ) -> ConfigError:
-    budget, task = config.parallel.memory_budget, config.task
+    budget, task = problem.parallel.memory_budget, problem.task
     what = (
         f"the buffers of one worker and {counted(samples, 'sample')} of {task.height}×{task.width} "
         f"cells over {counted(rollouts.steps, 'step')} take at least {show_bytes(least)}"

@@ -14,10 +14,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.config.models import Config
+from difflogic.config.problem import Problem
 from difflogic.system.array_types import Bits
 from difflogic.system.streams import Purpose, stream
-from difflogic.tasks import Task, make_task
 
 AT_ONCE = 16
 """Samples that each rank computes between two exchanges of their sum."""
@@ -37,28 +36,28 @@ class PoolSample(NamedTuple):
     """Number of steps from `start` to the target."""
 
 
-def pool_samples(task: Task, config: Config) -> int:
+def pool_samples(problem: Problem) -> int:
     """Return the number of pool samples per epoch, twice the batch if damage has to heal."""
-    return config.pool.batch * (2 if task.damages else 1)
+    return problem.pool.batch * (2 if problem.task.damages else 1)
 
 
-def pool_steps(config: Config) -> int:
+def pool_steps(problem: Problem) -> int:
     """Return the most steps that a sample of [pool] is rolled out; 0 without a pool."""
-    if not config.pool.batch:
+    if not problem.pool.batch:
         return 0
-    return config.pool.steps + (config.automaton.steps if make_task(config).damages else 0)
+    return problem.pool.steps + (problem.automaton.steps if problem.task.damages else 0)
 
 
-def draw_pool(task: Task, config: Config, epoch: int, run: Run) -> Iterator[PoolSample]:
+def draw_pool(problem: Problem, epoch: int, run: Run) -> Iterator[PoolSample]:
     """Draw all pool samples of an epoch."""
-    for number in range(pool_samples(task, config)):
-        yield draw_pool_sample(task, config, epoch, number, run)
+    for number in range(pool_samples(problem)):
+        yield draw_pool_sample(problem, epoch, number, run)
 
 
-def draw_pool_sample(task: Task, config: Config, epoch: int, number: int, run: Run) -> PoolSample:
+def draw_pool_sample(problem: Problem, epoch: int, number: int, run: Run) -> PoolSample:
     """Draw one pool sample of an epoch, from its own random stream."""
-    pool, steps = config.pool, config.automaton.steps
-    rng = stream(config.training.seed, Purpose.POOL, epoch, number)
+    task, pool, steps = problem.task, problem.pool, problem.automaton.steps
+    rng = stream(problem.training.seed, Purpose.POOL, epoch, number)
     start, target = task.draw(rng)
     state = run(start, steps + int(rng.integers(0, pool.later + 1)))
     step = int(rng.integers(1, pool.steps + 1))

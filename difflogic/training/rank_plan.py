@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.netlist import Netlist
-from difflogic.config.models import Config
+from difflogic.config.problem import Problem
 from difflogic.engine.hardware import Hardware
 from difflogic.engine.rollout import Engine, add_slots
 from difflogic.system.array_types import Array
@@ -18,6 +18,7 @@ from difflogic.system.callbacks import ignore
 from difflogic.system.machine import cpu_count
 from difflogic.system.quantities import counted
 from difflogic.system.ranks import Ranks
+from difflogic.training.learner import Differentiator
 from difflogic.training.plan import ParallelPlan
 
 
@@ -32,31 +33,39 @@ class RankPlan:
 
     @classmethod
     def of(
-        cls, config: Config, netlist: Netlist, ranks: Ranks, machine: Hardware | None = None
+        cls,
+        problem: Problem,
+        netlist: Netlist,
+        ranks: Ranks,
+        machine: Hardware | None = None,
+        search_bytes: int = 0,
     ) -> Self:
         """Divide a batch evenly among ranks, on machines like `machine` (by default this one).
 
         Raises ConfigError if there is too little memory.
         """
-        batch = config.training.batch
+        batch = problem.training.batch
         if ranks.size == 1:
-            return cls(slice(0, batch), ParallelPlan.for_model(config, machine, netlist))
+            return cls(
+                slice(0, batch), ParallelPlan.for_problem(problem, netlist, machine, search_bytes)
+            )
         machine = machine or Hardware.here()
         memory = None if machine.memory is None else machine.memory // ranks.here
         machine = replace(machine, cores=max(1, machine.cores // ranks.here), memory=memory)
         # The samples of a group add up in one slot, so a group is never split.
-        group = ParallelPlan.for_model(config, machine, netlist).samples_per_group
+        group = ParallelPlan.for_problem(problem, netlist, machine, search_bytes).samples_per_group
         groups = -(-batch // group)
         most = min(batch, -(-groups // ranks.size) * group)
-        training = config.training.model_copy(update={"batch": most})
-        own = config.model_copy(update={"training": training})
-        return cls(ranks.part(batch, group), ParallelPlan.for_model(own, machine, netlist))
+        training = problem.training.model_copy(update={"batch": most})
+        own = replace(problem, training=training)
+        plan = ParallelPlan.for_problem(own, netlist, machine, search_bytes)
+        return cls(ranks.part(batch, group), plan)
 
-    def warnings(self, config: Config, ranks: Ranks) -> list[str]:
+    def warnings(self, problem: Problem, ranks: Ranks) -> list[str]:
         """Return warnings about the requested number of ranks."""
-        groups = -(-config.training.batch // self.plan.samples_per_group)
+        groups = -(-problem.training.batch // self.plan.samples_per_group)
         idle, cores, found = ranks.size - groups, cpu_count(), []
-        if idle >= 1 and not config.pool.batch:
+        if idle >= 1 and not problem.pool.batch:
             found.append(
                 f"{ranks.size} ranks for {counted(groups, 'group')} of samples per step: {idle} of "
                 f"them {'has' if idle == 1 else 'have'} nothing to do"
@@ -69,10 +78,10 @@ class RankPlan:
         return found
 
 
-def exchanged_bytes(config: Config, parameters: int) -> int:
+def exchanged_bytes(problem: Problem, parameters: int) -> int:
     """Return the number of bytes that ranks exchange per step: four sums per gate, and losses."""
-    precision = np.dtype(config.training.precision)
-    return 4 * parameters * precision.itemsize + 8 * config.training.batch
+    precision = np.dtype(problem.training.precision)
+    return 4 * parameters * precision.itemsize + 8 * problem.training.batch
 
 
 def split_exchanged(data: npt.NDArray[np.uint8], like: Array) -> tuple[Array, Array]:
@@ -91,15 +100,16 @@ class OrderedSum:
         """`total` (parameters, 4) is equal on all ranks, before and after."""
         self._ranks, self._total = ranks, total
         self._waiting: list[Array] = []
-        self._last: Engine | None = None
+        self._last: Differentiator | None = None
 
-    def add(self, engine: Engine, last: bool = False) -> None:
+    def add(self, engine: Differentiator, last: bool = False) -> None:
         """Add an engine's slots. With `last`, it does not run again before `combine`."""
         if self._ranks.leads:
             engine.reduce(self._total)
         elif last:
             self._last = engine
         else:
+            assert isinstance(engine, Engine), "ranks share the work of processors"
             self._waiting.append(engine.slots())
 
     def combine(self, data: Array | None = None, also: Callable[[], None] = ignore) -> None:

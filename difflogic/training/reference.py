@@ -6,54 +6,50 @@ does not search for exact circuits.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit import gates
 from difflogic.circuit.forms import FORMS
-from difflogic.config.models import Config
+from difflogic.circuit.soft_circuit import SoftCircuit
+from difflogic.config.problem import Problem, untrained
 from difflogic.config.sections import EPSILON
 from difflogic.engine import oracle
-from difflogic.model.model import Model
 from difflogic.run.measures import PhaseTimer, StepResult
 from difflogic.system.array_types import Array
-from difflogic.tasks import make_task
 from difflogic.training.pool import draw_pool
-from difflogic.training.sampling import attempt_of, draw_samples, staged
+from difflogic.training.sampling import attempt_of, draw_samples
 
 
 class ReferenceTrainer:
     """Trains like `Trainer`, thousands of times slower, one sample and one gate at a time."""
 
-    def __init__(self, config: Config, model: Model | None = None) -> None:
-        """Start from `model`, or from an untrained one wired from the configuration's seed."""
-        self.config = config
-        self._form = FORMS[config.training.form](config.training.initial_logit)
-        self.model = self._first_model = self._conformed(model or Model.create(config))
+    def __init__(self, problem: Problem, first: SoftCircuit) -> None:
+        """Start from the circuit `first`."""
+        self._problem = problem.of(problem.task.stages[0].lessons)
+        training = problem.training
+        self._form = FORMS[training.form](training.initial_logit)
+        self.circuit = self._first_circuit = self._conformed(first)
         self.epoch = 0
         self.attempt = 1
         """The attempt of the last epoch, from 1."""
         self.phases = PhaseTimer()
-        self.gradients = np.zeros_like(self.model.logits)
+        self.gradients = np.zeros_like(self.circuit.logits)
         self._first: Array = np.zeros_like(self._learned())
         self._second: Array = np.zeros_like(self._learned())
-        self.task = make_task(config).stages[0].lessons
-        """Draws the samples of each epoch; may be replaced."""
 
     def step(self) -> StepResult:
         """Train for one epoch."""
-        config, phase = staged(self.config, self.task), self.phases
+        task, phase = self._problem.task, self.phases
         self._start_over_if_due()
-        netlist, channels = self.model.netlist, list(self.task.loss_channels)
-        steps, boundary = config.automaton.steps, config.automaton.boundary
+        netlist, channels = self.circuit.netlist, list(task.loss_channels)
+        steps, boundary = task.automaton.steps, task.automaton.boundary
         with phase("sample"):
-            samples = draw_samples(self.task, config, self.epoch)
+            samples = draw_samples(self._problem, self.epoch)
             starts, targets, masks, loss_steps = samples
-        ops = gates.harden(self.model.logits)
+        ops = gates.harden(self.circuit.logits)
         with phase("forward"):
-            probabilities = gates.softmax(self.model.logits.astype(np.float64))
+            probabilities = gates.softmax(self.circuit.logits.astype(np.float64))
             soft = gates.mix(probabilities)
         decided = float((probabilities.max(axis=1) > gates.DECIDED).mean())
         hard = gates.one_hot(ops)
@@ -67,8 +63,8 @@ class ReferenceTrainer:
                 states = oracle.rollout(netlist, soft, start, loss_steps[-1], boundary, mask)
             with phase("loss"):
                 seen = np.array([states[step] for step in loss_steps])
-                if self.task.has_loss():
-                    value, upstreams = self.task.find_loss(seen, target)
+                if task.has_loss():
+                    value, upstreams = task.find_loss(seen, target)
                 else:
                     # In order, as sum() does not from Python 3.12 on.
                     value = float(np.cumsum([oracle.loss(s, target, channels) for s in seen])[-1])
@@ -92,7 +88,7 @@ class ReferenceTrainer:
         def run(start: Array, steps: int) -> npt.NDArray[np.uint8]:
             return oracle.rollout(netlist, hard, start, steps, boundary)[-1].astype(np.uint8)
 
-        for sample in draw_pool(self.task, config, self.epoch, run):
+        for sample in draw_pool(self._problem, self.epoch, run):
             states = oracle.rollout(netlist, soft, sample.start, sample.step, boundary)
             upstream = oracle.loss_gradient(states[-1], sample.target, channels)
             gradient += oracle.coefficient_gradients(netlist, soft, states, upstream, boundary)
@@ -106,29 +102,31 @@ class ReferenceTrainer:
         )
 
     def _start_over_if_due(self) -> None:
-        attempt = attempt_of(self.config.training, self.epoch) + 1
+        problem = self._problem
+        attempt = attempt_of(problem.training, self.epoch) + 1
         if attempt != self.attempt:
             self.attempt = attempt
-            self.model = self._first_model
-            if self.config.run.start_sha256 is None:
-                self.model = self._conformed(Model.create(self.config, self.attempt - 1))
+            self.circuit = self._first_circuit
+            if not problem.restarts_from_first:
+                drawn = untrained(problem.architecture, problem.training, self.attempt - 1)
+                self.circuit = self._conformed(drawn)
             self._first[:] = self._second[:] = 0.0
 
-    def _conformed(self, model: Model) -> Model:
-        """Return a model in float64 whose gates have the learned form."""
-        logits: npt.NDArray[np.float64] = model.logits.T.astype(np.float64)
+    def _conformed(self, circuit: SoftCircuit) -> SoftCircuit:
+        """Return a circuit in float64 whose gates have the learned form."""
+        logits: npt.NDArray[np.float64] = circuit.logits.T.astype(np.float64)
         if self._form is not None:
             self._form.conform(logits)
-        return replace(model, logits=np.ascontiguousarray(logits.T))
+        return SoftCircuit(circuit.layers, np.ascontiguousarray(logits.T))
 
     def _learned(self) -> Array:
         """Return the numbers that the optimizer moves, (gates, 16), or (gates, 4) by the form."""
-        logits: Array = self.model.logits
+        logits: Array = self.circuit.logits
         return logits if self._form is None else self._form.numbers(logits.T).T
 
     def _update(self, gradients: Array) -> None:
         """Loshchilov and Hutter 2019, algorithm 2, after clipping each element."""
-        training, learned = self.config.training, self._learned()
+        training, learned = self._problem.training, self._learned()
         basis = np.eye(gates.OPS) if self._form is None else self._form.basis
         gradients = gradients @ basis
         steps = self.epoch - (self.attempt - 1) * training.restart_every + 1
@@ -141,4 +139,4 @@ class ReferenceTrainer:
         change = first / (np.sqrt(second) + EPSILON) + decay
         updated = learned - training.learning_rate * change
         logits = updated if self._form is None else updated @ basis.T
-        self.model = replace(self.model, logits=logits)
+        self.circuit = SoftCircuit(self.circuit.layers, logits)

@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.firing import Firing
-from difflogic.config.models import Config
+from difflogic.config.problem import Problem
 from difflogic.config.sections import TrainingConfig
 from difflogic.system.array_types import Array, Bits
 from difflogic.system.arrays import bits, real_numbers
 from difflogic.system.errors import ConfigError
 from difflogic.system.streams import Purpose, sample_streams, stream
-from difflogic.tasks import Task, draw_batch
+from difflogic.tasks.checked import draw_batch
 
 
 def attempt_of(training: TrainingConfig, epoch: int) -> int:
@@ -29,23 +29,18 @@ def attempt_of(training: TrainingConfig, epoch: int) -> int:
     return epoch // training.restart_every if training.restart_every else 0
 
 
-def staged(config: Config, task: Task) -> Config:
-    """Return the configuration of one of a task's stages."""
-    section = config.task.model_copy(update=dict(task.section))
-    return config.model_copy(update={"task": section, "automaton": task.automaton})
-
-
-def draw_loss_steps(task: Task, config: Config, epoch: int) -> tuple[int, ...]:
+def draw_loss_steps(problem: Problem, epoch: int) -> tuple[int, ...]:
     """Return the steps after which an epoch has a loss, ascending.
 
     A second, later step rules out automata that are right at one step only.
     """
+    task, training = problem.task, problem.training
     if task.has_loss():
         return task.find_steps_seen()
-    steps, more = config.automaton.steps, config.training.later_steps
+    steps, more = task.automaton.steps, training.later_steps
     if not more:
         return (steps,)
-    rng = stream(config.training.seed, Purpose.LATER_STEP, epoch)
+    rng = stream(training.seed, Purpose.LATER_STEP, epoch)
     return steps, steps + int(rng.integers(1, more + 1))
 
 
@@ -67,14 +62,14 @@ class Samples(NamedTuple):
         return Samples(self.starts[chosen], self.targets[chosen], masks, self.loss_steps)
 
 
-def draw_samples(task: Task, config: Config, epoch: int) -> Samples:
+def draw_samples(problem: Problem, epoch: int) -> Samples:
     """Draw the samples of an epoch, with their loss steps."""
-    training, automaton, size = config.training, config.automaton, config.task
+    task, training, automaton = problem.task, problem.training, problem.automaton
     starts, targets = draw_batch(task, training.seed, epoch, training.batch)
     streams = sample_streams(training.seed, Purpose.MASK, epoch, range(training.batch))
-    fires = Firing(automaton.fire_rate, (size.height, size.width), streams)
+    fires = Firing(automaton.fire_rate, (task.height, task.width), streams)
     masks = fires.draw(automaton.steps + training.later_steps)
-    return Samples(starts, targets, masks, draw_loss_steps(task, config, epoch))
+    return Samples(starts, targets, masks, draw_loss_steps(problem, epoch))
 
 
 def own_batch(

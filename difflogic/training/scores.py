@@ -28,13 +28,13 @@ def summarize(config: Config, trainer: Trainer, history: History, resumed: int) 
     account = phases.account
     last, best = history.rows[-1] if history.rows else None, history.best(trainer.result_attempt)
     measured = "hard_loss", "accuracy"
-    attempts = {"begun": trainer.attempt, "result": trainer.result_attempt}
+    attempts = {"begun": trainer.descent.attempt, "result": trainer.result_attempt}
     return {
         "experiment": config.name,
         "seed": config.training.seed,
-        "workers": trainer.workers,
+        "workers": trainer.descent.plan.workers,
         **({"ranks": trainer.ranks.size} if trainer.ranks.size > 1 else {}),
-        "plan": trainer.plan.as_dict(),
+        "plan": trainer.descent.plan.as_dict(),
         "epochs": trainer.epoch,
         "epochs_requested": config.training.epochs,
         "finished": finished,

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
-from difflogic.config import Config
-from difflogic.engine.workers import Workers
-from difflogic.evaluation.exactness import Plan, is_deterministic
+from difflogic.circuit.soft_circuit import SoftCircuit
+from difflogic.config.models import Config
+from difflogic.config.problem import Problem
+from difflogic.evaluation.exactness import Plan, answer_about, is_deterministic
 from difflogic.evaluation.scene import Streams
 from difflogic.model.model import Model
+from difflogic.proof.answer import Answer
 from difflogic.run.measures import StepResult
 from difflogic.search.corrector import Corrector
-from difflogic.search.finisher import AnyFinisher, Correction, Finished, Finisher
-from difflogic.search.footprint import ROUND
+from difflogic.search.finisher import AnyFinisher, Certify, Correction, Finished, Finisher
+from difflogic.search.footprint import ROUND, search_bytes
 from difflogic.search.polish import Polished
 from difflogic.search.rewirer import Rewirer
 from difflogic.search.sensitivity import GradientSensitivity
@@ -24,20 +27,25 @@ from difflogic.search.toughness import Toughness
 from difflogic.search.walk import OnProgress
 from difflogic.system.array_types import Array
 from difflogic.system.callbacks import ignore
+from difflogic.system.errors import ConfigError
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.system.streams import Purpose
-from difflogic.tasks import Task
 from difflogic.training.best import BestCircuit
 from difflogic.training.compiling import Compilation
-from difflogic.training.sampling import Samples, staged
-from difflogic.training.trainer import Attempt, Descent
+from difflogic.training.learner import MakeLearner
+from difflogic.training.optimizer import Learned
+from difflogic.training.trainer import Descent
 
 if TYPE_CHECKING:
     from difflogic.gpu.fleet import Fleets
 
 
-class Trainer(Descent):
-    """Trains a model, and searches for an exact circuit as often as [finishing] says."""
+class Trainer:
+    """Trains a model, and searches for an exact circuit as often as [finishing] says.
+
+    Use it in a `with`, which keeps the workers' threads alive. The configuration alone determines a
+    run.
+    """
 
     def __init__(
         self,
@@ -46,24 +54,55 @@ class Trainer(Descent):
         ranks: Ranks = ALONE,
         fleets: Fleets | None = None,
     ) -> None:
-        super().__init__(config, model, ranks, fleets)
-        self._best = BestCircuit(config, self.first_model.logits.T)
-        self._compilation = Compilation(config, self.plan, ranks.leads)
+        """Start from `model`, or from an untrained one wired from the configuration's seed.
+
+        If the configuration names a saved model, `model` must be that model, since starting over
+        goes back to it; raises ConfigError without it. With several `ranks`, each has a trainer,
+        and all take every step together. Runs on a GPU may share `fleets`.
+        """
+        if config.run.start_sha256 is not None and model is None:
+            raise config.missing_start
+        self.config, self.ranks, problem = config, ranks, config.problem
+        self.first_model = model or Model.create(config)
+        """The model that the run begins with."""
+        learner, netlist = learner_of(problem, ranks, fleets), self.first_model.netlist
+        self.descent = Descent(
+            problem, self.first_model, learner, ranks, search_bytes(problem, netlist)
+        )
+        self.phases = self.descent.phases
+        self._best = BestCircuit(problem, self.first_model.logits.T)
+        self._compilation = Compilation(config, self.descent.plan, ranks.leads)
+        self._finishing: tuple[tuple[int, int], AnyFinisher | None] | None = None
+        self._model: tuple[SoftCircuit, Model] | None = None
         self.on_search_progress: OnProgress = ignore
         """Called often during a search for an exact circuit; may be replaced."""
 
-    def _finished(self, result: StepResult, samples: Samples) -> StepResult:
+    def __enter__(self) -> Self:
+        self.descent.__enter__()
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        self.descent.__exit__(*raised)
+
+    def step(
+        self, starts: npt.ArrayLike | None = None, targets: npt.ArrayLike | None = None
+    ) -> StepResult:
+        """Train for one epoch, as `Descent.step` does; then search if it is time to."""
+        descent, stage = self.descent, self.descent.stage
+        result = descent.step(starts, targets)
+        if descent.stage != stage:
+            self._best.forget()
         if not self._best.is_due(self.epoch):
             return result
-        stage = self.stage
-        with self.phases("finish"):
-            result = replace(result, finished=self._finish())
+        stage = descent.stage
+        result = replace(result, finished=self.search())
         # Show the exact circuit, unless it belongs to a later stage, which has other starts.
-        if self.exact_epoch == self.epoch and self.stage == stage and self.ranks.leads:
+        if self.exact_epoch == self.epoch and descent.stage == stage and self.ranks.leads:
+            assert descent.samples is not None, "a step drew them"
             if self.correction is not None:
-                shown = Corrector(self.result, self.task).run(self.result, samples.starts)[0]
+                shown = Corrector.run(descent.task, self.result, descent.samples.starts)[0]
             else:
-                shown = self._last_states(self._trained.ops, samples)[0].copy()
+                shown = descent.last_states(self._trained.ops, descent.samples)[0].copy()
             result = replace(result, hard_state=shown)
         return result
 
@@ -82,43 +121,48 @@ class Trainer(Descent):
 
         Once a stage is solved, the next one begins from its circuit, which often solves it too.
         """
+        descent = self.descent
         # Ranks on other processors may differ in the last bits; a search needs equal ones.
-        self.ranks.broadcast(self._logits)
+        self.ranks.broadcast(descent.logits)
         epoch = max(1, self.epoch)  # `search` may come before the first step
         while True:
             finisher = self._finisher
             if finisher is None:
                 return None
-            found = self._best.update(finisher, self._logits, epoch, self.on_search_progress)
-            if self._best.exact_epoch is None or self.stage == len(self._stages) - 1:
+            found = self._best.update(finisher, descent.logits, epoch, self.on_search_progress)
+            if self._best.exact_epoch is None or descent.stage == len(descent.stages) - 1:
                 return found
             assert self._best.logits is not None
-            self._learned.load(self._best.logits)
-            self._go_to(self._attempt.number, self.stage + 1)
-            ops = self._logits.argmax(axis=0).astype(np.uint8)
-            following = self._finisher if self._stages[self.stage].damages else None
+            descent.enter_stage(descent.stage + 1, self._best.logits)
+            self._best.forget()
+            ops = descent.logits.argmax(axis=0).astype(np.uint8)
+            following = self._finisher if descent.stages[descent.stage].damages else None
             if following is not None and not following.verify(ops)[0]:
                 # A circuit that only stays is far from healing: a search would cost much in vain.
                 return found
 
     @property
+    def _finisher(self) -> AnyFinisher | None:
+        """What makes circuits of this attempt exact for this stage; None without searches."""
+        descent = self.descent
+        place = descent.attempt, descent.stage
+        if self._finishing is None or self._finishing[0] != place:
+            made = None
+            if self.config.finishing.every:
+                task, start = descent.stages[descent.stage], descent.circuit_of(descent.attempt - 1)
+                problem, workers = self.config.problem.of(task), descent.plan.workers
+                leads_on = descent.stage < len(descent.stages) - 1
+                made = make_finisher(start, problem, workers, self._certify, leads_on)
+            self._finishing = place, made
+        return self._finishing[1]
+
+    def _certify(self, circuit: SoftCircuit) -> Answer:
+        return answer_about(self._model_of(circuit))
+
+    @property
     def may_search(self) -> bool:
         """Whether the next step searches."""
         return self._best.is_due(self.epoch + 1)
-
-    def _make_attempt(self, attempt: int) -> Attempt:
-        made = super()._make_attempt(attempt)
-        self._finisher: AnyFinisher | None = None
-        if self.config.finishing.every:
-            workers = Workers(self.plan.workers)
-            self._finisher = make_finisher(made.start, self._stages[self.stage], workers)
-            made.threads.append(workers)
-        return made
-
-    def _go_to(self, attempt: int, stage: int = 0) -> None:
-        if stage != self.stage:
-            self._best.forget()
-        super()._go_to(attempt, stage)
 
     # Compiling
 
@@ -131,7 +175,7 @@ class Trainer(Descent):
         """Compile or load the kernels; return the seconds it took. Does not change the training."""
         before = self.phases.timed
         with self.phases("compilation"):
-            self._compilation.compile(self.engine.netlist, self._logits)
+            self._compilation.compile(self.first_model.netlist, self.descent.logits)
         return self.phases.timed - before
 
     # The state of the run
@@ -141,18 +185,35 @@ class Trainer(Descent):
 
         The configuration determines names, shapes and types.
         """
-        return {**super().state(), **self._best.state()}
+        return {**self.descent.state(), **self._best.state()}
 
     def restore(self, state: Mapping[str, Array]) -> None:
         """Go back to `state`, bit for bit."""
-        super().restore(state)
+        self.descent.restore(state)
         self._best.restore(state)
+
+    @property
+    def epoch(self) -> int:
+        """Number of finished epochs."""
+        return self.descent.epoch
+
+    @property
+    def model(self) -> Model:
+        """A copy of the current model; further steps do not change it."""
+        return self._model_of(self.descent.circuit)
 
     @property
     def result(self) -> Model:
         """The model that the run saves: the best one found by a search, or else the current one."""
         finisher = None if self.exact_epoch is None else self._finisher
-        return self._trained if finisher is None else finisher.complete(self._trained)
+        found = self._trained
+        return self._model_of(found if finisher is None else finisher.complete(found))
+
+    def _model_of(self, circuit: SoftCircuit) -> Model:
+        """Return a circuit with its configuration; the same object for the last one."""
+        if self._model is None or self._model[0] is not circuit:
+            self._model = circuit, Model.of(circuit, self.first_model.config)
+        return self._model[1]
 
     @property
     def correction(self) -> Correction | None:
@@ -164,19 +225,18 @@ class Trainer(Descent):
         return finisher.correction
 
     @property
-    def _trained(self) -> Model:
+    def _trained(self) -> SoftCircuit:
         logits, attempt = self._best.logits, self._best.attempt
         if logits is None:
-            return self.model
+            return self.descent.circuit
         # A run is saved every few seconds, so reuse the wiring of the current attempt.
-        current = self._attempt
-        start = current.start if attempt == current.number else self._first_model_of(attempt)
-        return replace(start, logits=np.ascontiguousarray(logits.T))
+        start = self.descent.circuit_of(attempt)
+        return SoftCircuit(start.layers, np.ascontiguousarray(logits.T))
 
     @property
     def result_attempt(self) -> int:
         """The attempt that found the result, from 1."""
-        return self.attempt if self._best.logits is None else self._best.attempt + 1
+        return self.descent.attempt if self._best.logits is None else self._best.attempt + 1
 
     @property
     def exact_epoch(self) -> int | None:
@@ -194,6 +254,25 @@ class Trainer(Descent):
         return self.exact_epoch is not None or self.epoch >= self.config.training.epochs
 
 
+def learner_of(problem: Problem, ranks: Ranks, fleets: Fleets | None) -> MakeLearner:
+    """Return what learns on [parallel] device; runs on a GPU may share `fleets`.
+
+    Raises ConfigError if the GPU cannot train the run.
+    """
+    training = problem.training
+    if problem.parallel.device == "cpu":
+        return lambda logits: Learned(logits, training)
+    if training.precision != "float32":
+        raise ConfigError("[training] precision: a GPU computes in float32: use --device cpu")
+    if ranks.size > 1:
+        raise ConfigError("[parallel] device: ranks share the work of processors: use --device cpu")
+    if problem.task.has_loss():
+        raise ConfigError("[task] kind: a GPU computes no loss of a task's own: use --device cpu")
+    from difflogic.gpu.learned import DeviceLearned
+
+    return lambda logits: DeviceLearned(logits, training, fleets)
+
+
 def compile_kernels(config: Config, warm_up: Callable[[Trainer], object] = Trainer.warm_up) -> None:
     """Compile the kernels for `config` here, unless they are compiled.
 
@@ -205,27 +284,30 @@ def compile_kernels(config: Config, warm_up: Callable[[Trainer], object] = Train
             warm_up(trainer)
 
 
-def make_finisher(start: Model, task: Task, workers: Workers) -> AnyFinisher:
-    """Return what makes circuits exact for a stage, `task`; they are wired like `start`.
+def make_finisher(
+    start: SoftCircuit, problem: Problem, workers: int, certify: Certify, leads_on: bool = False
+) -> AnyFinisher:
+    """Return what makes circuits exact for a stage; they are wired like `start`.
 
-    The configuration of `start` is the run's: a corrected or rewired circuit keeps it.
+    `leads_on` says whether another stage follows.
+    `certify` answers what the stage's task asks of a circuit, which may have been rebuilt.
     """
-    if start.config.places is not None:
-        return Corrector(start, task)
-    config, netlist = staged(start.config, task), start.netlist
-    leads_on = task.section != start.config.task
-    checks = replace(_plan_of_checks(config, task), leads_on=leads_on)
+    task, settings, netlist = problem.task, problem.finishing, start.netlist
+    if problem.architecture.fixed is not None:
+        return Corrector(start, task, certify)
+    checks = replace(_plan_of_checks(problem), leads_on=leads_on)
     toughness = None
-    if config.finishing.tough and task.lessons is not task:
-        toughness = Toughness(netlist, task, config.training.seed)
-        if config.finishing.polish:
-            return Rewirer(start, checks, toughness, workers)
-    sensitivity = GradientSensitivity(netlist, checks, config.automaton.steps)
-    return Finisher(netlist, checks, config.finishing, sensitivity, toughness)
+    if settings.tough and task.lessons is not task:
+        toughness = Toughness(netlist, task, problem.training.seed)
+        if settings.polish:
+            return Rewirer(start, problem, checks, toughness, workers, certify)
+    sensitivity = GradientSensitivity(netlist, checks, task.automaton.steps)
+    return Finisher(netlist, checks, settings, sensitivity, toughness)
 
 
-def _plan_of_checks(config: Config, task: Task) -> Plan:
-    streams = Streams(config.training.seed, Purpose.CHECK_START, Purpose.CHECK_MASK)
+def _plan_of_checks(problem: Problem) -> Plan:
+    task = problem.task
+    streams = Streams(problem.training.seed, Purpose.CHECK_START, Purpose.CHECK_MASK)
     if task.whole is not task:
         plan = Plan.of_task(task, ROUND, streams)
         return replace(plan, proved=plan.proved or task.whole)

@@ -15,6 +15,7 @@ from difflogic.run.metrics import MetricsRow
 from difflogic.run.opened_run import OpenedRun
 from difflogic.run.run_directory import RunDirectory
 from difflogic.run.start_model import StartModel
+from difflogic.search.footprint import search_bytes
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.cancelling import cancelling
 from difflogic.system.errors import RunDirectoryError, TrainingError
@@ -102,12 +103,15 @@ class Session(OpenedRun):
         model = self.model
         if self.is_new:
             model = model or Model.create(self.config)
-            self.begin(str(RankPlan.of(self.config, model.netlist, self._ranks).plan))
+            problem, netlist = self.config.problem, model.netlist
+            size = search_bytes(problem, netlist)
+            self.begin(str(RankPlan.of(problem, netlist, self._ranks, search_bytes=size).plan))
         trainer = Trainer(self.for_trainer, model, self._ranks, self._fleets)
         self._trainer = self._stack.enter_context(trainer)
         # Find mistakes in a task's own code before hours of training.
-        trainer.task.find_cases()
-        trainer.task.find_lasting_target()
+        task = trainer.descent.task
+        task.find_cases()
+        task.find_lasting_target()
         if self.is_new:
             self._note_lost_logits()
         elif (found := self.resume(trainer.state())) is not None:
@@ -116,7 +120,7 @@ class Session(OpenedRun):
 
     def _note_lost_logits(self) -> None:
         """Report if a new run cannot use all logits of its start model."""
-        conformed, gates = self.trainer.conformed_gates
+        conformed, gates = self.trainer.descent.conformed_gates
         if conformed and self.start is not None:
             self._on_message(
                 f"{self.start.name}: {conformed} of {gates} gates do not have the form "

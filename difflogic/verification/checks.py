@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, cast
@@ -19,6 +20,7 @@ from difflogic.engine import oracle
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.rollout import Engine
 from difflogic.engine.sharing import SEQUENTIAL, Sharing, Strategy
+from difflogic.model.model import Model
 from difflogic.run.measures import StepResult
 from difflogic.run.metrics import MetricsRow
 from difflogic.run.run_directory import RunDirectory
@@ -26,11 +28,13 @@ from difflogic.system.array_types import Array
 from difflogic.system.machine import cpu_count
 from difflogic.system.quantities import counted
 from difflogic.system.streams import Purpose, stream
-from difflogic.tasks import Sample, Task, make_task, task_class
+from difflogic.tasks import Sample, Task, task_class
+from difflogic.training.optimizer import Learned
 from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.sampling import draw_loss_steps, draw_samples
 from difflogic.training.searching import Trainer
 from difflogic.training.session import Session, execute
+from difflogic.training.trainer import Descent
 from difflogic.verification.case import Case, awkward_cases, case_of, hard_cases, uneven_run
 from difflogic.verification.deviation import (
     DIFFERENCE_TOLERANCE,
@@ -202,15 +206,16 @@ def trainer_agrees_with_the_reference(config: Config) -> Iterator[Deviation]:
     double = config.with_sections(
         training={"precision": "float64", "batch": SAMPLES}, automaton={"steps": 2}
     )
-    reference = ReferenceTrainer(double)
+    problem, first = double.problem, Model.create(double)
+    problem = problem.of(cast(Task, OwnTargets(problem.task.stages[0].lessons)))
+    reference = ReferenceTrainer(problem, first)
     where = f"{config.name}, {SAMPLES} samples, 2 steps, {epochs} epochs"
-    with Trainer(double) as trainer:
-        trainer.task = reference.task = cast(Task, OwnTargets(trainer.task))
+    with Descent(problem, first, partial(Learned, training=double.training)) as descent:
         for _ in range(epochs):
-            found, expected = trainer.step(), reference.step()
+            found, expected = descent.step(), reference.step()
         loss = abs(found.soft_loss - expected.soft_loss) / expected.soft_loss
         hard = abs((found.hard_loss or 0.0) - (expected.hard_loss or 0.0))
-        logits = relative(trainer.model.logits, reference.model.logits)
+        logits = relative(descent.circuit.logits, reference.circuit.logits)
     yield Deviation("soft loss, float64", "reference trainer", where, loss, KERNEL_TOLERANCE)
     yield Deviation("hard loss", "reference trainer", where, hard, EXACT)
     yield Deviation("logits, float64", "reference trainer", where, logits, TRAINED_TOLERANCE)
@@ -225,6 +230,14 @@ class OwnTargets:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._task, name)
 
+    @property
+    def stages(self) -> tuple[OwnTargets, ...]:
+        return (self,)
+
+    @property
+    def lessons(self) -> OwnTargets:
+        return self
+
     def draw_numbered(self, seed: int, purpose: Purpose, epoch: int, numbers: range) -> Sample:
         """Return the task's starts, with random targets."""
         starts, targets = self._task.draw_numbered(seed, purpose, epoch, numbers)
@@ -238,16 +251,17 @@ class OwnTargets:
 def samples_come_from_their_streams(config: Config) -> Iterator[Deviation]:
     """Compare what whole epochs draw with samples drawn one by one from their streams."""
     short = config.with_sections(training={"batch": SAMPLES}, automaton={"steps": 2})
-    task, training, rate = make_task(short), short.training, short.automaton.fire_rate
+    problem, training, rate = short.problem, short.training, short.automaton.fire_rate
+    task = problem.task
     later, shape = training.later_steps, (short.task.height, short.task.width)
     worst: dict[str, float] = {}
     for epoch in range(EPOCHS):
         if later and not task.has_loss():
             rng = stream(training.seed, Purpose.LATER_STEP, epoch)
             expected = np.array([2, 2 + rng.integers(1, later + 1)])
-            difference = distance(np.array(draw_loss_steps(task, short, epoch)), expected)
+            difference = distance(np.array(draw_loss_steps(problem, epoch)), expected)
             worst["loss step"] = max(worst.get("loss step", 0.0), difference)
-        starts, targets, masks, _ = draw_samples(task, short, epoch)
+        starts, targets, masks, _ = draw_samples(problem, epoch)
         for number in range(SAMPLES):
             start, target = task.draw(stream(training.seed, Purpose.START, epoch, number))
             found = {"start": (starts[number], start), "target": (targets[number], target)}

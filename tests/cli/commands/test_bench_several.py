@@ -29,8 +29,8 @@ def test_unequal_rows_fail(bench, monkeypatch):
     step = Trainer.step
 
     def wrong(trainer):
-        if trainer.plan.sharing.strategy == "samples":
-            trainer._logits[0, 0] += 1e-3
+        if trainer.descent.plan.sharing.strategy == "samples":
+            trainer.descent.logits[0, 0] += 1e-3
         return step(trainer)
 
     monkeypatch.setattr(Trainer, "step", wrong)

@@ -12,7 +12,6 @@ from difflogic.library.training import train
 from difflogic.search.rectification import can_rectify
 from difflogic.tasks import make_task
 from difflogic.training import searching
-from difflogic.training.sampling import staged
 from tests.difflogic.training.tiny import growing, tiny
 
 RECTIFY = "finishing.rectify=9"
@@ -86,7 +85,7 @@ def test_sweep_warns_once(tmp_path):
 def test_warning_agrees_with_the_search(name):
     config = load_config(name)
     task = make_task(config).stages[0]
-    plan = searching._plan_of_checks(staged(config, task), task)
+    plan = searching._plan_of_checks(config.problem.of(task))
     can = can_rectify(replace(plan.scene, at=plan.decisive), plan.exhaustive or plan.starts == 1)
     assert (why_not_rectify(config) is None) == can
 

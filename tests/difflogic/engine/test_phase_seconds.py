@@ -38,7 +38,7 @@ def processor_clock():
 def slowed(plain, which):
     def slow(worker, *arguments):
         if worker == which:
-            while not trainer.engine._crew._control[teams.ARRIVED]:
+            while not trainer.descent.engine._crew._control[teams.ARRIVED]:
                 time.sleep(0.001)
             # The other worker is at the barrier: its next turn there comes after its look at the
             # clock.
@@ -56,9 +56,9 @@ teams.yield_thread = lambda: waits.set() or time.sleep(0)
 training.loss_share = slowed(training.loss_share, 1)
 overrides = ["task.height=16", "task.width=16", "automaton.steps=2", "training.batch=2"]
 with Trainer(tiny("parallel.workers=2", f"parallel.strategy={way}", *overrides)) as trainer:
-    assert trainer.plan.workers == 2
+    assert trainer.descent.plan.workers == 2
     trainer.step()
-    print(json.dumps([trainer.phases.seconds, trainer.engine._batch.clock.tolist()]))
+    print(json.dumps([trainer.phases.seconds, trainer.descent.engine._batch.clock.tolist()]))
 """
 
 
@@ -100,7 +100,7 @@ def test_waiting_for_a_late_worker_or_a_core_does_not_count_as_busy(way, preempt
 def test_a_worker_that_is_not_awake_yet_or_is_done_waits(monkeypatch, parts, first, last):
     overrides = ("parallel.workers=2", "parallel.strategy=samples", "training.batch=2")
     with Trainer(tiny(*overrides)) as trainer:
-        engine, clock = trainer.engine, trainer.engine._batch.clock
+        engine, clock = trainer.descent.engine, trainer.descent.engine._batch.clock
 
         def run(kernel, calls):
             clock[:] = 0.0

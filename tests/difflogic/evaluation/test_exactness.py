@@ -64,7 +64,7 @@ def test_only_starts_that_training_never_drew_are_held_out(name, epochs, most, m
     drawn = {
         start.tobytes()
         for epoch in range(min(epochs, -(-most // 20)))
-        for start in draw_samples(task, config, epoch)[0]
+        for start in draw_samples(config.problem, epoch)[0]
     }
     starts, _ = draw_batch(task, config.training.seed, 0, 64, Purpose.HELD_OUT_START)
     seen = sum(start.tobytes() in drawn for start in starts)

@@ -59,7 +59,7 @@ def randomized(config, seed=0):
 
 def gradients(trainer):
     """Return the device's gradients of the last step, (parameters, 4)."""
-    fleet, run = trainer._learned._at
+    fleet, run = trainer.descent.learned._at
     parameters = fleet.shape.parameters
     return fleet.read("sums", run, "GRADIENT", 4 * parameters).reshape(parameters, 4)
 
@@ -67,9 +67,9 @@ def gradients(trainer):
 def expected(config, state, epoch=0):
     """Return the oracle's loss and dL/d(coefficients) of an epoch."""
     trainer = Trainer(config)
-    task, netlist = trainer.task, trainer.model.netlist
-    starts, targets, masks, _ = draw_samples(task, config, epoch)
-    loss_steps, channels = draw_loss_steps(task, config, epoch), list(task.loss_channels)
+    task, netlist = trainer.descent.task, trainer.model.netlist
+    starts, targets, masks, _ = draw_samples(config.problem, epoch)
+    loss_steps, channels = draw_loss_steps(config.problem, epoch), list(task.loss_channels)
     boundary = config.automaton.boundary
     soft = gates.mix(gates.softmax(state["logits"].T.astype(np.float64)))
     total, loss = np.zeros_like(soft), 0.0

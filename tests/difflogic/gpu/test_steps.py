@@ -171,7 +171,7 @@ def test_a_mutant_is_caught(name):
         wrong = [
             found.soft_loss != pytest.approx(loss, rel=1e-5),
             relative(gradients(trainer), wanted) > 1e-4,
-            (trainer._learned.ops != state["logits"].argmax(axis=0)).any(),
+            (trainer.descent.learned.ops != state["logits"].argmax(axis=0)).any(),
         ]
         assert any(wrong)
 
@@ -189,7 +189,7 @@ def test_numbers_that_are_not_finite_end_the_run():
 def test_a_lost_device_is_reported_with_what_to_do():
     with on_gpu(tiny().without_searches(), Fleets(1)) as trainer:
         trainer.step()
-        trainer._learned._at[0]._device.destroy()
+        trainer.descent.learned._at[0]._device.destroy()
         with pytest.raises(TrainingError, match=r"lost.* --resume RUN --device cpu"):
             trainer.step()
 
@@ -205,6 +205,6 @@ def test_a_stage_with_another_grid_keeps_what_was_learned():
     for make in (Trainer, on_gpu):
         with make(config) as trainer:
             losses = [trainer.step().soft_loss for _ in range(2)]
-            trainer._go_to(0, stage=1)
+            trainer.descent._go_to(0, stage=1)
             found.append(losses + [trainer.step().soft_loss for _ in range(2)])
     assert found[1] == pytest.approx(found[0], rel=1e-4)

@@ -32,10 +32,10 @@ def test_an_interrupted_run_is_saved_and_resumes_to_the_same_bits(tmp_path, with
 
     draw = trainer.draw_samples
 
-    def interrupted(task, config, epoch):
+    def interrupted(problem, epoch):
         if epoch == 3 and within == "in a step":
             signal.raise_signal(signal.SIGINT)
-        return draw(task, config, epoch)
+        return draw(problem, epoch)
 
     monkeypatch.setattr(trainer, "draw_samples", interrupted)
     with pytest.raises(KeyboardInterrupt):

@@ -80,7 +80,7 @@ def test_learning_and_searching_leave_the_counters_alone_and_any_start_ends_in_t
         while not trainer.done:
             trainer.step()
         assert trainer.exact_epoch is not None
-        model, target = trainer.result, trainer._stages[-1].target
+        model, target = trainer.result, trainer.descent.stages[-1].target
     np.testing.assert_array_equal(model.ops[fixed], trainer.first_model.ops[fixed])
     start = np.random.default_rng(0).integers(0, 2, (made.automaton.channels, 11, 13), np.uint8)
     states = oracle.rollout(model.netlist, gates.one_hot(model.ops), start, 16, "zero")

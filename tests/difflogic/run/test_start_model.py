@@ -97,8 +97,8 @@ def test_starting_over_goes_back_to_the_model(source):
     with Trainer(settings, model) as trainer:
         for _ in range(4):
             trainer.step()
-        assert trainer._attempt.number == 1
-        np.testing.assert_array_equal(trainer.engine.netlist.a, model.netlist.a)
+        assert trainer.descent._attempt.number == 1
+        np.testing.assert_array_equal(trainer.descent.engine.netlist.a, model.netlist.a)
         after = trainer.model.logits
         state = trainer.state()
     # One step of AdamW's first changes no logit by more than the learning rate.
@@ -106,11 +106,11 @@ def test_starting_over_goes_back_to_the_model(source):
     assert (after != model.logits).any()
     with Trainer(settings, model) as trainer:
         trainer.restore(state)
-        np.testing.assert_array_equal(trainer.engine.netlist.a, model.netlist.a)
-    reference = ReferenceTrainer(settings, model)
+        np.testing.assert_array_equal(trainer.descent.engine.netlist.a, model.netlist.a)
+    reference = ReferenceTrainer(settings.problem, model)
     for _ in range(4):
         reference.step()
-    np.testing.assert_allclose(reference.model.logits, after, atol=1e-3)
+    np.testing.assert_allclose(reference.circuit.logits, after, atol=1e-3)
 
 
 def test_other_sizes_are_refused(source):

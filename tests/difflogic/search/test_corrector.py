@@ -38,8 +38,8 @@ def test_a_corrected_circuit_shows_noise_from_any_start(height, width, second, t
     picture = noise(height, width, seed=height, second=second)
     made = counting(picture)
     model = garbled(Model.create(made), width)
-    found = Corrector(model, make_task(made).stages[0]).correct(model)
-    found.model.save(tmp_path / "model.npz")
+    found = Corrector(model, make_task(made).stages[0], None).correct(model)
+    Model.of(found.circuit, made).save(tmp_path / "model.npz")
     saved = Model.load(tmp_path / "model.npz")
     rng, steps = np.random.default_rng(1), max(height, width) + 1
     channels = made.automaton.channels
@@ -76,7 +76,7 @@ def test_a_run_ends_with_a_correction_and_resumes_to_the_same_bits():
 def test_nothing_is_added_to_a_circuit_that_is_right():
     made = counting(Picture("blank", np.zeros((1, 5, 6), np.uint8)))
     model = Model.create(made)
-    corrector = Corrector(model, make_task(made).stages[0])
-    model = corrector.correct(model).model
+    corrector = Corrector(model, make_task(made).stages[0], None)
+    model = corrector.correct(model).circuit
     assert corrector.correct(model) is corrector.correct(model)
-    assert corrector.correct(model).model is model
+    assert corrector.correct(model).circuit is model

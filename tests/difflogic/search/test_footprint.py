@@ -9,12 +9,10 @@ from difflogic.config import load_config
 from difflogic.engine.bases import MOST_BYTES
 from difflogic.engine.hardware import Hardware
 from difflogic.engine.rollout import Engine
-from difflogic.engine.workers import Workers
 from difflogic.model.model import Model
 from difflogic.search.changes import Changes
 from difflogic.search.rectification import Rectifier
-from difflogic.tasks import make_task
-from difflogic.training.plan import ParallelPlan
+from difflogic.training.device_plan import plan_of
 from difflogic.training.searching import make_finisher
 from tests.difflogic.training.tiny import growing, tiny
 
@@ -60,11 +58,11 @@ def bytes_of(thing, seen=None):
 def test_a_search(config, starts):
     """All its buffers, with the most starts that it may face."""
     model = Model.create(config)
-    plan = ParallelPlan.for_model(config, replace(Hardware.here(), cores=2), model.netlist)
+    plan = plan_of(config, replace(Hardware.here(), cores=2), model.netlist)
     rollouts = plan.rollouts
     engine = Engine(model.netlist, rollouts.grid, rollouts.steps, plan.wave, sharing=plan.sharing)
     with engine:
-        finisher = make_finisher(model, make_task(config), Workers(1))
+        finisher = make_finisher(model, config.problem, 1, None)
         trial = finisher.trial(range(starts))
         candidates = Changes(trial, model.ops)._candidates
         assert candidates is not None
@@ -87,4 +85,4 @@ def test_a_search(config, starts):
 
 
 def test_no_search_takes_no_memory():
-    assert ParallelPlan.for_model(tiny("finishing.every=0")).search_bytes == 0
+    assert plan_of(tiny("finishing.every=0")).search_bytes == 0

@@ -10,11 +10,14 @@ import pytest
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import OPS
 from difflogic.circuit.grid import Walls
+from difflogic.circuit.soft_circuit import SoftCircuit
 from difflogic.config import load_config
 from difflogic.engine.hard import active_gates
 from difflogic.engine.workers import Workers
+from difflogic.evaluation.exactness import answer_about
 from difflogic.model.hardening import hard_circuit, netlist_of
 from difflogic.model.model import Model
+from difflogic.proof.answer import Answer
 from difflogic.proof.convergence import sets
 from difflogic.proof.convergence.planes import Board, Network
 from difflogic.search.limits import Limits
@@ -141,15 +144,18 @@ def test_a_tough_circuit_is_finished_by_a_smaller_one() -> None:
     """Of the rule by hand, in place of a trained circuit; one of noise is left."""
     config = load_config("checkerboard-tough", ["finishing.polish=65536"])
     start, task = rebuilt(Model.create(config), tough_checkerboard().circuit), make_task(config)
-    with Workers(1) as workers:
-        rewirer = make_finisher(start, task, workers)
-        assert isinstance(rewirer, Rewirer)
-        found = rewirer.finish(start.logits.T, np.random.default_rng(0))
-        polished = rewirer.polish(found, np.random.default_rng(0)).polished
-        made = rewirer.complete(start)
-        again = make_finisher(start, task, workers).complete(start)
-        noise = np.random.default_rng(1).random(start.logits.T.shape)
-        left = rewirer.finish(noise, np.random.default_rng(0))
+
+    def certify(circuit: SoftCircuit) -> Answer:
+        return answer_about(Model.of(circuit, config))
+
+    rewirer = make_finisher(start, config.problem, 1, certify)
+    assert isinstance(rewirer, Rewirer)
+    found = rewirer.finish(start.logits.T, np.random.default_rng(0))
+    polished = rewirer.polish(found, np.random.default_rng(0)).polished
+    made = rewirer.complete(start)
+    again = make_finisher(start, config.problem, 2, certify).complete(start)
+    noise = np.random.default_rng(1).random(start.logits.T.shape)
+    left = rewirer.finish(noise, np.random.default_rng(0))
     assert found.exact
     assert found.wrong_fresh == 0
     assert polished is not None

@@ -10,7 +10,7 @@ from difflogic.config import load_config
 from difflogic.run.measures import PHASES
 from difflogic.speed import benchmark, measurements
 from difflogic.speed.measurements import Comparison, measure, of_ways, of_workers
-from difflogic.training.plan import ParallelPlan
+from difflogic.training.device_plan import plan_of
 from difflogic.training.searching import Trainer
 from tests.difflogic.training.tiny import growing, tiny
 
@@ -44,7 +44,7 @@ def test_a_report_counts_the_work_of_a_step():
     assert report.share_of_peak == pytest.approx(report.limit / report.path.total.median)
     assert report.gate_rate == pytest.approx(report.gate_lanes / report.path.total.median)
     assert report.path.workers == 2
-    planned, found = ParallelPlan.for_model(report.config), report.as_dict()
+    planned, found = plan_of(report.config), report.as_dict()
     assert found["path"]["plan"]["bytes_per_worker"] == planned.bytes_per_worker
     assert found["path"]["plan"]["bytes_shared"] == planned.bytes_shared
     assert report.noise == report.path.total.median / report.path.total.minimum - 1

@@ -15,7 +15,7 @@ from difflogic.speed.measurements import (
     ratio,
 )
 from difflogic.system.errors import ConfigError
-from difflogic.training.plan import ParallelPlan
+from difflogic.training.device_plan import plan_of
 from tests.difflogic.training.tiny import tiny
 
 pytestmark = pytest.mark.thorough
@@ -56,7 +56,7 @@ def made_up(*steps, repeat=8):
     """Return rows of 1, 2, … workers with these step times, on a sound machine."""
     found = []
     for setting, seconds in zip(of_workers(CONFIG, range(1, len(steps) + 1)), steps, strict=True):
-        row = Measurement(setting, ParallelPlan.for_model(setting.config))
+        row = Measurement(setting, plan_of(setting.config))
         row.steps[:] = [seconds + 0.01 * turn for turn in range(repeat)]
         phases = ("backward", "hard", "optimizer", "waiting")
         row.phases = {phase: [0.5 * seconds] * repeat for phase in phases} | {"reduce": row.steps}

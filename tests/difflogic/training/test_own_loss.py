@@ -42,22 +42,22 @@ def own(tmp_path, source=LOSS, *overrides):
 @pytest.mark.parametrize("fire_rate", [1, 0.6])
 def test_the_trainer_agrees_with_the_reference(tmp_path, fire_rate):
     config = own(tmp_path, LOSS, f"automaton.fire_rate={fire_rate}")
-    reference = ReferenceTrainer(config)
+    reference = ReferenceTrainer(config.problem, Model.create(config))
     with Trainer(config) as trainer:
         for _ in range(3):
             found, expected = trainer.step(), reference.step()
             assert found.soft_loss == pytest.approx(expected.soft_loss, rel=1e-10)
             assert found.hard_loss == expected.hard_loss
-        np.testing.assert_allclose(trainer.model.logits, reference.model.logits, atol=1e-7)
+        np.testing.assert_allclose(trainer.model.logits, reference.circuit.logits, atol=1e-7)
 
 
 def test_the_gradient_is_a_finite_difference(tmp_path):
     config = own(tmp_path)
     model, task, rng = Model.create(config), make_task(config), np.random.default_rng(1)
     model.logits[:] += rng.normal(size=model.logits.shape)
-    starts, targets, *_ = draw_samples(task, config, 0)
-    reference = ReferenceTrainer(config, model)
-    logits = reference.model.logits
+    starts, targets, *_ = draw_samples(config.problem, 0)
+    reference = ReferenceTrainer(config.problem, model)
+    logits = reference.circuit.logits
 
     def loss(logits):
         coefficients = gates.mix(gates.softmax(logits))

@@ -15,7 +15,7 @@ from difflogic.engine.sharing import Strategy
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import parse_bytes
-from difflogic.training.plan import ParallelPlan
+from difflogic.training.device_plan import plan_of as plan_of_config
 from difflogic.training.searching import Trainer
 from tests.difflogic.training.tiny import tiny
 
@@ -24,7 +24,7 @@ NETLIST = Model.create(tiny()).netlist
 
 
 def plan_of(*overrides, machine=MACHINE):
-    return ParallelPlan.for_model(tiny(*overrides), machine, NETLIST)
+    return plan_of_config(tiny(*overrides), machine, NETLIST)
 
 
 @st.composite
@@ -132,7 +132,7 @@ def test_the_planned_bytes_are_allocated(overrides):
     config = tiny(*texts(overrides))
     with Trainer(config) as trainer:
         trainer.step()
-        engine, plan = trainer.engine, trainer.plan
+        engine, plan = trainer.descent.engine, trainer.descent.plan
         # The padding up to a cache line is not known in advance.
         slack = 64 * 20
         batch, crew = engine._batch, engine._crew
@@ -201,7 +201,7 @@ def test_available_memory_is_not_exceeded():
 )
 def test_plans_of_the_experiments(name, recipe, cores, workers, strategies, tasks, ceilings):
     machine = Hardware(cores=cores, memory=10**11)
-    plan = ParallelPlan.for_model(load_config(name, recipe=recipe), machine)
+    plan = plan_of_config(load_config(name, recipe=recipe), machine)
     assert plan.workers == workers
     assert list(plan.strategies) == strategies
     assert plan.tasks == tasks
@@ -223,10 +223,10 @@ def test_too_many_workers_give_warnings():
 def test_chunks_are_joined_and_one_core_has_one_worker():
     one = "parallel.tasks_per_worker=1", "task.width=64", "training.batch=1"
     cells = "parallel.workers=2", "parallel.strategy=cells"
-    joined = ParallelPlan.for_model(tiny(*cells, *one), Hardware(cores=4), NETLIST)
+    joined = plan_of_config(tiny(*cells, *one), Hardware(cores=4), NETLIST)
     assert (len(joined.chunks), joined.tiles_per_chunk) == (2, 3)
     config = tiny("parallel.workers=auto")
-    assert ParallelPlan.for_model(config, Hardware(cores=1), NETLIST).workers == 1
+    assert plan_of_config(config, Hardware(cores=1), NETLIST).workers == 1
 
 
 LONG = ("task.height=60", "task.width=60", "training.batch=40")
@@ -238,17 +238,17 @@ LONG = ("task.height=60", "task.width=60", "training.batch=40")
 @pytest.mark.parametrize("workers", ["4", "auto"])
 def test_the_memory_bounds_the_workers(workers, strategy, fitting):
     given = (*LONG, f"parallel.workers={workers}", f"parallel.strategy={strategy}")
-    plan = ParallelPlan.for_model(tiny(*given), Hardware(cores=4), NETLIST)
+    plan = plan_of_config(tiny(*given), Hardware(cores=4), NETLIST)
     assert plan.workers == 4
     budget = replace(plan, wave=plan.samples_per_group).at(fitting).bytes
     limited = tiny(*given, f"parallel.memory_budget={budget}B")
-    assert ParallelPlan.for_model(limited, Hardware(cores=4), NETLIST).workers == fitting
+    assert plan_of_config(limited, Hardware(cores=4), NETLIST).workers == fitting
 
 
 def test_fewer_samples_in_flight_keep_the_workers():
-    plan = ParallelPlan.for_model(tiny(*LONG, "parallel.workers=auto"), Hardware(cores=4), NETLIST)
+    plan = plan_of_config(tiny(*LONG, "parallel.workers=auto"), Hardware(cores=4), NETLIST)
     budget = replace(plan, wave=plan.samples_per_group).bytes
     limited = tiny(*LONG, "parallel.workers=auto", f"parallel.memory_budget={budget}B")
-    found = ParallelPlan.for_model(limited, Hardware(cores=4), NETLIST)
+    found = plan_of_config(limited, Hardware(cores=4), NETLIST)
     assert found.waves > 1
     assert found.workers == 4

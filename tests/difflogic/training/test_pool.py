@@ -33,8 +33,8 @@ def oracle_of(config, model):
 
 
 def samples_of(config, model, epochs=range(40)):
-    task, run = make_task(config), simulator_of(config, model)
-    return [sample for epoch in epochs for sample in draw_pool(task, config, epoch, run)]
+    problem, run = config.problem, simulator_of(config, model)
+    return [sample for epoch in epochs for sample in draw_pool(problem, epoch, run)]
 
 
 @pytest.mark.thorough
@@ -43,10 +43,10 @@ def samples_of(config, model, epochs=range(40)):
 )
 def test_the_oracle_and_the_simulator_draw_the_same(overrides):
     config = growing(*POOL, *overrides)
-    model, task = random_model(config, 3), make_task(config)
+    model, problem = random_model(config, 3), config.problem
     for epoch in range(8):
-        found = list(draw_pool(task, config, epoch, simulator_of(config, model)))
-        expected = list(draw_pool(task, config, epoch, oracle_of(config, model)))
+        found = list(draw_pool(problem, epoch, simulator_of(config, model)))
+        expected = list(draw_pool(problem, epoch, oracle_of(config, model)))
         # Twice as many if damage must grow back.
         assert len(found) == len(expected) == (6 if overrides else 3)
         for one, other in zip(found, expected, strict=True):
@@ -64,14 +64,14 @@ def test_states_come_from_the_rollout_after_the_training_step():
     samples = samples_of(config, model)
     assert {sample.start.tobytes() for sample in samples} == known
     assert {sample.step for sample in samples} == {1, 2, 3, 4}
-    assert pool_steps(config) == 4
+    assert pool_steps(config.problem) == 4
 
 
 def test_damaged_samples_take_longer():
     config = growing(*POOL, "task.heal=[2]")
     samples = samples_of(config, random_model(config, 3))
     assert {sample.step for sample in samples} == set(range(1, 8))
-    assert pool_steps(config) == 7
+    assert pool_steps(config.problem) == 7
     # Undamaged states come again and again, damaged ones in all places.
     assert len({sample.start.tobytes() for sample in samples}) > 20
 
@@ -94,11 +94,8 @@ def test_damage_that_does_not_grow_back_is_preferred(tries):
         state[channels] = target if start.tobytes() not in stubborn else 1 - target
         return state
 
-    samples = [
-        sample
-        for epoch in range(60)
-        for sample in draw_pool(make_task(config), config, epoch, heal)
-    ]
+    problem = config.problem
+    samples = [sample for epoch in range(60) for sample in draw_pool(problem, epoch, heal)]
     damaged = [sample.start.tobytes() for sample in samples if not sample.start.all()]
     assert len(damaged) > 50
     found = sum(start in stubborn for start in damaged)

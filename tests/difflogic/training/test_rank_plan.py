@@ -98,7 +98,7 @@ def test_ranks_get_every_sample_once_in_whole_groups(batch, size, side):
     netlist = NETLIST
     done = 0
     for ranks in (rank_of(rank, size) for rank in range(size)):
-        share = RankPlan.of(config, netlist, ranks)
+        share = RankPlan.of(config.problem, netlist, ranks)
         assert share.samples.start == done
         done = share.samples.stop
         assert share.samples.stop - share.samples.start <= share.plan.batch
@@ -147,7 +147,8 @@ def test_ranks_without_samples_or_cores_cause_a_warning(monkeypatch):
     def warnings(size, *overrides):
         config = load_config("checkerboard-small", ["parallel.workers=1", *overrides])
         ranks = rank_of(0, size)
-        return RankPlan.of(config, Model.create(config).netlist, ranks).warnings(config, ranks)
+        problem, netlist = config.problem, Model.create(config).netlist
+        return RankPlan.of(problem, netlist, ranks).warnings(problem, ranks)
 
     assert warnings(1) == warnings(2, "training.batch=2") == []
     (warning,) = warnings(3, "training.batch=1")

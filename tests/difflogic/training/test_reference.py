@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from difflogic.config import load_config
+from difflogic.model.model import Model
 from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.searching import Trainer
 from tests.difflogic.training.tiny import tiny
@@ -14,7 +15,7 @@ FOUR_NUMBERS = ["training.form=truth-table", "training.initial_logit=4"]
 
 
 def agree(config):
-    reference = ReferenceTrainer(config)
+    reference = ReferenceTrainer(config.problem, Model.create(config))
     with Trainer(config) as trainer:
         for _ in range(3):
             found, expected = trainer.step(), reference.step()
@@ -26,7 +27,7 @@ def agree(config):
             assert found.accuracy == pytest.approx(expected.accuracy)
             np.testing.assert_array_equal(found.hard_state, expected.hard_state)
         # AdamW magnifies rounding of small gradients.
-        np.testing.assert_allclose(trainer.model.logits, reference.model.logits, atol=1e-7)
+        np.testing.assert_allclose(trainer.model.logits, reference.circuit.logits, atol=1e-7)
 
 
 @pytest.mark.parametrize(

@@ -9,33 +9,31 @@ from tests.difflogic.training.tiny import tiny
 
 
 def test_by_default_the_loss_is_at_the_last_step_only():
-    config = load_config("checkerboard", ["automaton.steps=7"])
-    task = make_task(config)
-    assert {draw_loss_steps(task, config, epoch) for epoch in range(50)} == {(7,)}
+    problem = load_config("checkerboard", ["automaton.steps=7"]).problem
+    assert {draw_loss_steps(problem, epoch) for epoch in range(50)} == {(7,)}
 
 
 def test_each_epoch_draws_a_later_step():
-    config = load_config("checkerboard", ["automaton.steps=7", "training.later_steps=4"])
-    task = make_task(config)
-    drawn = [draw_loss_steps(task, config, epoch) for epoch in range(2000)]
+    problem = load_config("checkerboard", ["automaton.steps=7", "training.later_steps=4"]).problem
+    drawn = [draw_loss_steps(problem, epoch) for epoch in range(2000)]
     assert {steps[0] for steps in drawn} == {7}
     counts = np.bincount([steps[1] for steps in drawn])
     assert len(counts) == 12
     assert not counts[:8].any()
     # Five standard deviations of a binomial count.
     np.testing.assert_allclose(counts[8:], 500, atol=5 * np.sqrt(2000 * 0.25 * 0.75))
-    assert draw_loss_steps(task, config, 123) == drawn[123]
+    assert draw_loss_steps(problem, 123) == drawn[123]
     other = load_config(
         "checkerboard", ["automaton.steps=7", "training.later_steps=4", "training.seed=24"]
     )
-    assert [draw_loss_steps(task, other, epoch) for epoch in range(2000)] != drawn
+    assert [draw_loss_steps(other.problem, epoch) for epoch in range(2000)] != drawn
 
 
 def test_later_steps_do_not_change_earlier_masks():
     config = load_config("checkerboard-async")
     longer = load_config("checkerboard-async", ["training.later_steps=4"])
-    starts, targets, masks, _ = draw_samples(make_task(config), config, 5)
-    same_starts, same_targets, more_masks, _ = draw_samples(make_task(config), longer, 5)
+    starts, targets, masks, _ = draw_samples(config.problem, 5)
+    same_starts, same_targets, more_masks, _ = draw_samples(longer.problem, 5)
     assert more_masks.shape[1] == masks.shape[1] + 4
     np.testing.assert_array_equal(more_masks[:, :-4], masks)
     np.testing.assert_array_equal(same_starts, starts)

@@ -28,7 +28,7 @@ def short(*overrides):
 def run():
     """A trainer of a run that ended, and the stage after each epoch."""
     with Trainer(short()) as trainer:
-        return trainer, [trainer.stage for _ in steps(trainer, 10**9)]
+        return trainer, [trainer.descent.stage for _ in steps(trainer, 10**9)]
 
 
 @pytest.mark.thorough
@@ -37,13 +37,13 @@ def test_stages_follow_each_other(run):
     assert trainer.exact_epoch == trainer.epoch == len(stages)
     assert stages[0] == 0
     assert stages[-1] == 1
-    assert trainer.task.width == trainer.result.config.task.width == 2
+    assert trainer.descent.task.width == trainer.result.config.task.width == 2
     assert check(trainer.result)["exact"]
 
 
 def test_starting_over_goes_back_to_the_first_stage(run):
     trainer, stages = run
-    assert trainer.attempt > 1
+    assert trainer.descent.attempt > 1
     epochs = trainer.config.training.restart_every
     assert stages[epochs - 1] > 0
     assert stages[epochs] == 0
@@ -55,4 +55,4 @@ def test_a_run_resumes_in_its_stage(run):
     until = next(epoch for epoch, stage in enumerate(stages, 1) if stage == 1)
     first, second = resumed(short(), until)
     assert first.epoch == second.epoch == trainer.epoch
-    assert second.stage == 1
+    assert second.descent.stage == 1

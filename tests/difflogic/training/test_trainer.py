@@ -1,4 +1,5 @@
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,8 +11,10 @@ from difflogic.model.model import Model
 from difflogic.run.measures import PHASES
 from difflogic.system.errors import ConfigError, TrainingError
 from difflogic.tasks import Task
+from difflogic.training.optimizer import Learned
 from difflogic.training.sampling import draw_samples
 from difflogic.training.searching import Trainer
+from difflogic.training.trainer import Descent
 from tests.difflogic.training.tiny import resumed, tiny, trained
 
 FOUR_NUMBERS = (
@@ -68,13 +71,15 @@ def test_infinite_numbers_end_the_run(value):
     # A gate that outputs `value`: what a logit of NaN makes of it, or a state that overflows.
     broken = model.logits.copy()
     broken[-1] = value if value != 1e30 else broken[-1]
-    with Trainer(config, replace(model, logits=broken)) as trainer:
-        if value == 1e30:
-            trainer.task = Huge(trainer.task)
+    problem = config.problem
+    if value == 1e30:
+        problem = problem.of(Huge(problem.task))
+    learner = partial(Learned, training=config.training)
+    with Descent(problem, replace(model, logits=broken), learner) as descent:
         with pytest.raises(TrainingError, match=r"epoch 1: .* \[training\] learning_rate"):
-            trainer.step()
-        assert trainer.epoch == 0
-        np.testing.assert_array_equal(trainer.model.logits, broken)
+            descent.step()
+        assert descent.epoch == 0
+        np.testing.assert_array_equal(descent.circuit.logits, broken)
 
 
 class Huge(Task):
@@ -101,7 +106,7 @@ def test_an_own_batch_trains_like_the_tasks():
     config = tiny("training.batch=3", "automaton.fire_rate=0.5")
     with Trainer(config) as one, Trainer(config) as other:
         for epoch in range(3):
-            starts, targets, *_ = draw_samples(one.task, config, epoch)
+            starts, targets, *_ = draw_samples(config.problem, epoch)
             expected = one.step()
             found = other.step(starts.astype(float), targets.tolist())
             assert found.soft_loss == expected.soft_loss

@@ -68,8 +68,8 @@ def change_gradients(monkeypatch, change):
 
 @pytest.mark.thorough
 def test_levers_that_depend_on_the_workers_are_found(monkeypatch):
-    def depends(task, config, epoch, number, run):
-        sample = right(task, config, epoch, number, run)
+    def depends(problem, epoch, number, run):
+        sample = right(problem, epoch, number, run)
         return sample._replace(target=sample.target + 1e-6 * next(calls))
 
     right, calls = trainer.draw_pool_sample, iter(range(10**6))

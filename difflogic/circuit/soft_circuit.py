@@ -1,0 +1,45 @@
+"""A circuit while it learns: its wiring, and the logits of each gate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.circuit import gates
+from difflogic.circuit.netlist import Netlist, WiredLayers, flatten
+from difflogic.system.errors import ConfigError
+
+Logits = npt.NDArray[np.float32] | npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class SoftCircuit:
+    """Wired layers, and the logits of each gate.
+
+    `logits`, float32 or float64 of shape (parameters, 16), are not copied. Raises ConfigError if
+    the parts do not fit together.
+    """
+
+    layers: WiredLayers
+    logits: Logits
+
+    def __post_init__(self) -> None:
+        expected = (self.layers.architecture.parameters, gates.OPS)
+        if self.logits.shape != expected or self.logits.dtype not in (np.float32, np.float64):
+            raise ConfigError(
+                f"logits need shape {expected} and type float32 or float64, not "
+                f"{self.logits.shape} and {self.logits.dtype}"
+            )
+
+    @cached_property
+    def netlist(self) -> Netlist:
+        """The circuit as a flat list of gates."""
+        return flatten(self.layers)
+
+    @property
+    def ops(self) -> npt.NDArray[np.uint8]:
+        """The most probable op of each parameter, shape (parameters,): the hard circuit."""
+        return gates.harden(self.logits)
