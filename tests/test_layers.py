@@ -19,7 +19,7 @@ BUDGETS = {
     "difflogic.engine.oracle": 1_440,
     "difflogic.formats": 4_120,
     "difflogic.inspection": 2_100,
-    "difflogic.library.exporting": 12_000,
+    "difflogic.library.exporting": 12_150,
     "difflogic.library.training": 31_500,
     "difflogic.proof": 6_250,
     "difflogic.simplification": 3_950,
