@@ -54,9 +54,7 @@ class Flood(Task):
     section: FloodSection
     stays = True
     start = "zeros"  # pages and simulations begin with walls, and the user paints passages
-    invitation = (
-        "Show channel 0 and paint passages, then one lit cell of channel 1, and press play."
-    )
+    invitation = "Light floods the passages of a maze. Show channel 0 to paint more of them."
 
     @property
     def rule(self) -> Rule:
@@ -102,7 +100,7 @@ class DeadEnds(Flood):
     """
 
     Section = DeadEndsSection
-    invitation = "Show channel 1 and paint a maze, then two marks in both channels, and press play."
+    invitation = "Dead ends of a maze go out; the ways between two marks stay. Paint more passages."
 
     @property
     def rule(self) -> Rule:

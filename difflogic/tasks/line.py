@@ -157,16 +157,18 @@ class Line(Task):
 
     @property
     def exhibit(self) -> Exhibit:
-        if self.machine is not None:
-            words = (
-                "Show channel 0 and paint a number, the lowest bit on the right, then channel 1. "
-                f"Show channel {self.loss_channels[0]}, and watch the carry run."
-            )
+        view: dict[str, Any] = {"brush": "ones", "size": 1, "width": 4 * self.width, "marks": False}
+        if self.machine is not None and self.machine.inputs == 2:
+            words = "Enter two numbers, and watch the carry run. The lowest bit is on the right."
+            view["numbers"] = [27, 15]
+        elif self.machine is not None:
+            words = "Press play; then paint a number of your own in channel 0, and play again."
         elif self.section.computes == "voting":
-            words = "Paint channel 0 for yes, channel 1 for no, both for an abstention; press play."
+            words = (
+                "Votes cancel. Channel 0 is yes, channel 1 no, both an abstention: paint your own."
+            )
         else:
-            words = "Show channel 0 and paint all cells, then some of channel 1, and press play."
-        view = {"brush": "ones", "size": 1, "width": 4 * self.width, "marks": False}
+            words = "They sort the ones of channel 1 to the right. Paint more of them, and watch."
         return Exhibit(words, view=view)
 
     @property

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.gates import READS, SYMBOLS, Op
@@ -18,6 +20,7 @@ from difflogic.run.settings import changed
 from difflogic.system.errors import ConfigError
 from difflogic.system.files import START
 from difflogic.system.quantities import counted
+from difflogic.tasks.base import Task
 from difflogic.tasks.parts import Exhibit
 from difflogic.view.reports import curves
 from difflogic.view.reports.source import Source
@@ -136,9 +139,26 @@ def op_table() -> list[dict[str, Any]]:
 
 
 def first_settings(automaton: Automaton, shown: Exhibit) -> dict[str, Any]:
-    """Return the page's settings when it opens."""
+    """Return the page's settings when it opens; `open` lets the page look for a start itself."""
     usual = {"speed": 8.0, "pauses": False, "marks": True, "brush": "erase", "size": 5}
-    return {"height": automaton.height, "width": automaton.width, **usual, **shown.view}
+    size = {"height": automaton.height, "width": automaton.width}
+    return {**size, **usual, "open": shown == Exhibit(), **shown.view}
+
+
+def example(task: Task, automaton: Automaton, first: Mapping[str, Any]) -> list[list[str]] | None:
+    """Return a start of the task on the page's grid, as rows of 0 and 1 for each channel.
+
+    None if the task draws what its automaton starts from anyway.
+    """
+    if automaton.start == "random":
+        return None
+    size = first["height"], first["width"]
+    shown = task if size == (task.height, task.width) else task.on_grid(*size)
+    start, _ = shown.sample(np.random.default_rng(0))
+    cells = start[list(automaton.circuit.labels)]
+    if not cells.any() or automaton.start == "center":
+        return None
+    return [["".join(map(str, row)) for row in channel] for channel in cells.tolist()]
 
 
 MOST_CHANGES = 12

@@ -10,6 +10,7 @@ from difflogic.circuit.gates import DECIDED
 from difflogic.inspection.equations import equations
 from difflogic.system.templates import rendered
 from difflogic.tasks import custom, make_task
+from difflogic.tasks.base import Task
 from difflogic.tasks.parts import Exhibit
 from difflogic.version import __version__
 from difflogic.view.reports import circuits, contents, curves, symbols
@@ -94,11 +95,14 @@ def build_live(source: Source, news: dict[str, Any]) -> str:
 def _data(
     source: Source, small: Automaton, automaton: dict[str, Any], tested: bool
 ) -> dict[str, Any]:
-    shown = _exhibit(source)
+    task = _task(source)
+    shown = task.exhibit if task else Exhibit()
     encoding, first = symbols.encoding_of(small), contents.first_settings(small, shown)
     if encoding:  # paint with the first symbol besides the background
         brush = int(encoding["background"] == 0)
         first = {**first, "brush": brush, "size": 1, "marks": False}
+    elif task is not None:
+        first["given"] = contents.example(task, small, first)
     return contents.parts(source) | {
         "automaton": automaton | {"encoding": encoding},
         "target": shown.target,
@@ -107,23 +111,24 @@ def _data(
     }
 
 
-def _exhibit(source: Source) -> Exhibit:
+def _task(source: Source) -> Task | None:
     if source.model is None or not custom.is_loaded(source.model.config.task):
-        return Exhibit()
-    return make_task(source.model.config).exhibit
+        return None
+    return make_task(source.model.config)
 
 
 def _report(source: Source, small: Automaton, data: Mapping[str, Any], **values: Any) -> str:
-    model = source.model
+    model, task = source.model, _task(source)
     return _page(
         "report.html",
         SCRIPTS,
         data,
+        first=data["first"],
         source=source,
         small=small,
         encoding=data["automaton"]["encoding"],
         charts=data["charts"],
-        shown=_exhibit(source),
+        shown=task.exhibit if task else Exhibit(),
         command=contents.train_command(model.config) if model else None,
         decided=DECIDED,
         **values,

@@ -13,7 +13,7 @@ import { follow, wish } from "./live.js";
 import { Player } from "./player.js";
 import { Pointer } from "./pointer.js";
 import { Screen } from "./screen.js";
-import { Simulation } from "./simulation.js";
+import { Simulation, openCircuit } from "./simulation.js";
 import { Tiles, unpacked } from "./tiles.js";
 
 const SIZES = [16, 32, 64, 128, 256, 512, 1024, 2048];
@@ -41,7 +41,6 @@ if (error) {
   find("trouble").hidden = false;
 }
 const simulation = new (encoding ? SymbolSimulation : Simulation)(automaton, available[0]);
-simulation.resize(data.first.height, data.first.width, automaton.boundary === "periodic");
 const whole = encoding ? SYMBOL_BITS : automaton.visible; // channels of simulation.picture
 const judge = new Judge(data.target, whole);
 const screen = new Screen(find("cells"), find("cursor"), find("brush-outline"));
@@ -94,6 +93,7 @@ function draw() {
   const wrong = find("shown-wrong");
   wrong.textContent = player.wrong === null ? "–" : player.wrong.toLocaleString("en");
   wrong.className = player.wrong === null ? "" : player.wrong ? "bad" : "good";
+  if (data.first.numbers) read();
   find("play").textContent = player.playing || held ? "Pause" : "Play";
   find("play").setAttribute("aria-pressed", String(player.playing));
   const now = performance.now();
@@ -296,14 +296,16 @@ function setSpeed() {
 }
 
 function fillChoices() {
-  const label = (h, w, more) => element("option", `${h} × ${w}${more}`, { value: `${h}x${w}` });
-  const sizes = SIZES.filter((n) => n !== trained.height || n !== trained.width).map((n) => label(n, n, ""));
-  const own = label(trained.height, trained.width, ", as trained");
+  const { height, width } = simulation.geometry;
   const four = [trained.height > 1 ? 4 * trained.height : 1, 4 * trained.width];
-  const extra = SIZES.includes(four[0]) && four[0] === four[1] ? [] : [label(...four, "")];
-  find("size").append(own, ...extra, ...sizes);
-  find("size").value = `${data.first.height}x${data.first.width}`;
-  find("start").value = automaton.start;
+  const sizes = [[trained.height, trained.width], four, [height, width], ...SIZES.map((n) => [n, n])];
+  for (const value of new Set(sizes.map(([h, w]) => `${h}x${w}`))) {
+    const more = value === `${trained.height}x${trained.width}` ? ", as trained" : "";
+    find("size").append(element("option", value.replace("x", " × ") + more, { value }));
+  }
+  find("size").value = `${height}x${width}`;
+  find("start").lastElementChild.hidden = simulation.start !== "given";
+  find("start").value = simulation.start;
   find("edges").value = automaton.boundary;
   find("fire").value = automaton.fireRate;
   find("engine").append(...available.map(({ name }) => element("option", name, { value: name })));
@@ -332,6 +334,7 @@ function bindControls() {
   find("step").addEventListener("click", step);
   find("reset").addEventListener("click", reset);
   find("save-gif").addEventListener("click", saveGif);
+  if (data.first.numbers) find("enter").addEventListener("click", () => { enter(); reset(); player.play(); });
   bind("speed", setSpeed);
   bind("size", resize);
   bind("edges", (value) => {
@@ -392,7 +395,31 @@ function readLogits() {
   };
 }
 
+/** Begin with the task's settings and its example, if it has one, or with what is worth seeing. */
+function openGrid() {
+  const { height, width, given, numbers } = data.first;
+  if (given) Object.assign(simulation, { start: "given", given });
+  simulation.resize(height, width, automaton.boundary === "periodic");
+  if (numbers) enter();
+  else if (data.first.open) openCircuit(simulation);
+}
+
+/** Let the next start have the two numbers, the lowest bit on the right. */
+function enter() {
+  const { width } = simulation.geometry, { labels } = automaton.circuit;
+  const bits = (number) => BigInt.asUintN(width, BigInt(number)).toString(2).padStart(width, "0");
+  simulation.given = labels.map((label) => (label < 2 ? [bits(find(`number-${label}`).value || 0)] : []));
+  simulation.start = "given";
+}
+
+/** Say what number the result's channel shows. */
+function read() {
+  const bits = simulation.bits(automaton.visible[0]).join("");
+  find("read").textContent = `At step ${simulation.step} the result reads ${BigInt(`0b${bits}`)}.`;
+}
+
 function begin() {
+  openGrid();
   fillChoices();
   readLogits();
   const { brush, size, marks } = data.first;
@@ -418,7 +445,9 @@ function begin() {
     drawing?.later?.();
     changed("toggled");
   });
-  if (!matchMedia("(prefers-reduced-motion: reduce)").matches) player.play();
+  document.documentElement.classList.add("alive");
+  if (data.first.numbers) player.advance(automaton.steps + simulation.geometry.width - trained.width);
+  if (!data.first.numbers && !matchMedia("(prefers-reduced-motion: reduce)").matches) player.play();
   if (data.page) follow(update, lost);
 }
 

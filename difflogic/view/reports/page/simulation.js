@@ -3,6 +3,27 @@
 import { Grid, Geometry } from "./grid.js";
 import { childKey, fillBernoulli, streamKey, threshold, USE } from "./random_bits.js";
 
+const LEAST_SIDE = 12; // below it, random cells soon come to rest
+const OPEN_SIDE = 32;
+
+/** Give an automaton about which only its circuit is known a start and a size that are worth seeing: it may wait for
+ * inputs. Return whether it grows something that stays. */
+export function openCircuit(simulation) {
+  const { automaton, geometry } = simulation, { visible, steps } = automaton;
+  const look = () => visible.map((channel) => simulation.bits(channel).join("")).join("");
+  const after = (more) => {
+    simulation.run(more);
+    return look();
+  };
+  const first = look(), grown = after(steps), later = after(steps + 1);
+  const idle = first === grown && first === later;
+  if (idle) simulation.start = "random";
+  const { height, width, periodic } = geometry;
+  const small = simulation.start === "random" && Math.max(height, width) < LEAST_SIDE;
+  simulation.resize(small && height > 1 ? OPEN_SIDE : height, small ? OPEN_SIDE : width, periodic);
+  return grown === later && !idle && !small;
+}
+
 export class Simulation {
   /** `automaton` comes from the report; `engine` is a Compiled or an Interpreter. */
   constructor(automaton, engine) {
@@ -11,6 +32,7 @@ export class Simulation {
     this.seed = 0;
     this.fireRate = automaton.fireRate;
     this.start = automaton.start;
+    this.given = []; // for the start "given"
     this.strokes = 0;
     this.resize(automaton.height, automaton.width, automaton.boundary === "periodic");
   }
@@ -56,18 +78,16 @@ export class Simulation {
     if (this.start === "center") {
       this.paint(height >> 1, width >> 1, 1, "ones", this.allChannels);
     }
-    if (this.start === "given") this.load(this.automaton.startBits);
+    if (this.start === "given") this.load(this.given);
     this.refreshAllEnds();
   }
 
-  /** Set all cells, from one text of 0 and 1 per channel. */
-  load(texts) {
+  /** Set cells from the upper left corner on, by a list of rows of 0 and 1 for each channel. */
+  load(given) {
     const { height, width } = this.geometry;
-    texts.forEach((text, channel) => {
-      for (let at = 0; at < height * width; at++) {
-        this.grid.setBit(channel, Math.floor(at / width), at % width, text[at] === "1");
-      }
-    });
+    given.forEach((rows, channel) => rows.slice(0, height).forEach((row, y) => {
+      for (let x = 0; x < Math.min(width, row.length); x++) this.grid.setBit(channel, y, x, row[x] === "1");
+    }));
   }
 
   /** Continue from the same state with another circuit of the same number of channels. */
