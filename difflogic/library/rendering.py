@@ -35,6 +35,7 @@ from difflogic.view.animation import (
     arrange,
     encode,
     require_pixels,
+    shape,
 )
 
 SIDE = 256
@@ -115,6 +116,11 @@ def render(
     labels = [f"step {step}" for step in shown]
     animation = Animation(pictures, labels, view.palette, frames.frames_per_second)
     content = encode(animation, path.suffix)
+    if view.sheet:
+        numbers = [str(automaton.circuit.labels[place]) for place in view.channels]
+        columns = shape(len(numbers))[1]
+        rows = [numbers[at : at + columns] for at in range(0, len(numbers), columns)]
+        on_message("channels, row by row: " + "; ".join(map(", ".join, rows)))
     write_output(path, content, force)
     return Rendered(loaded, automaton, path, tuple(shown), height, width, len(content))
 

@@ -20,6 +20,7 @@ from difflogic.sweeps.directory import SweepDirectory
 from difflogic.sweeps.sweep_results import aggregate, make_row
 from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError
+from difflogic.system.quantities import counted
 from difflogic.tasks import task_class
 from difflogic.view import reports
 from difflogic.view.plotting import runs, sweeps
@@ -160,4 +161,5 @@ def _sweep(directory: SweepDirectory) -> Figure:
         for seed in plan.seeds:
             found = directory.run_state(variant, seed)
             rows.append(make_row(variant, seed, found.summary, found.problem))
-    return sweeps.draw(directory.path.name, aggregate(plan, rows), rows)
+    title = f"{plan.request.config}: {counted(len(plan.seeds), 'seed')}"
+    return sweeps.draw(title, aggregate(plan, rows), rows)

@@ -31,6 +31,9 @@ GAP, LABEL = 24, 16
 ROW_PIXELS = 1600
 """Width of a strip, unless one frame is wider."""
 
+LINE_PIXELS = 16
+"""Height of a grid of one row, which would be hard to see as part of a square."""
+
 Pixels = npt.NDArray[np.uint8]
 """Numbers of colours in a palette, shape (rows, columns)."""
 
@@ -63,7 +66,7 @@ class View:
         """Return a picture of a state, one pixel per cell."""
         bits = grid.bits(self.channels)
         if self.sheet:
-            return _tiled([*(bits + np.uint8(FIRST))], _shape(len(bits))[1], SHEET_GAP)
+            return _tiled([*(bits + np.uint8(FIRST))], shape(len(bits))[1], SHEET_GAP)
         places = np.arange(len(bits), dtype=np.uint8)[:, None, None]
         values: Pixels = (bits << places).sum(axis=0, dtype=np.uint8) + np.uint8(FIRST)
         return values
@@ -72,7 +75,7 @@ class View:
         """Return the rows and columns of a grid's picture."""
         if not self.sheet:
             return height, width
-        rows, columns = _shape(len(self.channels))
+        rows, columns = shape(len(self.channels))
         return rows * (height + SHEET_GAP) - SHEET_GAP, columns * (width + SHEET_GAP) - SHEET_GAP
 
 
@@ -99,7 +102,11 @@ def arrange(
     `side`. The other pictures get about the same height.
     """
     rows, columns = sizes[0]
-    first = max(1, side // max(rows, columns)) if scale is None else scale
+    if scale is None:
+        scale = max(1, side // max(rows, columns))
+        if rows == 1:
+            scale = max(scale, min(LINE_PIXELS, ROW_PIXELS // columns))
+    first = scale
     scales = [max(1, round(first * rows / each)) for each, _ in sizes]
     scales[0] = first
     height = max(each * size[0] for each, size in zip(scales, sizes, strict=True))
@@ -121,7 +128,7 @@ def _tiled(pictures: Sequence[Pixels], columns: int, gap: int) -> Pixels:
     return sheet
 
 
-def _shape(count: int) -> tuple[int, int]:
+def shape(count: int) -> tuple[int, int]:
     """Return rows and columns of a sheet, a little wider than high."""
     columns = math.ceil(math.sqrt(count))
     return -(-count // columns), columns
@@ -206,7 +213,8 @@ def strip(animation: Animation) -> Pixels:
     from PIL import Image, ImageDraw
 
     height, width = animation.frames[0].shape
-    columns = max(1, min(ROW_PIXELS // (width + GAP), len(animation.frames)))
+    frames, most = len(animation.frames), max(1, ROW_PIXELS // (width + GAP))
+    columns = -(-frames // -(-frames // most))  # rows that are equally long, or nearly
     labelled = [
         np.pad(frame, ((0, LABEL), (0, 0)), constant_values=BACKGROUND)
         for frame in animation.frames

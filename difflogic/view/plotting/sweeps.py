@@ -31,6 +31,8 @@ def draw(title: str, results: Sequence[VariantResult], rows: Sequence[Row]) -> F
     gates.set_title("Exact circuits, and medians with 95 % intervals")
     gates.set_xlabel("epochs to exact")
     gates.set_ylabel("active gates")
+    for axis in (by_epoch.xaxis, gates.xaxis, gates.yaxis):
+        axis.get_major_locator().set_params(integer=True)  # no half epochs and gates
     for axes in (by_epoch, gates):
         if axes.get_legend_handles_labels()[1]:
             axes.legend(loc="best")

@@ -2,15 +2,23 @@
 
 make gallery, or python -m tests.difflogic.view.reports.make_gallery [NAME …]
 
-All bits follow from the seeds below; a page also tells how long its training took. The picture of a
-page needs Chromium; without it, the old one stays.
+All bits follow from the seeds below; a page also tells how long its training took. The gallery of
+pictures keeps its circuits, which took an hour to train. The picture of a page needs Chromium;
+without it, the old one stays.
 """
 
+import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
+
+from difflogic.circuit.automaton import Automaton
+from difflogic.circuit.circuit import Circuit
+from difflogic.view.reports import build_gallery
 from tests.difflogic.view.reports.browser import chromium, missing
 from tests.difflogic.view.reports.pages import EXPERIMENTS, GALLERY
 
@@ -43,6 +51,27 @@ def make(name, run):
     dct("train", name, "--seed", SEEDS[name], "--dir", run, "--quiet")
     dct("simplify", run, "-o", GALLERY / f"{name}.json", "--force")
     dct("report", run, "-o", GALLERY / f"{name}.html", "--force")
+
+
+def pictures():
+    """Return the gallery of pictures as today's program makes it of the circuits in it."""
+    page = (GALLERY / "pictures.html").read_text(encoding="utf-8")
+    data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page)[1]
+    names = re.findall(r"<figcaption><strong>(.*?)</strong>", page)
+    return build_gallery(
+        [_automaton(name, each) for name, each in zip(names, json.loads(data), strict=True)]
+    )
+
+
+def _automaton(name, data):
+    circuit = data.pop("circuit")
+    labels = tuple(circuit["labels"])
+    gates = (np.array(circuit[part]) for part in ("op", "a", "b", "outputs"))
+    visible = tuple(labels[place] for place in data.pop("visible"))
+    palette, rate = tuple(map(tuple, data.pop("palette"))), data.pop("fireRate")
+    del data["wasm"]
+    made = Circuit(*gates, labels)
+    return Automaton(name, made, visible=visible, palette=palette, fire_rate=rate, **data)
 
 
 def draw():
@@ -78,6 +107,7 @@ def main(*names):
     for name in names or EXPERIMENTS:
         with TemporaryDirectory() as folder:
             make(name, Path(folder) / f"{name}-seed{SEEDS[name]}")
+    (GALLERY / "pictures.html").write_text(pictures(), encoding="utf-8")
     draw()
 
 

@@ -1,5 +1,9 @@
-"""The gallery agrees with itself and the documents: page, circuits and pictures."""
+"""The gallery agrees with itself, the program and the documents: pages, circuits and pictures."""
 
+import base64
+import hashlib
+import html
+import json
 import re
 from pathlib import Path
 
@@ -8,7 +12,10 @@ import pytest
 from difflogic.formats.circuit_file import read_circuit
 from difflogic.formats.write_svg import write_svg
 from difflogic.inspection.equations import equations
-from tests.difflogic.view.reports.make_gallery import DOCS, SEEDS
+from difflogic.view.reports.assets import asset, bundle
+from difflogic.view.reports.webpage import GALLERY_SCRIPTS, SCRIPTS
+from tests.difflogic.view.reports.browser import needs_browser
+from tests.difflogic.view.reports.make_gallery import DOCS, SEEDS, pictures
 from tests.difflogic.view.reports.pages import GALLERY
 
 ROOT = Path(__file__).parents[4]
@@ -35,3 +42,42 @@ def test_the_page_shows_its_circuit_and_seed():
     assert facts["seed"] == str(SEEDS[TOUGH])
     assert facts["gates of a cell"].endswith(f" {automaton.circuit.gates} simplified")
     assert facts["bits per cell"] == str(automaton.circuit.channels)
+    data = json.loads(re.search(r'id="data">(.*?)</script>', page)[1])
+    circuit = data["automaton"]["circuit"]
+    for part in ("op", "a", "b", "outputs", "labels"):
+        assert circuit[part] == list(getattr(automaton.circuit, part))
+
+
+PAGES = sorted(DOCS.rglob("*.html"))
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_a_page_runs_the_programs_script_and_nothing_else(path):
+    """A browser refuses a script whose hash the page's policy does not name: run `make gallery`."""
+    page = path.read_text(encoding="utf-8")
+    policy = html.unescape(re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1])
+    script = re.search(r'<script type="module">(.*?)</script>', page, re.S)[1]
+    style = re.search(r"<style>(.*?)</style>", page, re.S)[1]
+    for text in (script, style):
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy
+    assert script == bundle(GALLERY_SCRIPTS if path.stem == "pictures" else SCRIPTS)
+    assert style == asset("report.css")
+
+
+def test_the_gallery_of_pictures_is_what_the_program_makes_of_its_circuits():
+    assert (GALLERY / "pictures.html").read_text(encoding="utf-8") == pictures()
+
+
+@needs_browser
+@pytest.mark.slow
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_a_page_draws_cells_and_reports_no_error(window, path):
+    window.open(path, prefers_reduced_motion="no-preference")
+    window.wait(
+        "const c = document.querySelector('canvas'), drawn = c.getContext('2d');"
+        "const { data } = drawn.getImageData(0, 0, c.width, c.height);"
+        "return new Set(new Uint32Array(data.buffer)).size > 1",
+        30,
+    )
+    assert not [line for line in window.messages() if "willReadFrequently" not in line]  # ours
