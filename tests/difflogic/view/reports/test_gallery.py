@@ -12,11 +12,12 @@ import pytest
 from difflogic.formats.circuit_file import read_circuit
 from difflogic.formats.write_svg import write_svg
 from difflogic.inspection.equations import equations
+from difflogic.view.reports import build_gallery
 from difflogic.view.reports.assets import asset, bundle
 from difflogic.view.reports.webpage import GALLERY_SCRIPTS, SCRIPTS
 from tests.difflogic.view.reports.browser import needs_browser
 from tests.difflogic.view.reports.make_gallery import DOCS, SEEDS, pictures
-from tests.difflogic.view.reports.pages import GALLERY
+from tests.difflogic.view.reports.pages import GALLERY, page
 
 ROOT = Path(__file__).parents[4]
 TOUGH = "checkerboard-tough-async"
@@ -81,3 +82,35 @@ def test_a_page_draws_cells_and_reports_no_error(window, path):
         30,
     )
     assert not [line for line in window.messages() if "willReadFrequently" not in line]  # ours
+
+
+@needs_browser
+@pytest.mark.slow
+def test_every_circuit_opens_on_something_that_moves(window, tmp_path):
+    files = sorted(GALLERY.glob("*.json"))
+    (tmp_path / "all.html").write_text(build_gallery([read_circuit(file) for file in files]))
+    window.open(tmp_path / "all.html")
+    seen = (
+        "dct.pieces.map(({ simulation }) =>"
+        " simulation.allChannels.map((c) => simulation.bits(c).join('')).join())"
+    )
+    before = window.js(f"return {seen}")
+    window.js("for (let n = 0; n < 30; n++) for (const each of dct.pieces) each.advance()")
+    after = window.js(f"return {seen}")
+    assert [
+        file.stem for file, one, other in zip(files, before, after, strict=True) if one == other
+    ] == []
+    assert all("1" in each for each in after)
+
+
+@needs_browser
+@pytest.mark.slow
+def test_the_page_of_addition_adds_two_numbers(window, tmp_path):
+    (tmp_path / "addition.html").write_text(page("addition"))
+    window.open(tmp_path / "addition.html", prefers_reduced_motion="no-preference")
+    assert window.text("#read").endswith("reads 42.")
+    assert not window.js("return dct.player.playing")
+    for number, value in enumerate((300, 7)):
+        window.set(f"#number-{number}", value)
+    window.find("#enter").click()
+    window.wait("return document.querySelector('#read').textContent.endsWith('reads 307.')", 30)
