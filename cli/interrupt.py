@@ -17,7 +17,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -85,15 +85,24 @@ class Interruption:
             raise Interrupted(self.exit_code - 128)
 
     def request(self, signum: int) -> None:
-        """Record the request, from either thread, and say once what is finished first."""
+        """Record the request, from either thread."""
         self.exit_code = self.exit_code or 128 + signum
         self.requested = True
-        # Not through a stream, which may be in the middle of a line: ASCII, whatever its encoding.
-        if self._message is not None and self._first_time.acquire(blocking=False):
+
+    def say(self) -> None:
+        """Say once what is finished first: by the live display if there is one."""
+        if self._message is None or not self._first_time.acquire(blocking=False):
+            return
+        if _state.tell is not None:
+            _state.tell(self._message)
+        else:
+            # Not through a stream, which may be in the middle of a line: ASCII in any encoding.
             _write(f"\n{self._message}\n".encode())
 
     def _request(self, signum: int, frame: object) -> None:
         self.request(signum)
+        if not _state.installed or _state.tell is None:  # or else the thread, not within a frame
+            self.say()
 
 
 class _State:
@@ -105,6 +114,8 @@ class _State:
     """Whether a command is running, so that a signal raises an exception."""
     deferring: Interruption | None = None
     installed = False
+    tell: Callable[[str], None] | None = None
+    """Shows a message on the live display, if there is one."""
 
 
 _state = _State()
@@ -118,6 +129,11 @@ def command() -> Iterator[None]:
         yield
     finally:
         _state.raising = False
+
+
+def tell_by(show: Callable[[str], None] | None) -> None:
+    """Let the live display say that a command stops; None for no display."""
+    _state.tell = show
 
 
 def install() -> None:
@@ -215,6 +231,7 @@ def _watch(signals: socket.socket, kept_open: socket.socket) -> None:
             request = _state.deferring
             if request is not None:
                 request.request(number)
+                request.say()
             patience = PATIENCE if request is None else request.patience
             if patience is not None and deadline is None:
                 deadline = time.monotonic() + patience

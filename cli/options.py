@@ -108,6 +108,7 @@ class RunOptions:
     epochs: Epochs = None
     device: Device = None
     watch: Annotated[bool, Opt("Show the run in a local browser; prints a link")] = False
+    timings: Annotated[bool, Opt("Show the seconds of each phase at the end")] = False
     allow_code: AllowCode = False
 
     def all_overrides(self, shared: Shared) -> list[str | Override]:

@@ -16,6 +16,7 @@ from cli.interrupt import Interruption
 from cli.options import RunOptions, Shared
 from cli.progress import warm_up
 from cli.terminal import display, report
+from cli.terminal.screen import can_animate
 from difflogic.system.callbacks import undoing
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted
@@ -94,7 +95,7 @@ def _train(experiment: Experiment, options: RunOptions, shared: Shared, group: R
         typer.echo(json.dumps({**summary, "run_directory": path}, indent=2))
     else:
         custom_task = isinstance(settings.task, CustomSection)
-        typer.echo(report.render(summary, path, custom_task, shared.quiet))
+        typer.echo(report.render(summary, path, custom_task, not shared.quiet, options.timings))
     if shown.interruption.exit_code:
         raise typer.Exit(shown.interruption.exit_code)
 
@@ -148,7 +149,7 @@ class Shown(ExitStack):
 
     def begin(self, session: Session) -> None:
         """Show the target, compile, and show progress from the run's epoch on."""
-        from difflogic.run.record import proved_epochs
+        from difflogic.run.outlook import usual
         from difflogic.tasks import make_task
 
         self._trainer = trainer = session.trainer
@@ -156,7 +157,7 @@ class Shown(ExitStack):
         config = trainer.config
         task = make_task(session.config)
         preview = task.preview
-        if preview is not None and not self._quiet:
+        if preview is not None and not (self._quiet or can_animate()):
             display.show_preview(preview)
         with undoing(session.abandon):
             warm_up(trainer, self._quiet)
@@ -174,9 +175,10 @@ class Shown(ExitStack):
             config.training.epochs,
             config.task.loss_channels,
             task.palette,
+            preview,
             searches=config.finishing.every > 0,
             restart_every=config.training.restart_every,
-            earlier=proved_epochs(session.run.path, session.config),
+            usual=usual(session.config, session.run.path),
             stages=_stage_names(task),
             phases=trainer.phases.seconds,
         )

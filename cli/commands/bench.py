@@ -9,8 +9,9 @@ import typer
 from cli.failures import FAILURE, note
 from cli.options import AsJson, ConfiguredByOption, WorkerCounts, with_flags
 from cli.progress import show_progress, warm_up
-from cli.terminal import display, output
+from cli.terminal import output
 from difflogic.library.declaration import Count, Opt
+from difflogic.run.story import PHASE_NAMES
 from difflogic.system import machine
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted, show_bytes
@@ -118,7 +119,7 @@ def _show(report: Benchmark) -> None:
         f"{config.training.precision} · {counted(path.workers, 'worker')} · "
         f"{counted(len(path.steps), 'repeat')}\n"
     )
-    parts = {display.PHASE_NAMES.get(name, name): path.phase(name) for name in path.phases}
+    parts = {PHASE_NAMES.get(name, name): path.phase(name) for name in path.phases}
     rows: list[list[str]] = [
         [name, *milliseconds(spread), f"{100 * spread.median / path.total.median:.0f} %"]
         for name, spread in parts.items()

@@ -11,8 +11,9 @@ import typer
 from cli.failures import FAILURE
 from cli.options import AsJson, Source
 from cli.progress import announce_hard, show_progress
-from cli.terminal import display, output, proofs, report
+from cli.terminal import output, proofs, report
 from difflogic.library.declaration import AllowCode, Opt, Seed, Starts
+from difflogic.run.story import percent
 
 
 def evaluate(
@@ -126,7 +127,7 @@ def _show_counts(counts: Sequence[Mapping[str, Any]]) -> None:
                 count["step"],
                 count["wrong_cells"],
                 count["cells"],
-                display.percent(1 - count["wrong_cells"] / count["cells"]),
+                percent(1 - count["wrong_cells"] / count["cells"]),
                 count["wrong_starts"],
                 count["starts"],
                 {None: None, True: "yes", False: "no"}[count.get("decisive")],

@@ -121,7 +121,7 @@ def show(run: RunOrSweep, as_json: AsJson = False) -> None:
         lines.pop("experiment"), lines.pop("settings")
     output.show_lines({label: text for label, text in lines.items() if text})
     if found.summary is not None:
-        typer.echo("\n" + report.render(found.summary, path, quiet=True))
+        typer.echo("\n" + report.render(found.summary, path, table=True))
 
 
 def compare(

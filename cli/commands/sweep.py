@@ -16,21 +16,21 @@ from cli.interrupt import Interruption
 from cli.options import AsJson, ConfigArgument, Device, Epochs, Quiet, with_flags
 from cli.progress import warm_up
 from cli.terminal import output
-from cli.terminal.screen import QUIET_SECONDS, Display, Screen, bar, can_animate, clock
+from cli.terminal.screen import QUIET_SECONDS, Bar, Display, Screen, can_animate
 from difflogic.library.groups import SweepOptions
 from difflogic.system.files import for_shell
 from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
     from difflogic.library.sweeping import SweepProgress
     from difflogic.sweeps.comparison import ComparedVariant, Interval
     from difflogic.sweeps.execution import Execution
     from difflogic.sweeps.sweep_plan import SweepPlan
     from difflogic.sweeps.sweep_results import Row
 
-BAR = 24
+SPARE = "missing | failed | s, summed | s per run | proved from step | 95 % interval"
+"""Columns of the table that a narrow terminal goes without, the first ones first."""
+MOST_BARS = 8
 
 
 def sweep(
@@ -95,11 +95,17 @@ def _report(path: Path, plan: SweepPlan, rows: Sequence[Row], code: int, as_json
         output.show_json({**heads, **data, "comparison": compare(plan, rows)})
         return
     headings = sweep_results.value_headings(plan)
-    lines = [sweep_results.to_cells(plan, result) for result in sweep_results.aggregate(plan, rows)]
-    output.show_table(" | ".join([*headings, *sweep_results.HEADINGS]), lines, texts=len(headings))
+    found = sweep_results.aggregate(plan, rows)
+    lines = [sweep_results.to_cells(plan, result) for result in found]
+    names = [*headings, *sweep_results.HEADINGS]
+    output.show_table(" | ".join(names), lines, len(headings), SPARE)
     if len(plan.variants) > 1:
         _show_comparison(compare(plan, rows))
-    typer.echo(f"\nsweep      {in_one_line(str(path))}   (table.csv, table.json, table.md)")
+    proved, ended = sum(each.proved for each in found), sum(each.seeds for each in found)
+    shown = in_one_line(str(path))
+    typer.echo(f"\nproved: {proved} of {counted(ended, 'run')}")
+    typer.echo(f"sweep      {shown}   (table.csv, table.json, table.md)")
+    typer.echo(f"next       dct runs {for_shell(path)}, or dct plot {for_shell(path)} -o FILE.svg")
 
 
 def _show_comparison(found: Sequence[ComparedVariant]) -> None:
@@ -140,9 +146,11 @@ class _Shown(ExitStack):
             self._begin(news)
         elif not self._quiet:
             if news.row is not None:
-                note(line(news.row, execution.ended, news.plan.size, execution.seconds_left))
+                note(line(news.row, execution.ended, news.plan.size, execution.outlook))
             elif not can_animate() and now >= self._next:
-                note(compose(execution, news.plan.size, cells=0).plain)
+                note(
+                    "; ".join(f"{bar.what} {bar.words}" for bar in bars(execution, news.plan.size))
+                )
             else:
                 now = self._next - QUIET_SECONDS
             self._next = now + QUIET_SECONDS
@@ -157,35 +165,32 @@ class _Shown(ExitStack):
             runs = counted(news.plan.size, "run")
             note(f"sweep of {news.plan.experiment}: {runs}{slots}{kept}; {news.path}")
             if can_animate():
-                self._display = Screen(lambda _: compose(execution, news.plan.size), False)
+                self._display = Screen(lambda: bars(execution, news.plan.size), stays=False)
                 self.callback(self._display.close)
 
 
-def line(row: Row, ended: int, runs: int, seconds_left: float | None) -> str:
+def line(row: Row, ended: int, runs: int, outlook: str) -> str:
     """Return a run's result and the sweep's progress as one line."""
     parts = [f"{ended:>{len(str(runs))}}/{runs}", f"{row.variant} seed {row.seed}"]
     if row.status == "failed":
         parts.append("failed: " + (row.error or "").splitlines()[0])
     else:
         at = "" if row.epochs_to_exact is None else f" at epoch {row.epochs_to_exact}"
-        parts += [row.status + at, f"{row.active_gates} active gates"]
+        parts += [("proved" if row.proved else row.status) + at, f"{row.active_gates} active gates"]
         parts.append(f"{row.seconds:.1f} s" if row.seconds is not None else "")
-    if ended < runs:
-        parts.append(_left(seconds_left))
-    return "  ".join(parts)
+    return "  ".join([*parts, outlook] if ended < runs else parts)
 
 
-def _left(seconds: float | None) -> str:
-    return "" if seconds is None else f"at most {clock(seconds)} left"
-
-
-def compose(execution: Execution, runs: int, cells: int = BAR) -> Text:
-    """Return the line that is redrawn in place, as rich text, with a bar of `cells` characters."""
-    from rich.text import Text
-
-    text = Text(f"{execution.ended}/{runs} runs ", no_wrap=True, overflow="ellipsis")
-    text.append_text(bar(execution.ended / max(runs, 1), cells)).append(
-        f" {_left(execution.seconds_left)}"
-    )
-    epochs = ", ".join(f"{run.epoch}/{run.epochs}" for run in execution.running())
-    return text.append(f"  at epoch {epochs}" if epochs else "", "dim")
+def bars(execution: Execution, runs: int) -> list[Bar]:
+    """Return a bar for the sweep, and one for each active run, as far as they fit."""
+    words = f"{execution.ended} of {counted(runs, 'run')}  {execution.outlook}"
+    shown, usual = [Bar("sweep", execution.ended, runs, words)], execution.usual()
+    for run in execution.running()[:MOST_BARS]:
+        known = usual[run.variant.name]
+        most = known.epochs[1] if known else run.variant.config.training.epochs
+        least = f"usually {known.epochs[0]:g} to" if known else "at most"
+        name = f"{run.variant.name} seed {run.seed}"
+        shown.append(
+            Bar(name, min(run.epoch, most), most, f"epoch {run.epoch} of {least} {most:g}")
+        )
+    return shown

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cli.failures import note
-from cli.terminal.screen import Display, Screen, bar, can_animate, clock
+from cli.terminal.screen import Bar, Display, Screen, can_animate, clock
+from difflogic.run.story import in_training, percent, time_by_part
+from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
 
     from difflogic.run.measures import StepResult
     from difflogic.run.metrics import MetricsRow
+    from difflogic.run.outlook import Usual
     from difflogic.search.finisher import Finished
     from difflogic.search.walk import SearchProgress
     from difflogic.system.array_types import Bits
@@ -29,16 +33,13 @@ LINES = 10
 LINE_SECONDS = 10.0
 """Without a terminal: lines per run, and the most seconds between two of them."""
 
-FEW = 3
-"""Fewer earlier runs than this say nothing about the time left."""
+NEAR = 5
+"""The upper limit is shown once it is at most this many times the time that has passed."""
 
-LEFT = 36
-"""Characters of the numbers, left of the picture."""
-PHASES_SHOWN = 5
-PHASE_NAMES = {"hard": "hard evaluation", "finish": "finishing", "checkpoint": "saving"}
+GAP = 3
+"""Columns between two pictures."""
 MOST_SHOWN = 100
 """Longest side of a picture that is shown as text, in cells."""
-MAX_BAR = 60
 
 COLOR_CHANNELS = (2, 3)
 COLORS = ("grey11", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
@@ -52,9 +53,11 @@ class RunProgress:
     epochs: int
     """Epochs of the whole run."""
     channels: Sequence[int] = (0,)
-    """The loss channels: the picture shows all of them, or the first."""
+    """The loss channels: the pictures show all of them, or the first."""
     palette: Palette = ()
     """Colours of the numbers that the loss channels' bits make, if the task names them."""
+    preview: Preview | None = None
+    """The picture that the run learns, if any."""
     epoch: int = 0
     soft_loss: float | None = None
     hard_loss: float | None = None
@@ -64,7 +67,9 @@ class RunProgress:
     best_accuracy: float | None = None
     best_epoch: int | None = None
     finished: Finished | None = None
-    """Result of the last check of the circuit."""
+    """Result of the last search."""
+    searched: int = 0
+    """The epoch of the last search."""
     searching: SearchProgress | None = None
     """Progress of the current search."""
     decided: float | None = None
@@ -72,14 +77,14 @@ class RunProgress:
     hard_state: Bits | None = None
     """Last state of the last hard rollout, shape (channels, height, width)."""
     started: float = field(default_factory=time.perf_counter)
-    first: int = 0
-    """Epoch at which this process started."""
+    first: tuple[int, float] | None = None
+    """The first epoch that this process finished, and when: it warms up until then."""
     searches: bool = False
     """Whether the run searches, and so ends as soon as a circuit is verified."""
     restart_every: int = 0
     """Epochs of an attempt; 0 if there is only one."""
-    earlier: Sequence[int] = ()
-    """Epochs after which earlier runs of the same kind were proved."""
+    usual: Usual | None = None
+    """What such runs usually take."""
     stages: Sequence[str] = ()
     """The task's stages, in words; empty if it has one only."""
     attempt: int = 1
@@ -93,7 +98,6 @@ class RunProgress:
         """Take over the rows of earlier processes."""
         for row in rows:
             self._take(row)
-        self.first = self.epoch
 
     def add(self, result: StepResult, stage: int | None = None, over: bool = False) -> None:
         """Take over the results of a step.
@@ -101,14 +105,13 @@ class RunProgress:
         `stage` is that of the next step, and `over` says whether only the final tests are left.
         """
         self._take(result)
+        self.first = self.first or (self.epoch, time.perf_counter())
         self.over = over
         self.searching = None
         if result.hard_state is not None:
             self.hard_state = result.hard_state
         if result.finished is not None:
-            self.finished = result.finished
-            if result.finished.exact:  # the picture is now that of the verified circuit
-                self.hard_loss, self.accuracy = 0.0, 1.0
+            self.finished, self.searched = result.finished, result.epoch
         if stage is not None and over:
             self.stage = stage
         elif stage is not None:
@@ -134,50 +137,83 @@ class RunProgress:
                 self.best_epoch = result.epoch
 
     @property
-    def rate(self) -> float:
-        """Epochs per second of this process."""
-        seconds = time.perf_counter() - self.started
-        return (self.epoch - self.first) / max(seconds, 1e-9)
+    def rate(self) -> float | None:
+        """Epochs per second of this process, searches included; None at the beginning."""
+        epoch, since = self.first or (self.epoch, 0.0)
+        seconds = max(time.perf_counter() - since, 1e-9)
+        return (self.epoch - epoch) / seconds if self.epoch > epoch else None
 
     @property
-    def share(self) -> float:
-        """Finished share of the attempt, 0 to 1."""
+    def pace(self) -> str:
+        """The rate, in words."""
+        pace = self.rate
+        return "" if pace is None else f"{rate(pace)} epochs/s"
+
+    @property
+    def in_attempt(self) -> tuple[int, int]:
+        """Finished epochs of the attempt, and its most."""
         length = min(self.restart_every or self.epochs, self.epochs)
-        return (self.epoch - length * (max(self.epoch - 1, 0) // length)) / length
+        return self.epoch - length * (max(self.epoch - 1, 0) // length), length
 
     @property
     def place(self) -> str:
-        """Where the run is: its epoch, attempt and stage."""
-        words = [f"epoch {self.epoch:>{len(str(self.epochs))}}/{self.epochs}"]
+        """Where the run is: its attempt and stage."""
+        words = []
         if self.restart_every:
-            words.append(f"attempt {self.attempt}")
+            most = -(-self.epochs // self.restart_every)
+            words.append(f"attempt {self.attempt}" + f" of at most {most}" * (most > 1))
         if self.stages:
             name = self.stages[self.stage - 1]
             words.append(f"stage {self.stage} of {len(self.stages)}: {name}")
-        return "  ".join(words)
+        return ", ".join(words)
 
     @property
-    def running(self) -> str:
-        """What is at work."""
+    def now(self) -> Bar:
+        """What is being done, how much of it, and in what unit."""
         if now := self.searching:
-            done = f"{100 * now.candidates // now.budget} %, " if now.budget else ""
-            return f"searching: {done}{now.wrong} wrong"
-        return "proof and final tests" if self.over else "training"
+            wrong = counted(now.wrong, "wrong cell")
+            return Bar("searching", now.candidates, now.budget or None, f"circuits: {wrong} left")
+        if self.over:
+            return Bar("testing", 0, None, f"proof and final tests, after epoch {self.epoch}")
+        done, length = self.in_attempt
+        return Bar("learning", done, length, f"epoch {done} of {length}  {self.pace}".rstrip())
+
+    @property
+    def whole(self) -> Bar:
+        """The run: bar by the usual time where that is known."""
+        words = "  ".join(filter(None, (self.place, self.outlook)))
+        if self.usual and not self.over:
+            return Bar("run", min(self._passed, self._longest), self._longest, words)
+        return Bar("run", self.epochs if self.over else self.epoch, self.epochs, words)
+
+    @property
+    def _passed(self) -> float:
+        return time.perf_counter() - self.started
+
+    @property
+    def _longest(self) -> float:
+        """The most seconds of usual runs, or their epochs at this run's pace, once known."""
+        assert self.usual is not None
+        (least, most), pace = self.usual.epochs, self.rate
+        is_known = pace is not None and 2 * self.epoch >= least
+        return max(self.usual.seconds[1], most / pace if pace and is_known else 0.0)
 
     @property
     def outlook(self) -> str:
-        """The time left for training, as a range if earlier runs tell it."""
+        """The time that has passed, and what is known of the rest."""
+        from difflogic.run.outlook import beside_usual  # imports Pydantic
+
+        passed, pace = f"{self._passed:.0f} s", self.rate
         if self.over:
-            return f"at epoch {self.epoch}"
-        later = sorted(epoch - self.epoch for epoch in self.earlier if epoch > self.epoch)
-        pace = max(self.rate, 1e-9)
-        whole = clock((self.epochs - self.epoch) / pace)
-        if self.searches and len(later) >= FEW:
-            low, high = (clock(later[n * (len(later) - 1) // 4] / pace) for n in (1, 3))
-            return f"{low} to {high} left, by {len(self.earlier)} earlier runs"
-        if self.searches:
-            return f"up to {whole} left"  # a search ends a run long before its last epoch
-        return f"{whole} left"
+            return passed
+        left = (self.epochs - self.epoch) / pace if pace else math.inf
+        limit = f", at most {clock(left)} left" if left <= NEAR * self._passed else ""
+        if not self.searches:
+            return f"{passed}, {clock(left)} left" if pace else passed
+        if self.usual is None:
+            return passed + (limit or "; ends once a circuit is exact")
+        text = beside_usual(self._passed, (self.usual.seconds[0], self._longest))
+        return text + limit * (self._passed > self._longest)
 
 
 class Lines(Display):
@@ -225,114 +261,117 @@ def choose(title: str, progress: RunProgress, quiet: bool) -> Display:
 
 def live(title: str, progress: RunProgress) -> Screen:
     """Return a display on the terminal, redrawn in place."""
-    return Screen(
-        lambda console: compose(title, progress, console.width, console.height, has_color(console))
-    )
+
+    def around(console: Console, table: Any) -> Iterable[Any]:
+        size = console.width, console.height
+        return compose(title, progress, table, *size, has_color(console))
+
+    return Screen(lambda: [progress.whole, progress.now], around)
 
 
 def line(progress: RunProgress) -> str:
     """Return the run's state as one line."""
-    parts = [
-        progress.place,
-        progress.running,
-        *(f"{label} {(value + remark).strip()}" for label, value, remark in _numbers(progress)),
-        f"{rate(progress.rate)} epochs/s",
-        progress.outlook,
-    ]
-    return "  ".join(parts)
-
-
-def compose(
-    title: str, progress: RunProgress, width: int, height: int, colored: bool = False
-) -> Text:
-    """Return one frame of the live display as rich text, for a terminal of that size."""
-    from rich.text import Text
-
-    text = Text(no_wrap=True, overflow="crop")
-    after = f" {100 * progress.share:3.0f} %  {rate(progress.rate)} epochs/s"
-    state = f"{progress.running}, {progress.outlook}"
-    above = [
-        (title, "bold"),
-        (progress.place, ""),
-        (state, ""),
-        (time_by_phase(progress.phases), "dim"),
-    ]
-    for words, style in above:
-        for part in textwrap.wrap(words, max(width, 1)):
-            text.append(part + "\n", style)
-    cells = min(max(width - len(after), 1), MAX_BAR)
-    text.append_text(bar(progress.share, cells)).append(f"{after}\n")
-    numbers = _numbers(progress)
-    # The height without the lines above, the caption and the cursor's line.
-    room = max(height - text.plain.count("\n") - 2, len(numbers))
-    caption, drawn = _picture(progress, room, colored) if width >= 2 * LEFT else ("", [])
-    text.append(f"{'':<{LEFT}}{caption}\n" if caption else "", "dim")
-    for index in range(max(len(numbers), len(drawn))):
-        label, value, remark = numbers[index] if index < len(numbers) else ("", "", "")
-        text.append(f"{label:<10}", "dim")
-        if value:
-            text.append(f"{value:>9}", "bold")
-        text.append(f"{remark:<{LEFT - 10 - 9 * bool(value)}}", "dim")
-        if index < len(drawn):
-            text.append_text(drawn[index])
-        text.append("\n")
-    text.right_crop(1)
-    return text
-
-
-def _picture(progress: RunProgress, lines: int, colored: bool) -> tuple[str, Sequence[Text]]:
-    """Return a caption, and as many lines of the hard state as fit."""
-    state, channels = progress.hard_state, progress.channels
-    if state is None:
-        return "", []
-    caption = f"hard channel {channels[0]}"
-    if colored and (progress.palette or len(channels) in COLOR_CHANNELS):
-        caption = f"hard channels {', '.join(map(str, channels))}"
-    return caption, draw_cells(state[list(channels)], lines, colored, progress.palette)
-
-
-def _numbers(progress: RunProgress) -> list[tuple[str, str, str]]:
-    """Return label, value and remark of each number on the live display."""
-    scored = progress.best_hard_loss is not None
-    best = f" at epoch {progress.best_epoch}" if scored else ""
-    rows = [
-        ("soft loss", loss(progress.soft_loss), ""),
-        ("hard loss", loss(progress.hard_loss), ""),
-        ("accuracy", percent(progress.accuracy), ""),
-        ("best", loss(progress.best_hard_loss), best),
-        ("right", percent(progress.best_accuracy if scored else None), best),
-        ("decided", percent(progress.decided), " of the gates"),
-    ]
-    if progress.finished:
-        rows.append(("last check", "", f" {finishing(progress.finished)}"))
-    return rows
-
-
-def time_by_phase(seconds: Mapping[str, float]) -> str:
-    """Return the shares of the longest phases as one line, the longest first.
-
-    Forward, loss and backward count the mean time that a worker is busy.
-    """
-    total = sum(seconds.values())
-    if not total:
-        return ""
-    shares = sorted(((100 * spent / total, name) for name, spent in seconds.items()), reverse=True)
-    return "time      " + ", ".join(
-        f"{PHASE_NAMES.get(name, name)} {share:.0f} %"
-        for share, name in shares[:PHASES_SHOWN]
-        if share >= 1
+    now = progress.now
+    share = f" {100 * now.done // now.total:.0f} % of" if progress.searching and now.total else ""
+    facts = (f"{label} {text}" for label, text in _facts(progress).items() if label != "time")
+    return "; ".join(
+        filter(None, (progress.place, f"{now.what}{share} {now.words}", progress.outlook, *facts))
     )
 
 
+def compose(
+    title: str, progress: RunProgress, table: Any, width: int, height: int, colored: bool = False
+) -> Iterator[Any]:
+    """Yield the lines of one frame, around the `table` of bars, for a terminal of that size.
+
+    The last frame has neither bars nor facts: the run's story follows it.
+    """
+    from rich.text import Text
+
+    yield Text(title, "bold")
+    if table is not None:
+        yield table
+    text = Text()
+    for label, words in _facts(progress).items() if table is not None else ():
+        indent = f"\n{'':<10}"
+        text.append(f"{label:<10}", "dim")
+        text.append(indent.join(textwrap.wrap(words, max(width - 10, 20))) + "\n")
+    text.right_crop(1)
+    if text:
+        yield text
+    # The height without the lines above, bars, captions and the cursor's line.
+    room = height - text.plain.count("\n") - 7
+    yield from _pictures(progress, width, max(room, 4), colored)
+
+
+def _pictures(progress: RunProgress, width: int, lines: int, colored: bool) -> Iterator[Text]:
+    """Yield lines that show what fits side by side: the target, the state, and what differs."""
+    from rich.text import Text
+
+    state, preview = progress.hard_state, progress.preview
+    shown: list[tuple[str, Bits, Palette]] = []
+    if state is not None:
+        seen, named = state[list(progress.channels)], "exact" if _is_exact(progress) else "now"
+        shown.append((named, seen, progress.palette))
+    if preview is not None:
+        shown.insert(0, ("target", preview.bits, preview.palette))
+        if state is not None and seen.shape == preview.bits.shape:
+            wrong = (seen != preview.bits).any(axis=0, keepdims=True).astype(seen.dtype)
+            shown.append((f"{wrong.sum()} wrong", wrong, ()))
+    if not shown:
+        return
+    tall, wide = shown[-1][1].shape[1:]
+    # A picture that does not fit is shown without some of its rows and columns.
+    stride = max(-(-tall // (2 * lines)), -(-wide // width))
+    columns = max(-(-wide // stride), max(len(name) for name, *_ in shown)) + GAP
+    fitting = max((width + GAP) // columns, 1)
+    if fitting < len(shown):  # what differs goes first, and then the target
+        shown = shown[:2] if fitting == 2 else shown[1:2]
+    yield Text("".join(f"{name:<{columns}}" for name, *_ in shown).rstrip(), "dim")
+    drawn = [draw_cells(bits[:, ::stride, ::stride], colored, names) for _, bits, names in shown]
+    for row in zip(*drawn, strict=True):
+        line = Text(no_wrap=True, overflow="crop")
+        for part in row:
+            line.append_text(part).append(" " * (columns - len(part)))
+        yield line
+
+
+def _is_exact(progress: RunProgress) -> bool:
+    return progress.over and progress.finished is not None and progress.finished.exact
+
+
+def _facts(progress: RunProgress) -> dict[str, str]:
+    """Return label and text of what is known of the run, as in its story at the end."""
+    found: dict[str, str] = {}
+    if progress.best_hard_loss is not None:
+        found["learned"] = (
+            f"{percent(progress.accuracy)} of the cells are right; "
+            f"best {percent(progress.best_accuracy)}, at epoch {progress.best_epoch}"
+        )
+    if progress.finished is not None:
+        found["searched"] = f"at epoch {progress.searched}: {finishing(progress.finished)}"
+    if progress.soft_loss is not None:
+        hard, sure = loss(progress.hard_loss), percent(progress.decided)
+        found["loss"] = (
+            f"soft {loss(progress.soft_loss)} (gates mixed), hard {hard} (likeliest ops); "
+            f"{sure} decided"
+        )
+    if any(progress.phases.values()):
+        parts = time_by_part(progress.phases)
+        times = f"training {parts['training']:.0f} s, search {parts['search']:.0f} s"
+        found["time"] = f"{times}; training: {in_training(progress.phases)}"
+    return found
+
+
 def finishing(found: Finished) -> str:
-    """Describe a check: wrong cells before and after its search."""
+    """Describe a search: wrong cells before and after it, or its circuit's gates."""
     if found.late:
-        return "proved, but late"
+        return "proved, but right too late"
     if not found.exact:
-        return f"{found.wrong_before} → {found.wrong}"
-    made = found.polished
-    return (
-        "exact" if made is None else f"exact, {made.before.gates} → {made.after.gates} active gates"
+        return f"{found.wrong_before} → {found.wrong} wrong cells"
+    made, exact = found.polished, "found an exact circuit"
+    return exact + (
+        "" if made is None else f", {made.before.gates} → {made.after.gates} active gates"
     )
 
 
@@ -341,13 +380,6 @@ def loss(value: float | None) -> str:
     if value is None:
         return "-"
     return f"{value:.0f}" if value == int(value) else f"{value:#.5g}"
-
-
-def percent(share: float | None) -> str:
-    """Format a share between 0 and 1; 100 % only if it is exactly all."""
-    if share is None:
-        return "-"
-    return f"{min(100 * share, 99.99):.2f} %" if share < 1 else "100 %"
 
 
 def rate(value: float) -> str:
@@ -360,33 +392,22 @@ def has_color(console: Console) -> bool:
 
 
 def show_preview(preview: Preview) -> None:
-    """Show the target picture on stderr."""
-    from rich.console import Console
-
+    """Show the target picture on stderr, as text."""
     from difflogic.pictures.text import render_picture
 
+    stride = -(-max(preview.bits.shape) // MOST_SHOWN)
     note(preview.caption)
-    console = Console(stderr=True, highlight=False)
-    colored = has_color(console)
-    # As text without a terminal, and where letters stand for colours.
-    plain = not can_animate() or (len(preview.bits) > 1 and not colored)
-    stride = -(-max(preview.bits.shape) // (MOST_SHOWN if plain else console.width))
-    bits = preview.bits[:, ::stride, ::stride]
     if stride > 1:
         note(f"(here without {stride - 1} of {stride} rows and columns)")
-    if plain:
-        note(render_picture(bits).rstrip("\n"))
-        return
-    for drawn in draw_cells(bits, bits.shape[1], colored, preview.palette):
-        console.print(drawn, no_wrap=True, crop=True)
+    note(render_picture(preview.bits[:, ::stride, ::stride]).rstrip("\n"))
 
 
-def draw_cells(bits: Bits, lines: int, colored: bool, palette: Palette = ()) -> list[Text]:
+def draw_cells(bits: Bits, colored: bool, palette: Palette = ()) -> list[Text]:
     """Draw loss channels, shape (channels, height, width): two cells to a character.
 
-    Draws at most `lines` lines. With colours, `palette` has the colour of each number that the bits
-    make, channel 0 the lowest bit; without a palette, two or three channels are red, green and
-    blue. Otherwise only the first channel is drawn.
+    With colours, `palette` has the colour of each number that the bits make, channel 0 the lowest
+    bit; without a palette, two or three channels are red, green and blue. Otherwise only the first
+    channel is drawn.
     """
     from rich.text import Text
 
@@ -394,7 +415,7 @@ def draw_cells(bits: Bits, lines: int, colored: bool, palette: Palette = ()) -> 
     numbers = sum(channel.astype(int) << index for index, channel in enumerate(bits))
     if plain := not colored or not (named or len(bits) in COLOR_CHANNELS):
         numbers = bits[0]
-    rows = [[int(number) for number in row] for row in numbers[: 2 * lines]]
+    rows = [[int(number) for number in row] for row in numbers]
     if len(rows) % 2:
         rows.append([0] * len(rows[0]))
     colors = [f"rgb({r},{g},{b})" for r, g, b in palette] if named else COLORS

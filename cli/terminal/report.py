@@ -7,42 +7,70 @@ from pathlib import Path
 from typing import Any
 
 from cli.failures import in_one_line
-from cli.terminal import display, output
+from cli.terminal import output
+from difflogic.run.story import PARTS, PHASE_NAMES, answer, in_training, story, time_by_part
 from difflogic.system.files import for_shell
 
-AROUND = {"start": "start-up", "compilation": "compilation", "tests": "final tests", "all": "all"}
+AROUND = {
+    "start": "start-up",
+    "compilation": "compilation",
+    "tests": "final tests",
+    "all": "all",
+    "processor": "processor",
+}
 """Names of the seconds of a run outside of its training, and of the whole run."""
+CELLS = 48
+"""Characters of the bar of shares."""
+SHADES = dict(zip(PARTS, "█▓▒░", strict=True))
 
 
 def render(
-    summary: Mapping[str, Any], directory: str, custom_task: bool = False, quiet: bool = False
+    summary: Mapping[str, Any],
+    directory: str,
+    custom_task: bool = False,
+    time: bool = True,
+    table: bool = False,
 ) -> str:
-    """Return the summary as text: seconds per phase unless `quiet`, scores, and next commands.
+    """Return the summary as text: `time` by part, the run's story, its answer, next commands.
 
-    With `custom_task` the task is the user's own code: the commands need --allow-code.
+    `table` adds the seconds of all phases. With `custom_task` the task is the user's own code: the
+    commands need --allow-code.
     """
     from difflogic.library.advice import advise
 
-    scores, right, proof = summary["scores"], None, None
-    if "right_pairs" in scores:
-        from difflogic.examples.pairs import right_in_words
-
-        right = right_in_words(scores["right_pairs"])
+    scores, proof = summary["scores"], None
     if "assurance" in scores:
         proof = assurance(scores["assurance"], scores["checked"]["exact"], directory, None)
+        proof += "; other grids are not proved" if "right_pairs" in scores else ""
     return output.page(
         "report",
         summary=summary,
-        quiet=quiet,
-        phases=display.PHASE_NAMES,
+        table=table,
+        phases=PHASE_NAMES,
         around=AROUND,
-        loss=display.loss,
-        percent=display.percent,
-        right=right,
-        proof=proof,
+        lines=({"time": time_in_lines(summary["seconds"])} if time else {}) | story(summary, proof),
+        answer=answer(summary),
         shown=in_one_line(directory),
         advice=advise(summary, directory, custom_task),
     )
+
+
+def time_in_lines(seconds: Mapping[str, Any]) -> str:
+    """Return a run's time in three lines: a bar of shares, its legend, and the longest phases."""
+    parts = time_by_part({**seconds["phases"], **{key: seconds.get(key, 0.0) for key in AROUND}})
+    whole = f"{seconds.get('all', sum(parts.values())):.1f} s"
+    legend = "  ".join(f"{SHADES[name]} {name} {spent:.1f} s" for name, spent in parts.items())
+    work = f"training: {in_training(seconds['phases'])}; {seconds['processor']:.1f} CPU seconds"
+    return f"{shares(parts)}  {whole}\n{legend}\n{work}"
+
+
+def shares(parts: Mapping[str, float]) -> str:
+    """Return a bar of `CELLS` characters, with a part's shade for its share."""
+    total, spent, text = sum(parts.values()) or 1.0, 0.0, ""
+    for name, each in parts.items():
+        spent += each
+        text += SHADES[name] * (round(CELLS * spent / total) - len(text))
+    return text
 
 
 def assurance(found: Mapping[str, Any], exact: bool, source: str | Path, task: str | None) -> str:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
+from textwrap import shorten
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cli import interrupt
 from cli.failures import note
 from cli.terminal.signs import shows
 
@@ -20,10 +23,11 @@ FRAME_SECONDS = 1 / 8
 FRAME_SHARE = 0.01
 """Largest share of time spent on frames: a slow terminal gets fewer of them."""
 
+REMARK = 40
+"""Characters of a counter's remark."""
+
 QUIET_SECONDS = 10.0
 """Without a terminal: seconds between two lines of a counter."""
-
-COUNTER_BAR = 30
 
 
 def can_animate() -> bool:
@@ -45,38 +49,78 @@ class Display:
         """Show the final state, and restore the terminal."""
 
 
+class Bar(NamedTuple):
+    """One line of a screen: a bar between its name and some words."""
+
+    what: str
+    done: float
+    total: float | None
+    """None if nobody knows: the bar pulses."""
+    words: str = ""
+
+
 class Screen(Display):
-    """Draws frames in place of each other: rich text that `compose` makes for a console.
+    """Draws frames in place of each other: rich's bars, with lines above and below.
 
     The caller triggers each frame: a refreshing thread would compete with the workers.
     """
 
-    def __init__(self, compose: Callable[[Console], Any], stays: bool = True) -> None:
-        """With `stays`, the last frame remains when the screen is closed."""
-        from rich.console import Console
-        from rich.live import Live
+    def __init__(
+        self,
+        bars: Callable[[], Sequence[Bar]],
+        around: Callable[[Console, Any], Iterable[Any]] | None = None,
+        stays: bool = True,
+    ) -> None:
+        """`around` puts what else is drawn around the bars, and its console tells the size.
 
-        self._compose, self._stays, self._next = compose, stays, 0.0
-        self._console = Console(stderr=True, highlight=False)
-        self._live = Live(
-            console=self._console, auto_refresh=False, redirect_stdout=False, transient=not stays
-        )
-        self._live.start()
+        With `stays`, the last frame remains when the screen is closed; it has no bars.
+        """
+        from cli.terminal.bars import Bars
+
+        self._bars, self._around, self._stays = bars, around, stays
+        self._next, self._notice, self._is_last = 0.0, "", False
+        self._shown = Bars(self._frame, stays)
+        self.console = self._shown.console
+        self._size, self._drawing = self.console.size, threading.RLock()
+        self._shown.start()
+        interrupt.tell_by(self._tell)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """What the first bar's pace leaves; None if it has none yet."""
+        return self._shown.tasks[0].time_remaining if self._shown.tasks else None
+
+    def _frame(self, table: Any) -> Iterable[Any]:
+        from rich.text import Text
+
+        bars = None if self._is_last else table
+        yield from self._around(self.console, bars) if self._around else [table]
+        if self._notice:
+            yield Text(self._notice, "bold yellow")
+
+    def _tell(self, text: str) -> None:
+        """Show a notice from now on, called by the thread that receives signals."""
+        self._notice = text
+        self.update(now=True)
 
     def update(self, now: bool = False) -> None:
         """Draw a frame if it is time to, or `now`."""
         begun = time.perf_counter()
         if now or begun >= self._next:
-            self._live.update(self._compose(self._console), refresh=True)
+            with self._drawing:
+                if self.console.size != self._size:  # the last frame may be folded now
+                    self._size = self.console.size
+                    self._shown.clear()
+                self._shown.show(self._bars())
             spent = time.perf_counter() - begun
             self._next = begun + max(FRAME_SECONDS, spent / FRAME_SHARE)
 
     def close(self) -> None:
+        interrupt.tell_by(None)
+        self._is_last, self._notice = True, ""
         if self._stays:
             self.update(now=True)
-        self._live.stop()
-        if self._stays:
-            self._console.print()
+        self._shown.stop()
 
 
 class Counter:
@@ -84,15 +128,13 @@ class Counter:
 
     def __init__(self, what: str, total: int | None = None) -> None:
         """Count `what`, up to `total` if that is known."""
-        self._what, self._total = what, total
-        self._done, self._first, self._remark = 0, 0, ""
-        self._started = time.perf_counter()
-        self._next = self._started + QUIET_SECONDS
+        self._what, self._total, self._done, self._remark = what, total, 0, ""
+        self._next = time.perf_counter() + QUIET_SECONDS
         self._screen: Screen | None = None
 
     def __enter__(self) -> Counter:
         if can_animate():
-            self._screen = Screen(self._compose, stays=False)
+            self._screen = Screen(self._bars, stays=False)
             self._screen.update()
         return self
 
@@ -102,39 +144,23 @@ class Counter:
 
     def update(self, done: int, remark: str = "") -> None:
         """Show how many parts are done, if it is time to; `remark` describes the last one."""
-        now = time.perf_counter()
-        if done and not self._first:  # the time before the first part does not predict the rest
-            self._started, self._first = now, done
         self._done, self._remark = done, remark
         if self._screen is not None:
             self._screen.update()
-        elif now >= self._next:
+        elif (now := time.perf_counter()) >= self._next:
             self._next = now + QUIET_SECONDS
-            note(self._text)
+            note(f"{self._what} {self._count}")
 
     @property
-    def _text(self) -> str:
-        return f"{self._what} {self._done}" + (f"/{self._total}" if self._total else "")
+    def _count(self) -> str:
+        return f"{self._done}/{self._total}" if self._total else f"{self._done}"
 
-    def _compose(self, console: Console) -> Any:
-        from rich.text import Text
-
-        line = Text(self._text + " ", no_wrap=True, overflow="ellipsis")
-        if self._total:
-            line.append_text(bar(self._done / self._total, COUNTER_BAR))
-            if self._done > self._first:
-                spent = time.perf_counter() - self._started
-                left = spent * (self._total - self._done) / (self._done - self._first)
-                line.append(f" {clock(left)} left")
-        return line.append(f" {self._remark}", "dim")
-
-
-def bar(share: float, cells: int) -> Any:
-    """Return a bar of `cells` characters as rich text, filled to `share`, 0 to 1."""
-    from rich.text import Text
-
-    done = int(share * cells)
-    return Text().append("━" * done, "green").append("─" * (cells - done), "dim")
+    def _bars(self) -> Sequence[Bar]:
+        left = None if self._screen is None else self._screen.seconds_left
+        more = f"{clock(left)} left" if left else ""
+        remark = shorten(self._remark, REMARK, placeholder="…")
+        words = " ".join(filter(None, (self._count, more, remark)))
+        return [Bar(self._what, self._done, self._total, words)]
 
 
 def clock(seconds: float) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 SIGNS = {
     **{"¬": "~", "∧": "&", "∨": "|", "⊕": "^", "×": "x", "→": "->", "…": "...", "·": "|"},
     **{"–": "-", "’": "'", "°": " degrees", "━": "=", "─": "-"},
+    **{"█": "#", "▓": "=", "▒": "-", "░": "."},
 }
 """What commands print beyond ASCII, and what stands for it."""
 

@@ -17,6 +17,7 @@ from difflogic.config import Config
 from difflogic.config.loading import MAX_BYTES, flat, parse_toml
 from difflogic.run import lock
 from difflogic.run.run_directory import ROOT, RunDirectory, entries, epoch_of
+from difflogic.run.story import ON_PAIRS, verdict
 from difflogic.run.summary import read_summary
 from difflogic.system.errors import DctError, RunDirectoryError
 from difflogic.system.files import read_inside
@@ -25,8 +26,6 @@ State = Literal["waiting", "training", "stopped", "finished"]
 """A run waits before its configuration is written. It trains while a process holds its lock."""
 SEED = "training.seed"
 NEIGHBOURS = 50
-ON_PAIRS = "right on its pairs"
-"""The verdict on a rule learned from examples: on other grids, nothing is proved."""
 _LINE = re.compile(r"^(?=\[|\w+ = )", re.MULTILINE)
 """Where a line of a configuration begins a section or a key."""
 
@@ -78,7 +77,7 @@ def read_record(run: RunDirectory) -> RunRecord:
         "path": str(path),
         "experiment": found.get("experiment") or settings.get("name"),
         "seed": found.get("seed", settings.get("training.seed")),
-        "verdict": _verdict(scores) if state == "finished" else state,
+        "verdict": verdict(scores) if state == "finished" else state,
         "gates": scores.get("checked", {}).get("active_gates"),
         "epochs": epochs,
         "seconds": seconds.get("training"),
@@ -110,18 +109,8 @@ def state_of(run: RunDirectory, summary: Mapping[str, Any] | None) -> State:
     return "stopped" if run.is_run else "waiting"
 
 
-def _verdict(scores: Mapping[str, Any]) -> str:
-    proved = scores["assurance"]["verdict"] == "proved"
-    if scores["checked"]["exact"] and "right_pairs" in scores:
-        right, total = scores["right_pairs"]["training"]
-        return ON_PAIRS if right == total else "not exact"
-    if scores["checked"]["exact"]:
-        return "proved" if proved else "exact"
-    return "late" if proved else "not exact"
-
-
-def proved_epochs(run: Path, config: Config) -> list[int]:
-    """Return after how many epochs earlier runs beside `run` were proved, with its settings.
+def proved_runs(run: Path, config: Config) -> list[tuple[int, float]]:
+    """Return epochs and seconds of the earlier runs beside `run` that proved with its settings.
 
     Looks at the newest `NEIGHBOURS` whose names have the experiment's in them.
     """
@@ -134,7 +123,7 @@ def proved_epochs(run: Path, config: Config) -> list[int]:
                 each.settings.get(key) == value for key, value in settings.items() if key != SEED
             )
             if is_same and each.columns["verdict"] in ("proved", ON_PAIRS):
-                found.append(each.columns["epochs"])
+                found.append((each.columns["epochs"], each.columns["seconds"]))
     return found
 
 

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from difflogic.run.outlook import Usual, beside_usual, usual, usual_of
 from difflogic.sweeps.backends import Backend, WorkersLostError, safe_path, shield_workers
 from difflogic.sweeps.directory import RunState, SweepDirectory
 from difflogic.sweeps.sweep_plan import SweepPlan, Variant, with_seed
@@ -32,11 +33,6 @@ class Running(NamedTuple):
     seed: int
     epoch: int
     """Finished epochs."""
-
-    @property
-    def epochs(self) -> int:
-        """Most epochs of the run."""
-        return self.variant.config.training.epochs
 
 
 class Execution:
@@ -65,7 +61,8 @@ class Execution:
         """Messages for people, in the order of events."""
         self._control = directory.path.absolute() / f"{CONTROL}{secrets.token_hex(8)}"
         self._stopping = threading.Event()
-        self._began, self._to_do = time.monotonic(), self._epochs_to_do()
+        self._began, self._last = time.monotonic(), 0.0
+        self._usual = {each.name: usual(each.config, directory.path) for each in plan.variants}
         self._queue: queue.Queue[Outcome | BaseException | None] = queue.Queue()
         self._thread = threading.Thread(target=self._work, name="dct-sweep", daemon=True)
 
@@ -106,18 +103,32 @@ class Execution:
             if index < len(self._runs) and index not in self._rows
         ]
 
-    @property
-    def seconds_left(self) -> float | None:
-        """Estimate if no run ends early; None at the beginning."""
-        left = self._epochs_to_do() - sum(run.epoch for run in self.running())
-        # The epochs that an early end saves count as done, so the estimate adapts to them.
-        done = self._to_do - left
-        return (time.monotonic() - self._began) * left / done if done > 0 else None
+    def usual(self) -> dict[str, Usual | None]:
+        """Return what a run of each variant usually takes, by this sweep's once some ended."""
+        ended: dict[str, list[tuple[float, float]]] = {name: [] for name in self._usual}
+        for row in self._rows.values():
+            if row.proved and row.epochs is not None and row.seconds is not None:
+                ended[row.variant].append((row.epochs, row.seconds))
+        return {name: usual_of(ended[name]) or usually for name, usually in self._usual.items()}
 
-    def _epochs_to_do(self) -> int:
-        """Return the most epochs that the missing runs may take."""
-        missing = (run for index, run in enumerate(self._runs) if index not in self._rows)
-        return sum(variant.config.training.epochs for variant, _ in missing)
+    @property
+    def outlook(self) -> str:
+        """The seconds that have passed, beside those that such a sweep usually takes, if known."""
+        passed, usual = time.monotonic() - self._began, self.usual()
+        missing = [
+            usual[variant.name]
+            for index, (variant, _) in enumerate(self._runs)
+            if index not in self._rows
+        ]
+        known = [each.seconds for each in missing if each is not None]
+        if not known or len(known) < len(missing):
+            return f"{passed:.0f} s"
+        slots = self.slots or max(1, len(self.running()))
+        low, high = (
+            self._last + max(max(seconds), sum(seconds) / slots)
+            for seconds in zip(*known, strict=True)
+        )
+        return beside_usual(passed, (low, high))
 
     def work(self, tick: float) -> Iterator[Row | None]:
         """Do the missing runs; yield a row when a run ends, and None every `tick` seconds.
@@ -167,7 +178,7 @@ class Execution:
             self._directory.write_run(variant, seed, outcome.files)
         row = make_row(variant, seed, outcome.summary, outcome.error)
         if row.status != "missing":
-            self._rows[outcome.index] = row
+            self._rows[outcome.index], self._last = row, time.monotonic() - self._began
             yield row
 
     def _work(self) -> None:

@@ -6,12 +6,14 @@ import os
 import signal
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cli.commands.sweep import _report, compose, line
+from cli.commands.sweep import _report, bars, line
+from cli.terminal.screen import Bar
 from difflogic.library.groups import SweepOptions
 from difflogic.library.sweeping import sweep
 from difflogic.sweeps.directory import SweepDirectory
@@ -259,11 +261,9 @@ def test_lines(plan):
         "seconds": {"training": 1.25},
         "scores": {"checked": {"exact": True, "wrong_cells": 0, "active_gates": 22}},
     }
-    exact = line(make_row(variant, 3, summary), 1, 16, 150.4)
-    assert exact == (
-        " 1/16  batch=1 seed 3  exact at epoch 120  22 active gates  1.2 s  at most 2:30 left"
-    )
-    failed = line(make_row(variant, 3, None, "no memory\nat all"), 16, 16, 150.4)
+    exact = line(make_row(variant, 3, summary), 1, 16, "9 s")
+    assert exact == " 1/16  batch=1 seed 3  exact at epoch 120  22 active gates  1.2 s  9 s"
+    failed = line(make_row(variant, 3, None, "no memory\nat all"), 16, 16, "9 s")
     assert failed == "16/16  batch=1 seed 3  failed: no memory"
 
 
@@ -274,19 +274,20 @@ class Idle:
     slots = 1
 
 
-def test_the_estimate_follows_the_epochs(tmp_path, plan, monkeypatch):
+def test_the_estimate_is_by_the_runs_that_ended(tmp_path, plan, monkeypatch):
     now = [100.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     execution = Execution(SweepDirectory(tmp_path), plan, Idle())
-    assert execution.seconds_left is None
-    epochs = plan.variants[0].config.training.epochs
-    at_work = [Running(variant, 0, epochs // 2) for variant in plan.variants[:2]]
-    monkeypatch.setattr(execution, "running", lambda: at_work)
     now[0] += 6.0
-    # Of 16 runs, one is done so far, in halves.
-    assert execution.seconds_left == pytest.approx(15 * 6.0)
-    shown = compose(execution, plan.size).plain
-    assert shown.startswith("0/16 runs ")
-    assert shown.endswith(
-        f" at most 1:30 left  at epoch {epochs // 2}/{epochs}, {epochs // 2}/{epochs}"
-    )
+    assert execution.outlook == "6 s", "nobody has run these settings"
+    at_work = [Running(variant, 0, 30) for variant in plan.variants]
+    monkeypatch.setattr(execution, "running", lambda: at_work)
+    for index, (variant, seed) in enumerate([*plan.runs][:12]):
+        more = index // 2 % 3
+        took = {"epochs": 20 + 10 * more, "seconds": 2.0 + more, "proved": True}
+        execution._rows[index] = replace(make_row(variant, seed, None), **took)
+    # Four runs are missing, one at a time.
+    assert execution.outlook == "6 s of usually 8 to 16 s"
+    whole, *runs = bars(execution, plan.size)
+    assert whole == Bar("sweep", 12, 16, "12 of 16 runs  6 s of usually 8 to 16 s")
+    assert runs[-1] == Bar("batch=2 seed 0", 30, 40, "epoch 30 of usually 20 to 40")

@@ -76,12 +76,14 @@ class TestRun:
         shown = train_tiny("--epochs=3", "--dir=a/b")
         assert files(Path("a/b")) == FILES
         assert not Path("runs").exists()
-        assert "hard evaluation" in shown.stdout
-        assert "checked" in shown.stdout
+        assert "█ training " in shown.stdout
+        assert "hard evaluation" in train_tiny("--epochs=3", "--timings").stdout
+        assert "tested     " in shown.stdout
         assert "\nnext " in shown.stdout
         assert "a/b" in shown.stdout
         assert "epochs/s" not in shown.stdout
-        assert "epoch 3/3" in shown.stderr
+        assert "learning epoch 1 of 3" in shown.stderr
+        assert "final tests, after epoch 3" in shown.stderr
         assert "epochs/s" in shown.stderr
         assert "compiling the kernels for float32, once" in shown.stderr
         assert "\x1b" not in shown.stdout + shown.stderr

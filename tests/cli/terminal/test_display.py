@@ -2,19 +2,21 @@
 
 import io
 import re
+import signal
 from queue import Queue
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from rich.console import Console
 
+from cli import interrupt
 from cli.terminal import display, screen
 from cli.terminal.display import Lines, RunProgress, show_preview
-from cli.terminal.screen import Display, Screen
+from cli.terminal.screen import Bar, Display, Screen
 from difflogic.config import load_config
 from difflogic.run.measures import PHASES
 from difflogic.run.metrics import MetricsRow
+from difflogic.run.outlook import Usual
 from difflogic.search.polish import CircuitCost
 from difflogic.search.walk import SearchProgress
 from difflogic.tasks import make_task
@@ -39,16 +41,16 @@ def result(epoch, hard_loss=5.0, **changes):
 @pytest.mark.parametrize(
     ("found", "said"),
     [
-        ({"exact": False, "late": False, "wrong_before": 12, "wrong": 3}, "12 → 3"),
-        ({"exact": False, "late": True}, "proved, but late"),
-        ({"exact": True, "late": False, "polished": None}, "exact"),
+        ({"exact": False, "late": False, "wrong_before": 12, "wrong": 3}, "12 → 3 wrong cells"),
+        ({"exact": False, "late": True}, "proved, but right too late"),
+        ({"exact": True, "late": False, "polished": None}, "found an exact circuit"),
         (
             {
                 "exact": True,
                 "late": False,
                 "polished": SimpleNamespace(before=CircuitCost(6, 18), after=CircuitCost(3, 16)),
             },
-            "exact, 6 → 3 active gates",
+            "found an exact circuit, 6 → 3 active gates",
         ),
     ],
 )
@@ -56,7 +58,7 @@ def test_the_result_of_the_last_check_stays_visible(found, said):
     progress = RunProgress(10)
     progress.add(result(1, finished=SimpleNamespace(**found)))
     progress.add(result(2))
-    assert f"last check {said}  " in display.line(progress)
+    assert f"searched at epoch 1: {said};" in display.line(progress)
 
 
 def test_attempt_and_stage_are_shown_and_the_best_is_theirs():
@@ -65,42 +67,59 @@ def test_attempt_and_stage_are_shown_and_the_best_is_theirs():
     assert "stage 1 of 3: 1×3" in display.line(progress)
     progress.add(result(2, stage=2, hard_loss=None))
     assert "stage 2 of 3: 1×5" in display.line(progress)
-    assert "best -  right -" in display.line(progress), "that of the stage before is no best here"
+    assert "best" not in display.line(progress), "that of the stage before is no best here"
     progress.add(result(3, stage=2, hard_loss=9.0))
     progress.add(result(5, attempt=2, hard_loss=11.0))
-    assert display.line(progress).startswith("epoch  5/10  attempt 2  stage 1 of 3: 1×3  training")
-    assert "best 11 at epoch 5" in display.line(progress)
+    assert display.line(progress).startswith(
+        "attempt 2 of at most 3, stage 1 of 3: 1×3; learning epoch 1 of 4"
+    )
+    assert "75.00 % of the cells are right; best 75.00 %, at epoch 5" in display.line(progress)
     assert "attempt" not in display.line(RunProgress(10))
 
 
-def test_the_time_left_is_a_range_by_earlier_runs(monkeypatch):
+USUAL = Usual((20.0, 100.0), (2.0, 8.0))
+
+
+@pytest.mark.parametrize(
+    ("changes", "seconds", "epoch", "said"),
+    [
+        ({"usual": USUAL}, 4.0, 1, "4 s of usually 2 to 8 s"),
+        # By this run's own pace it takes longer: 100 epochs of a quarter second.
+        ({"usual": USUAL}, 6.0, 21, "6 s of usually 2 to 25 s"),
+        ({"usual": USUAL}, 40.0, 157, "40 s, longer than usual"),
+        # The limit is named once it is near.
+        ({"usual": USUAL}, 40.0, 314, "40 s, longer than usual, at most 1:25 left"),
+        ({}, 40.0, 157, "40 s; ends once a circuit is exact"),
+        ({}, 40.0, 800, "40 s, at most 0:10 left"),
+        ({"searches": False}, 40.0, 157, "40 s, 3:31 left"),
+        ({"usual": USUAL, "over": True}, 4.0, 20, "4 s"),
+    ],
+)
+def test_the_time_is_what_is_usual_and_no_limit_far_away(
+    monkeypatch, changes, seconds, epoch, said
+):
     now = [0.0]
     monkeypatch.setattr("time.perf_counter", lambda: now[0])
-    progress = RunProgress(20000, searches=True, started=0.0, earlier=[400, 100, 200, 300, 1000])
-    progress.add(result(50))
-    now[0] = 25.0
-    assert progress.outlook == "1:15 to 2:55 left, by 5 earlier runs"
-    progress.add(result(350))
-    whole = screen.clock(19650 / 14)
-    assert progress.outlook == f"up to {whole} left", "two of them took longer: too few"
-    progress.searches = False
-    assert progress.outlook == f"{whole} left"
-    progress.add(result(20000), 1, over=True)
-    assert (progress.running, progress.outlook) == ("proof and final tests", "at epoch 20000")
+    progress = RunProgress(1000, started=0.0, **{"searches": True, **changes})
+    over, now[0] = progress.over, 1.0
+    progress.add(result(1))
+    now[0] = seconds
+    if epoch > 1:
+        progress.add(result(epoch), 1, over=over)
+    assert progress.outlook == said
 
 
 def test_what_is_running():
     progress = RunProgress(100, searches=True, restart_every=25)
-    assert progress.running == "training"
+    assert progress.now == Bar("learning", 0, 25, "epoch 0 of 25")
     progress.searching = SearchProgress(1500, 3000, 37)
-    assert progress.running == "searching: 50 %, 37 wrong"
+    assert progress.now == Bar("searching", 1500, 3000, "circuits: 37 wrong cells left")
+    assert "; searching 50 % of circuits: 37 wrong cells left; " in display.line(progress)
     found = SimpleNamespace(exact=True, late=False, polished=None)
     progress.add(result(30, finished=found), 2, over=True)
-    assert (progress.running, progress.stage) == ("proof and final tests", 2)
-    assert "last check exact" in display.line(progress)
+    assert (progress.now.what, progress.stage) == ("testing", 2)
     progress.add(result(30, attempt=2), 2)
-    assert progress.running == "training"
-    assert progress.share == 0.2, "of its attempt"
+    assert progress.now[:3] == ("learning", 5, 25)
 
 
 @pytest.mark.parametrize(
@@ -109,11 +128,10 @@ def test_what_is_running():
         ([[0, 1, 0, 1], [0, 0, 1, 1]], [" ▀▄█"]),
         ([[1]], ["▀"]),
         ([[0, 0], [1, 1], [1, 0]], ["▄▄", "▀ "]),
-        ([[1, 1, 1]] * 100, ["███"] * 10),
     ],
 )
 def test_a_character_shows_two_cells(grid, lines):
-    drawn = display.draw_cells(np.array([grid], np.uint8), 10, colored=False)
+    drawn = display.draw_cells(np.array([grid], np.uint8), colored=False)
     assert [line.plain for line in drawn] == lines
 
 
@@ -133,19 +151,20 @@ PALETTE = [(1, 2, 3), (4, 5, 6), (7, 8, 9), (250, 9, 9)]
     ],
 )
 def test_several_channels_are_drawn_in_colours(bits, palette, styles):
-    (line,) = display.draw_cells(bits, 10, True, palette)
+    (line,) = display.draw_cells(bits, True, palette)
     assert line.plain == ("▀▀" if styles else "▀▄")
     assert [str(span.style) for span in line.spans] == (styles or [])
-    assert len(display.draw_cells(np.repeat(bits, 9, axis=1), 2, True, palette)) == 2
 
 
 def test_a_resumed_run_has_its_best_and_the_rate_of_this_process(monkeypatch):
-    progress = RunProgress(100, started=100.0)
+    monkeypatch.setattr("time.perf_counter", lambda: 100.0)
+    progress = RunProgress(100)
     losses = enumerate([7.0, 2.0, 4.0], 1)
     progress.recall([MetricsRow(epoch, 12.0, hard_loss, 0.5) for epoch, hard_loss in losses])
     progress.add(result(4))
     monkeypatch.setattr("time.perf_counter", lambda: 100.5)
-    assert (progress.best_hard_loss, progress.best_epoch, progress.epoch) == (2.0, 2, 4)
+    progress.add(result(5))
+    assert (progress.best_hard_loss, progress.best_epoch, progress.epoch) == (2.0, 2, 5)
     assert progress.rate == pytest.approx(2.0)
 
 
@@ -178,10 +197,12 @@ def test_lines_are_few_but_none_is_late(capsys, monkeypatch):
         slow.add(result(epoch, stage=1 + epoch // 55))
         lines.update()
     lines.close()
-    shown = [int(line.split("/")[0].split()[1]) for line in capsys.readouterr().err.splitlines()]
+    shown = [
+        int(re.search(r"epoch (\d+) of", line)[1]) for line in capsys.readouterr().err.splitlines()
+    ]
     assert shown == [1, 11, 21, 31, 41, 51, 55, 65, 75, 85, 95, 100]
 
-    progress = RunProgress(1000)
+    progress = RunProgress(1000, started=0.0)
     lines = Lines(progress)
     for epoch in range(1, 1001):
         progress.add(result(epoch))
@@ -190,12 +211,10 @@ def test_lines_are_few_but_none_is_late(capsys, monkeypatch):
     captured = capsys.readouterr()
     shown = captured.err.splitlines()
     assert captured.out == ""
-    assert [line.split()[1] for line in shown] == [
-        f"{epoch}/1000" for epoch in [1, *range(100, 1001, 100)]
-    ]
-    assert (
-        "soft loss 12.250  hard loss 5  accuracy 75.00 %  best 5 at epoch 1  "
-        "right 75.00 % at epoch 1  decided 87.50 % of the gates" in shown[0]
+    assert [line.split()[2] for line in shown] == [f"{n}" for n in [1, *range(100, 1001, 100)]]
+    assert shown[0].endswith(
+        "; learned 75.00 % of the cells are right; best 75.00 %, at epoch 1; "
+        "loss soft 12.250 (gates mixed), hard 5 (likeliest ops); 87.50 % decided"
     )
 
 
@@ -205,54 +224,79 @@ def test_a_long_step_is_no_reason_for_silence(monkeypatch):
     monkeypatch.setattr(display, "note", written.put)
     monkeypatch.setattr(display, "LINE_SECONDS", 0.0)
     lines = Lines(RunProgress(10))
-    assert written.get(timeout=60).startswith("epoch  0/10  training")
+    assert written.get(timeout=60).startswith("learning epoch 0 of 10; ")
     assert written.get(timeout=60)
     lines.close()
 
 
-def frame_text(progress, width, height):
-    console = Console(file=io.StringIO(), width=width, height=height)
-    frame = console.render_lines(display.compose("title · seed 0", progress, width, height))
-    return ["".join(segment.text for segment in line).rstrip() for line in frame]
+def frame_text(monkeypatch, progress, width, height):
+    """Return the lines of one frame on a terminal of that size."""
+    terminal = open_terminal(monkeypatch, width)
+    monkeypatch.setenv("LINES", str(height))
+    shown = display.live("title · seed 0", progress)
+    terminal.truncate(0)
+    shown.update(now=True)
+    lines = [
+        line.rstrip() for line in terminal.text.replace("\r", "\n").split("\x1b[2K")[-1].split("\n")
+    ]
+    shown.close()
+    return lines
 
 
-def test_a_frame_shows_the_numbers_the_phases_and_the_picture():
+def test_a_frame_shows_the_numbers_the_phases_and_the_picture(monkeypatch):
     spent = dict.fromkeys(PHASES, 0.0) | {"sample": 0.05}
-    progress = RunProgress(10, (0, 1, 2), phases=spent)
-    assert frame_text(progress, 80, 24)[1] == "epoch  0/10"
+    picture = np.ones((3, 16, 16), np.uint8)
+    progress = RunProgress(
+        10, (0, 1, 2), phases=spent, preview=SimpleNamespace(bits=picture, palette=())
+    )
     # The trainer goes on counting.
     spent |= {"backward": 6.0, "forward": 2.0, "finish": 1.5, "hard": 0.45}
-    progress.add(result(5, hard_state=np.ones((3, 16, 16), np.uint8)))
+    state = picture.copy()
+    state[:, 0, :2] = 0
+    progress.add(result(5, hard_state=state))
     progress.searching = SearchProgress(1500, 3000, 37)
-    lines = frame_text(progress, 100, 30)
-    assert lines[0] == "title · seed 0"
-    assert lines[1] == "epoch  5/10"
-    assert lines[2].startswith("searching: 50 %, 37 wrong, ")
-    shares = "backward 60 %, forward 20 %, finishing 15 %, hard evaluation 4 %"
-    assert lines[3] == f"time      {shares}"
-    assert sum("█" * 16 in line for line in lines) == 8
-    for said in ("87.50 % of the gates", "hard channel 0", "12.250"):
-        assert said in "\n".join(lines)
-    assert " hard channels 0, 1, 2\n" in display.compose("run", progress, 80, 24, True).plain
-    progress.add(result(6, hard_loss=None))
-    assert "searching" not in "\n".join(frame_text(progress, 80, 24))
+    for width in (80, 50, 30):
+        lines = frame_text(monkeypatch, progress, width, 40)
+        assert lines[0] == "title · seed 0"
+        assert lines[1].startswith("run ")
+        found = "\n".join(lines)
+        assert "circuits: 37 wrong cells left" in " ".join(found.split())
+        assert "training 8 s, search 2 s; training: backward 71 %" in " ".join(found.split())
+        # Target and state side by side where both fit, and what differs where three do.
+        names = {80: "target now 2 wrong", 50: "target now", 30: "now"}[width]
+        assert names in [" ".join(line.split()) for line in lines]
+    assert frame_text(monkeypatch, RunProgress(10), 80, 24)[2].startswith("learning ")
 
 
-@pytest.mark.parametrize(("width", "height"), [(40, 16), (60, 10), (80, 24), (300, 100)])
+@pytest.mark.parametrize(("width", "height"), [(40, 20), (60, 12), (80, 24), (300, 100)])
 @pytest.mark.parametrize("side", [3, 40])
 def test_a_frame_fits_and_no_word_is_cut(monkeypatch, width, height, side):
-    monkeypatch.setattr("time.perf_counter", lambda: 60.0)
-    progress = RunProgress(
-        20000, started=0.0, searches=True, restart_every=5000, stages=["1×31", "12×12"]
-    )
-    progress.earlier, progress.phases = [1000, 2000, 3000], dict.fromkeys(PHASES, 1.0)
+    progress = RunProgress(20000, searches=True, restart_every=5000, stages=["1×31", "12×12"])
+    progress.usual, progress.phases = USUAL, dict.fromkeys(PHASES, 1.0)
     progress.add(result(555, hard_state=np.ones((1, side, side), np.uint8), stage=2))
     progress.searching = SearchProgress(1500, 3000, 37)
-    lines = frame_text(progress, width, height)
+    monkeypatch.setattr("time.perf_counter", lambda: progress.started + 60.0)
+    lines = frame_text(monkeypatch, progress, width, height)
     assert max(len(line) for line in lines) <= width
-    assert len(lines) <= max(height, 16)
-    words = re.sub("[━─█▀]+|hard channel 0", "", "\n".join(frame_text(progress, 300, 100))).split()
-    assert set(words) <= set("\n".join(lines).split())
+    assert len(lines) <= height
+    if height > 20 or side == 3:
+        words = set("\n".join(frame_text(monkeypatch, progress, 300, 100)).split())
+        assert {w for w in words if not set(w) & set("━╸█▀ ")} <= set("\n".join(lines).split())
+
+
+def test_a_signal_and_another_width_are_shown_by_the_display(monkeypatch):
+    terminal = open_terminal(monkeypatch)
+    shown = display.live("title", RunProgress(10))
+    with interrupt.Interruption("this step", patience=None) as interruption:
+        interruption.request(signal.SIGINT)
+        interruption.say()
+        assert terminal.text.endswith("stopping after this step")
+        shown.console.width = 60
+        shown.update(now=True)
+        *_, last = terminal.text.split("\x1b[2J\x1b[H")
+        assert last.endswith("stopping after this step")
+        assert max(map(len, last.split("\n"))) <= 60
+    shown.close()
 
 
 @pytest.mark.parametrize(
@@ -294,19 +338,9 @@ def test_no_color_is_honoured(monkeypatch, allowed):
     assert bool(colours(terminal)) == allowed
 
 
-@pytest.mark.parametrize(
-    ("name", "color", "sign", "rows"),
-    [("letter-g", True, "▀", 8), ("letter-g", False, "", 16), ("lizard", False, "█", 10)],
-)
-def test_a_picture_is_previewed_in_colours_or_signs(monkeypatch, name, color, sign, rows):
-    terminal, config = open_terminal(monkeypatch), load_config(name)
-    if not color:
-        monkeypatch.setenv("NO_COLOR", "1")
-    preview = make_task(config).preview
-    assert preview is not None
-    show_preview(preview)
-    caption, *shown = terminal.text.splitlines()
+def test_a_picture_is_previewed_as_text(capsys):
+    config = load_config("letter-g")
+    show_preview(make_task(config).preview)
+    caption, *shown = capsys.readouterr().err.splitlines()
     assert caption.startswith("to grow from ")
-    assert len(shown) == rows
-    # Letters stand for colours that cannot be shown.
-    assert sign in "".join(shown) if sign else shown == config.task.target.split()
+    assert shown == config.task.target.split()

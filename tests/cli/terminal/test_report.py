@@ -20,6 +20,9 @@ def run_directory(tmp_path, monkeypatch):
     return directory
 
 
+PROOF = {"verdict": "proved", "text": "proved for every start from step 18 on"}
+
+
 def write_config(directory, name, old="", new=""):
     text = (CONFIGS / f"{name}.toml").read_text(encoding="utf-8")
     assert old in text
@@ -36,6 +39,7 @@ def summary(**changes):
         "later_step": 40,
         "wrong_cells_later": 0,
         "exact": False,
+        "active_gates": 6,
     }
     return {
         "experiment": "checkerboard",
@@ -53,6 +57,7 @@ def summary(**changes):
             "best_accuracy": 1.0,
             "best_epoch": 411,
             "checked": checked | changes.pop("checked", {}),
+            "assurance": PROOF,
         },
         "seconds": {
             "training": 5.0,
@@ -70,63 +75,59 @@ NO_TIME = {"training": 0.0, "compilation": 0.0, "processor": 0.0, "phases": {"fo
 
 
 def test_timing_per_phase():
-    lines = report.render(summary(), "runs/x").splitlines()
+    lines = report.render(summary(), "runs/x", table=True).splitlines()
 
     assert lines[0].split() == ["phase", "seconds", "share", "ms/epoch"]
     table = {line[:17].strip(): line[17:].split() for line in lines[1 : len(PHASES) + 7]}
     assert table["forward"] == ["2.000", "40.0", "%", "4.000"]
     assert table["training"] == ["5.000", "100.0", "%", "10.000"]
     assert [table[name] for name in ("start-up", "processor")] == [["0.500"], ["21.000"]]
-    short = report.render(summary(epochs=0, seconds=dict(NO_TIME)), "runs/x")
+    short = report.render(summary(epochs=0, seconds=dict(NO_TIME)), "runs/x", table=True)
     assert "0.0 %" in short
-    quiet = report.render(summary(), "runs/x", quiet=True)
+    quiet = report.render(summary(), "runs/x", time=False)
     assert "phase" not in quiet
+    assert "█" not in quiet
     assert "run        runs/x\n" in quiet
 
 
-def test_scores():
-    text = report.render(summary(), "runs/x")
-    assert "soft loss 1.2500, hard loss 4, accuracy 99.20 %, best hard loss 0 at epoch 411" in text
-    one = report.render(summary(checked={"tested": "the only start"}), "runs/x")
-    assert "164 of 16384 wrong, from the only start" in one
-    assert "99.00 % of cells right at step 20: 164 of 16384 wrong, from 64 held-out starts" in text
-    assert "100 % of cells right at step 40: 0 of 16384 wrong" in text
-    for word in ("exact:", "proof  ", "polished", "attempts"):
-        assert word not in text
-    scores = summary(checked={"exact": True})["scores"]
-    exact = report.render(summary(scores=scores | {"accuracy": 1.0}), "runs/x")
-    assert " exact: every cell is right\n" in exact
-    searched = report.render(summary(scores=scores), "runs/x")
-    assert "right; a search found this circuit close to the trained one\n" in searched
-    assert " exact: every cell is right\n" in report.render(
-        summary(scores=scores) | {"searched": False}, "runs/x"
-    )
+def test_time_by_part_is_a_bar_with_its_legend():
+    run = summary()
+    run["seconds"]["phases"] |= {"backward": 2.0, "finish": 1.0}
+    bar, *lines = report.render(run, "runs/x").splitlines()[:3]
+    # 4 s of training, 1 of search, 13 of start-up, 0.25 of tests, on 48 characters.
+    assert bar == f"time       {'█' * 11}{'▓' * 2}{'▒' * 34}░  18.5 s"
+    assert [line.strip() for line in lines] == [
+        "█ training 4.0 s  ▓ search 1.0 s  ▒ start-up 13.0 s  ░ tests 0.2 s",
+        "training: forward 50 %, backward 50 %; 21.0 CPU seconds",
+    ]
+    assert report.render(summary(seconds=NO_TIME), "runs/x").startswith("time         0.0 s\n")
 
 
-PROOF = {"verdict": "proved", "text": "proved for every start from step 18 on"}
-GAIN = {"gates": [6, 3], "from_step": [18, 16], "candidates": 8004}
+def test_the_answer_stands_last():
+    lines = report.render(summary(checked=EXACT), "runs/x").splitlines()
+    *_, proved, where, reason, run_tests, look = lines
+    assert proved == "proved: 6 active gates, in 18.5 s"
+    assert (where, reason[:5]) == ("run        runs/x", "next ")
+    assert (run_tests.strip(), look.strip()) == ("dct eval runs/x", "dct inspect runs/x")
+    stopped = report.render(summary(interrupted=True), "runs/x")
+    assert "\ninterrupted: 6 active gates, in 18.5 s\n" in stopped
+
+
 EXACT = {"exact": True}
 
 
 @pytest.mark.parametrize(
-    ("assurance", "changes", "said"),
+    ("changes", "said"),
     [
-        (PROOF, {"checked": EXACT}, "proof      proved for every start from step 18 on\n"),
-        (
-            PROOF | {"verdict": "open"},
-            {"checked": EXACT},
-            "proof      right on samples; proved for",
-        ),
-        (PROOF | {"verdict": "open"}, {}, "proof      proved for every"),
-        (None, {"polished": GAIN}, "polished   6 → 3 active gates, certified from step 18 → 16"),
-        (None, {"polished": GAIN | {"from_step": None}}, "polished   6 → 3 active gates\n"),
-        (None, {"attempts": {"begun": 3, "result": 1}}, "attempts   3; the circuit comes from"),
+        ({"checked": EXACT}, "proof      proved for every start from step 18 on\n"),
+        ({"checked": EXACT, "verdict": "open"}, "proof      right on samples; proved for"),
+        ({"verdict": "open"}, "proof      proved for every"),
     ],
 )
-def test_what_else_is_known(assurance, changes, said):
+def test_what_is_proved(changes, said):
+    verdict = changes.pop("verdict", "proved")
     run = summary(**changes)
-    if assurance:
-        run["scores"]["assurance"] = assurance
+    run["scores"]["assurance"] = PROOF | {"verdict": verdict}
     assert said in report.render(run, "runs/x")
 
 
@@ -191,22 +192,6 @@ def test_a_proof_from_a_later_step_is_explained(verdict, step, said, run_directo
     scores = summary()["scores"] | {"assurance": found}
     lines = next_step(report.render(summary(scores=scores), "runs/x"))
     assert lines[0].startswith(f"{said}: resume this run, or ")
-
-
-def test_the_check_of_a_life_like_rule():
-    names = ("name", "height", "width", "step", "wrong_cells", "cells")
-    soup = ("random soup", 128, 128, 300, 7, 4915200)
-    counts = [
-        dict(zip(names, values, strict=True))
-        for values in [("all 512 boards", 3, 3, 1, 0, 4608), soup]
-    ]
-    run = summary()
-    run["scores"]["exactness"] = {"counts": counts, "first_wrong_step": 12}
-    text = report.render(run, "runs/x")
-    assert "           all 512 boards of 3×3 cells, step 1: 0 of 4608 wrong\n" in text
-    assert (
-        "random soup of 128×128 cells, step 300: 7 of 4915200 wrong, the first at step 12\n" in text
-    )
 
 
 def test_the_next_commands_can_be_copied():

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from difflogic.run.lock import RunLock
-from difflogic.run.record import list_runs, parse_settings, proved_epochs
+from difflogic.run.record import list_runs, parse_settings, proved_runs
 from difflogic.system.errors import RunDirectoryError
 from difflogic.training.session import execute
 from tests.difflogic.library.many_runs import make_run
@@ -116,6 +116,6 @@ def test_earlier_runs_of_the_same_settings_tell_when_a_run_is_proved(runs, tmp_p
         assert parse_settings((path / "config.toml").read_text())["training.batch"] == batch
     config = tiny("training.epochs=5", "training.batch=1", "training.seed=9")
     new = tmp_path / "d-checkerboard-small-seed9"
-    assert proved_epochs(new, config) == [5, 5]
-    assert proved_epochs(tmp_path / "a-checkerboard-small", config) == [5]
-    assert proved_epochs(new, tiny("training.epochs=5", "training.batch=3")) == []
+    assert [epochs for epochs, _ in proved_runs(new, config)] == [5, 5]
+    assert len(proved_runs(tmp_path / "a-checkerboard-small", config)) == 1
+    assert proved_runs(new, tiny("training.epochs=5", "training.batch=3")) == []

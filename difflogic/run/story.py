@@ -1,0 +1,119 @@
+"""What happened in a run, in words: the same at the terminal, in a log, a list and a report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from difflogic.system.quantities import counted
+
+PHASE_NAMES = {"hard": "hard evaluation", "finish": "search", "checkpoint": "saving"}
+ON_PAIRS = "right on its pairs"
+"""The verdict on a rule learned from examples: on other grids, nothing is proved."""
+MOST_PHASES = 3
+PARTS = ("training", "search", "start-up", "tests")
+"""Of a run's time: see `time_by_part`."""
+
+
+def verdict(scores: Mapping[str, Any]) -> str:
+    """Return the word for what is known of a finished run's circuit, by its scores."""
+    proved = scores["assurance"]["verdict"] == "proved"
+    if scores["checked"]["exact"] and "right_pairs" in scores:
+        right, total = scores["right_pairs"]["training"]
+        return ON_PAIRS if right == total else "not exact"
+    if scores["checked"]["exact"]:
+        return "proved" if proved else "exact"
+    return "late" if proved else "not exact"
+
+
+def answer(summary: Mapping[str, Any]) -> str:
+    """Return a run's result in a line: what is known of its circuit, gates, and seconds."""
+    checked, seconds = summary["scores"]["checked"], summary["seconds"]
+    known = "interrupted" if summary["interrupted"] else verdict(summary["scores"])
+    spent = seconds.get("all", seconds["training"])
+    return f"{known}: {counted(checked['active_gates'], 'active gate')}, in {spent:.1f} s"
+
+
+def story(summary: Mapping[str, Any], proof: str | None = None) -> dict[str, str]:
+    """Return the parts of a run in order, each with what came of it, and of which circuit it is.
+
+    `proof` replaces the verdict's own words.
+    """
+    scores = summary["scores"]
+    checked, learned = scores["checked"], scores.get("best_accuracy")
+    polished, attempts = summary.get("polished"), summary.get("attempts", {})
+    found: dict[str, str] = {}
+    if learned is not None:
+        goal = "every cell" if learned == 1 else f"{percent(learned)} of the cells"
+        found["learned"] = f"gradient descent got {goal} right at epoch {scores['best_epoch']}"
+        if attempts.get("begun", 1) > 1:
+            found["learned"] += ", in attempt {result} of {begun}".format_map(attempts)
+    if checked["exact"]:
+        found["searched"] = _searched(summary)
+    if polished:
+        before, after = polished["gates"]
+        found["polished"] = f"{before} → {after} active gates"
+        steps = dict.fromkeys(polished["from_step"] or ())
+        if len(steps) > 1:
+            found["polished"] += ", right from step {} → {} on".format(*steps)
+    found["tested"] = _tested(scores)
+    if "right_pairs" in scores:
+        from difflogic.examples.pairs import right_in_words  # imports NumPy
+
+        found["examples"] = right_in_words(scores["right_pairs"])
+    if "assurance" in scores:
+        found["proof"] = proof or scores["assurance"]["text"]
+    return found
+
+
+def _searched(summary: Mapping[str, Any]) -> str:
+    """Say where an exact circuit comes from."""
+    scores, corrected = summary["scores"], summary.get("corrected")
+    at = f" at epoch {summary['exact_epoch']}" if summary["exact_epoch"] else ""
+    if scores["accuracy"] == 1 or not summary.get("searched", True):
+        return f"nothing: the learned circuit was found exact{at}"
+    if corrected:
+        gates, bits = counted(corrected["gates"], "gate"), counted(corrected["bits"], "wrong bit")
+        return f"{gates} from the table of {bits} made the circuit exact{at}"
+    return f"a search from the learned circuit found an exact one{at}"
+
+
+def _tested(scores: Mapping[str, Any]) -> str:
+    """Say how many cells of the run's circuit are wrong."""
+    checked, exactness = scores["checked"], scores.get("exactness", {})
+    text = "{wrong_cells} of {cells} cells wrong at step {step}".format_map(checked)
+    if checked["later_step"] is not None:
+        text += ", {wrong_cells_later} at step {later_step}".format_map(checked)
+    text += f", from {checked['tested']}"
+    for each in exactness.get("counts", ()):
+        text += "; {name} of {height}×{width} cells, step {step}: ".format_map(each)
+        text += "{wrong_cells} of {cells} wrong".format_map(each)
+    first = exactness.get("first_wrong_step")
+    return text if first is None else f"{text}, the first at step {first}"
+
+
+def time_by_part(seconds: Mapping[str, float]) -> dict[str, float]:
+    """Return the seconds of `PARTS`, from those of phases and around them.
+
+    Kernels are compiled at the start, or while a search waits for them.
+    """
+    around = ("start", "compilation", "tests", "all", "processor")
+    search = seconds.get("finish", 0.0)
+    training = sum(spent for name, spent in seconds.items() if name not in around) - search
+    start, compilation, tests = (seconds.get(name, 0.0) for name in around[:3])
+    return dict(zip(PARTS, (training, search, start + compilation, tests), strict=True))
+
+
+def in_training(phases: Mapping[str, float]) -> str:
+    """Return the shares of training's longest phases, the longest first."""
+    spent = {PHASE_NAMES.get(key, key): each for key, each in phases.items() if key != "finish"}
+    total, names = sum(spent.values()) or 1.0, sorted(spent, key=spent.__getitem__, reverse=True)
+    shares = {name: 100 * spent[name] / total for name in names[:MOST_PHASES]}
+    return ", ".join(f"{name} {share:.0f} %" for name, share in shares.items() if share >= 1)
+
+
+def percent(share: float | None) -> str:
+    """Format a share between 0 and 1; 100 % only if it is exactly all."""
+    if share is None:
+        return "-"
+    return "100 %" if share == 1 else f"{min(100 * share, 99.99):.2f} %"

@@ -1,0 +1,100 @@
+"""The story of a run, in words."""
+
+import pytest
+
+from difflogic.run.story import PARTS, answer, story, time_by_part
+
+CHECKED = {
+    "tested": "64 held-out starts",
+    "cells": 16384,
+    "step": 20,
+    "wrong_cells": 0,
+    "later_step": 40,
+    "wrong_cells_later": 7,
+    "exact": True,
+    "active_gates": 6,
+}
+GAIN = {"gates": [7, 6], "from_step": [18, 16]}
+SIZES = ("name", "height", "width", "step", "wrong_cells", "cells")
+SOUP = dict(zip(SIZES, ("random soup", 128, 128, 300, 7, 4915200), strict=True))
+
+
+def run(scores=None, **changes):
+    found = {
+        "accuracy": 0.7,
+        "best_accuracy": 0.7734,
+        "best_epoch": 30,
+        "checked": CHECKED,
+        "assurance": {"verdict": "proved", "text": "proved for every start"},
+    }
+    return {
+        "scores": found | (scores or {}),
+        "exact_epoch": 40,
+        "interrupted": False,
+        "seconds": {"training": 3.0, "all": 4.25},
+    } | changes
+
+
+SEARCHED = "a search from the learned circuit found an exact one at epoch 40"
+
+
+@pytest.mark.parametrize(
+    ("changes", "part", "said"),
+    [
+        ({}, "learned", "gradient descent got 77.34 % of the cells right at epoch 30"),
+        ({"scores": {"best_accuracy": 1.0}}, "learned", "gradient descent got every cell right at"),
+        ({"scores": {"best_accuracy": None}}, "learned", None),
+        ({"attempts": {"begun": 3, "result": 2}}, "learned", "epoch 30, in attempt 2 of 3"),
+        ({}, "searched", SEARCHED),
+        (
+            {"searched": False},
+            "searched",
+            "nothing: the learned circuit was found exact at epoch 40",
+        ),
+        ({"scores": {"accuracy": 1.0}}, "searched", "nothing: the learned circuit was found exact"),
+        (
+            {"corrected": {"gates": 24, "bits": 1}},
+            "searched",
+            "24 gates from the table of 1 wrong bit made the circuit exact at epoch 40",
+        ),
+        ({"scores": {"checked": CHECKED | {"exact": False}}}, "searched", None),
+        ({}, "polished", None),
+        ({"polished": GAIN}, "polished", "7 → 6 active gates, right from step 18 → 16 on"),
+        ({"polished": GAIN | {"from_step": None}}, "polished", "7 → 6 active gates"),
+        ({}, "tested", "0 of 16384 cells wrong at step 20, 7 at step 40, from 64 held-out starts"),
+        (
+            {"scores": {"exactness": {"counts": [SOUP], "first_wrong_step": 12}}},
+            "tested",
+            "; random soup of 128×128 cells, step 300: 7 of 4915200 wrong, the first at step 12",
+        ),
+        (
+            {"scores": {"right_pairs": {"training": [3, 3], "held out": [1, 1]}}},
+            "examples",
+            "training 3 of 3, held out 1 of 1 pairs right",
+        ),
+        ({}, "proof", "proved for every start"),
+    ],
+)
+def test_each_figure_is_of_one_circuit(changes, part, said):
+    text = story(run(**changes)).get(part)
+    assert text is None if said is None else said in text
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, "proved: 6 active gates, in 4.2 s"),
+        ({"interrupted": True}, "interrupted: 6 active gates, in 4.2 s"),
+        ({"seconds": {"training": 3.0}}, "proved: 6 active gates, in 3.0 s"),
+        ({"scores": {"checked": CHECKED | {"exact": False}}}, "late: 6 active gates, in 4.2 s"),
+    ],
+)
+def test_the_answer(changes, said):
+    assert answer(run(**changes)) == said
+
+
+def test_all_time_is_in_one_part():
+    account = {"forward": 2.0, "backward": 3.0, "finish": 4.0, "start": 1.0, "compilation": 8.0}
+    account |= {"tests": 16.0, "all": 34.0, "processor": 99.0}
+    assert time_by_part(account) == dict(zip(PARTS, (5.0, 4.0, 9.0, 16.0), strict=True))
+    assert sum(time_by_part(account).values()) == account["all"]
