@@ -21,7 +21,7 @@ BUDGETS = {
     "difflogic.inspection": 2_100,
     "difflogic.library.exporting": 12_150,
     "difflogic.library.training": 31_500,
-    "difflogic.proof": 6_250,
+    "difflogic.proof": 6_650,
     "difflogic.simplification": 3_950,
     "difflogic.simulation": 3_500,
     "difflogic.training.reference": 4_500,

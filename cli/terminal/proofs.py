@@ -65,7 +65,7 @@ def show_every_size(found: EverySize, assumed: str) -> None:
 
 def _steps(found: EverySize) -> dict[int, int]:
     """Return the step that a proof for every size gives for squares, by side."""
-    return {} if found.table is None else {n: found.table.from_step(n, n) for n in SIDES}
+    return {} if found.proof is None else {n: found.proof.from_step(n, n) for n in SIDES}
 
 
 def _size(found: Finding) -> str:

@@ -116,6 +116,7 @@ class Certified(Decided):
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the certificate of the first grid; `force` overwrites an earlier file.
 
+        It is about every grid if cells look to one side, and all sizes are proved by that.
         If all starts of the task can be listed, the certificate is a list of starts and targets.
         Raises CircuitError without a proof by sets or by all cases, since no other can be written,
         and RunDirectoryError if the file cannot be written.
@@ -172,7 +173,7 @@ def certify(
 
     with about(loaded.name):
         found = decide(loaded.automaton, goal, extent, budget, simplify)
-    proved_everywhere = found.every_size is not None and found.every_size.table is not None
+    proved_everywhere = found.every_size is not None and found.every_size.proof is not None
     return Certified(source=loaded, assumed=assumed if proved_everywhere else "", **vars(found))
 
 

@@ -21,9 +21,10 @@ from difflogic.circuit.specification import Cases
 from difflogic.formats.circuit_file import write_circuit
 from difflogic.proof.answer import Confinement
 from difflogic.proof.convergence.confinement import Ground
-from difflogic.proof.convergence.every_size import NEVER, Table
+from difflogic.proof.convergence.every_size import NEVER, EverySize, Table
 from difflogic.proof.convergence.findings import Finding
 from difflogic.proof.convergence.live_part import fold
+from difflogic.proof.convergence.one_side import OneSide
 from difflogic.proof.convergence.sets import as_array
 from difflogic.proof.question import Asked
 from difflogic.system.errors import CircuitError
@@ -126,6 +127,25 @@ def proof_text(
         body = ",\n".join(f"    {json.dumps(item)}" for item in items)
         lines.append(f'  "{name}": [\n{body}\n  ]')
     return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def write_one_side(found: EverySize) -> str:
+    """Return the proof about cells that look to one side as JSON text: what they settle in."""
+    proof, numbers = found.proof, dict[Any, int]()
+    assert isinstance(proof, OneSide), "it is proved so"
+    rows = [
+        [[numbers.setdefault(cell, len(numbers)) for cell in part] for part in row]
+        for row in proof.rows
+    ]
+    shown = None if proof.picture is None else proof.picture.transpose(1, 2, 0).tolist()
+    parts = {
+        "corner": proof.corner,
+        "target": shown and [["".join(map(str, cell)) for cell in row] for row in shown],
+        "sets": ["".join(SIGNS[value] for value in cell) for cell in numbers],
+        "start": proof.start,
+    }
+    asked = replace(found.asked, step=f"{proof.firings} · (m + n - 1)")
+    return proof_text("dct-one-side", found.automaton, asked, parts, "rows", rows)
 
 
 def damage_part(found: Confinement, table: Table) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from difflogic.proof.convergence.confinement import Ground, confine_in_any_order
 from difflogic.proof.convergence.every_size import SIZES, EverySize, Plane
 from difflogic.proof.convergence.findings import Convergence, Finding, MethodRun
 from difflogic.proof.convergence.methods import REPEATING, RUNS, SETS, UNROLLED
+from difflogic.proof.convergence.one_side import ONE_SIDE
 from difflogic.proof.convergence.orbits import repeated
 from difflogic.proof.convergence.planes import pack, unpack
 from difflogic.proof.convergence.sets import as_array
@@ -27,7 +28,10 @@ GRACE = 0.5
 
 METHODS = tuple(
     sorted(
-        (SETS, RUNS, REPEATING, UNROLLED, SIZES, HISTORIES, NEIGHBORHOODS, ALL, EACH, ORDERS),
+        (
+            *(SETS, RUNS, REPEATING, UNROLLED, SIZES, ONE_SIDE),
+            *(HISTORIES, NEIGHBORHOODS, ALL, EACH, ORDERS),
+        ),
         key=lambda method: method.cost,
     )
 )

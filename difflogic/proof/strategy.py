@@ -17,11 +17,12 @@ from difflogic.circuit.cost import require_provable
 from difflogic.circuit.specification import Cases
 from difflogic.proof.answer import Assurance, Budget, Confinement
 from difflogic.proof.cases import ListedStarts
-from difflogic.proof.certificates import damage_part, write_cases, write_certificate
+from difflogic.proof.certificates import damage_part, write_cases, write_certificate, write_one_side
 from difflogic.proof.convergence.every_size import EverySize, Plane
 from difflogic.proof.convergence.findings import Convergence, Finding
 from difflogic.proof.convergence.live_part import live_part
 from difflogic.proof.convergence.methods import SETS
+from difflogic.proof.convergence.one_side import OneSide
 from difflogic.proof.convergence.orbits import resting_picture
 from difflogic.proof.equivalence import decide_equality
 from difflogic.proof.every_length import EveryLength
@@ -79,9 +80,13 @@ class Decided:
     def certificate(self, automaton: Automaton, reduced: bool) -> str:
         """Return the certificate of the first grid, or of all cases, as text.
 
+        It is about every grid if cells look to one side, and all sizes are proved by that.
         A list of cases is for the `reduced` circuit, or for the circuit of a file, unchanged.
         Raises CircuitError if there is none.
         """
+        everywhere = self.every_size
+        if self.confinement is None and everywhere and isinstance(everywhere.proof, OneSide):
+            return write_one_side(everywhere)
         if self.findings:
             more = {} if self.confinement is None else {"damage": self._damage(self.confinement)}
             return write_certificate(automaton, self.findings[0], more)
@@ -153,9 +158,9 @@ def decide(
         return Decided(tuple(found))
     budget.progress("all sizes")
     half = Deadline.after(deadline.left / (1 if extent.wound is None else 2))
-    everywhere = prove(replace(plane, automaton=small), Budget(half)).evidence
-    kept = None
-    if extent.wound is not None:
+    answer = prove(replace(plane, automaton=small, wound=extent.wound), Budget(half))
+    everywhere, kept = answer.evidence, answer.confinement
+    if extent.wound is not None and (kept is None or kept.verdict is Verdict.open):
         budget.progress("damage")
         kept = confined(everywhere, found[0], extent.wound, budget)
     return Decided(tuple(found), every_size=everywhere, confinement=kept)

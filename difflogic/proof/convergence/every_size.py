@@ -18,6 +18,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -145,6 +146,13 @@ class Table:
         return slice(start, start + base), later * (side - base) // grids.period * abs(delay)
 
 
+class Proof(Protocol):
+    """A proof for all grids."""
+
+    def from_step(self, height: int, width: int) -> int:
+        """Return a step from which a grid is right."""
+
+
 @dataclass(frozen=True, eq=False)
 class Plane:
     """Asks whether every start ends in the target on every grid.
@@ -169,16 +177,20 @@ class EverySize:
     """What is known about grids of every height and width."""
 
     automaton: Automaton
-    table: Table | None = None
-    """The proof, if there is one."""
+    proof: Proof | None = None
     refuted: Finding | None = None
     """The finding for a small grid where some start misses the target."""
     reason: str = ""
     """Why the question is open."""
 
     @property
+    def table(self) -> Table | None:
+        """The proof, if small grids give it."""
+        return self.proof if isinstance(self.proof, Table) else None
+
+    @property
     def verdict(self) -> Verdict:
-        if self.table is not None:
+        if self.proof is not None:
             return Verdict.proved
         return Verdict.open if self.refuted is None else Verdict.refuted
 
@@ -191,7 +203,7 @@ class EverySize:
     @property
     def text(self) -> str:
         """The result in words."""
-        if self.table is not None:
+        if self.proof is not None:
             return "proved for every start on every grid"
         if self.refuted is not None:
             where = self.refuted.question
@@ -217,7 +229,7 @@ def every_size(plane: Plane, deadline: Deadline | None = None) -> EverySize:
         free = arrivals(question)
         wrong = _wrong(question, free, compared)
         if wrong.any():
-            return _refute(automaton, target, _failing(grids, wrong), deadline)
+            return refute(automaton, target, _failing(grids, wrong), deadline)
         for delays in _delays(free, grids):
             if deadline is not None and deadline.passed:
                 return EverySize(automaton, reason="time ran out")
@@ -269,12 +281,13 @@ def _failing(grids: Grids, wrong: npt.NDArray[np.bool_]) -> list[tuple[int, int]
     return sorted(sizes, key=lambda size: (max(size), size))
 
 
-def _refute(
+def refute(
     automaton: Automaton,
     target: Target,
     failing: Sequence[tuple[int, int]],
     deadline: Deadline | None,
 ) -> EverySize:
+    """Look for starts that miss the target on grids where sets do not prove it."""
     for size in failing[:MOST_REFUTED]:
         asked, budget = Convergence.of(automaton, target(*size)), Budget(deadline)
         with suppress(TimeoutError):
@@ -287,18 +300,27 @@ def _refute(
 
 def _decide(question: Plane, budget: Budget, before: Answer | None) -> Answer:
     """Decide it, and say from which step on the training grid is right."""
-    text, first = "", None
     try:
         found = every_size(question, budget.deadline)
     except TimeoutError:
         found = EverySize(question.automaton, reason="time ran out")
-    if question.own is not None:
-        own = by_sets(question.own)
-        first, grid = own.from_step, f"{question.own.height}×{question.own.width} cells"
-        text = f", on {grid} from {found.asked.unit} {first} on"
+    return answer_about(question, found, SETS)
+
+
+def answer_about(question: Plane, found: EverySize, method: Method) -> Answer:
+    """Say what is found, and from which step on the training grid is right."""
+    text, first = "", None
     proved = found.verdict is Verdict.proved
-    known = found.text + text * proved, SETS.name, first, proved
-    return Answer(Assurance(found.verdict, "every size", *known, asked=found.asked), found)
+    if question.own is not None:
+        own = question.own
+        first = by_sets(own).from_step
+        if first is None and found.proof is not None:
+            first = found.proof.from_step(own.height, own.width)
+        text = f", on {own.height}×{own.width} cells from {found.asked.unit} {first} on"
+    known = found.text + text * proved, method.name, first, proved
+    assurance = Assurance(found.verdict, "every size", *known, asked=found.asked)
+    is_open = found.verdict is Verdict.open
+    return Answer(assurance, found, outcome=found.reason if is_open else "decided")
 
 
 SIZES = Method("sets of values, on every grid", 0.1, lambda each: isinstance(each, Plane), _decide)

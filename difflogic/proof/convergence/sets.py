@@ -65,6 +65,11 @@ def step(network: Network, board: Board, state: Sets) -> Sets:
                 high |= above >> -shift & mask
         least += (low, full ^ high)
         most += (high, full ^ low)
+    return through(network, full, least, most)
+
+
+def through(network: Network, full: int, least: list[int], most: list[int]) -> Sets:
+    """Return the outputs' sets from those of literals up to the inputs; all gates' are added."""
     for is_xor, x, y in network.gates:
         if is_xor:  # x ∧ ¬y or ¬x ∧ y; flipping a literal's last bit inverts it
             low = least[x] & least[y ^ 1] | least[x ^ 1] & least[y]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from difflogic.circuit.automaton import Automaton
-from difflogic.proof.answer import Budget
-from difflogic.proof.convergence.every_size import EverySize, Plane, Target
+from difflogic.proof.answer import Answer, Budget
+from difflogic.proof.convergence.every_size import SIZES, EverySize, Plane, Target
 from difflogic.proof.convergence.findings import Convergence, Finding
 from difflogic.proof.prover import prove
 from difflogic.system.deadline import Deadline
@@ -23,8 +23,15 @@ def decide_quickly(question: Convergence) -> Finding:
 
 
 def every_size(
-    automaton: Automaton, target: Target, repeats: int | None, deadline: Deadline | None = None
+    automaton: Automaton,
+    target: Target,
+    repeats: int | None,
+    deadline: Deadline | None = None,
+    compared: bool = True,
 ) -> EverySize:
-    """Return what is known about every grid."""
-    found: EverySize = prove(Plane(automaton, target, repeats), Budget(deadline)).evidence
+    """Return what small grids say about every grid."""
+    plane = Plane(automaton, target, repeats, compared)
+    answer = SIZES.decide(plane, Budget(deadline), None)
+    assert isinstance(answer, Answer)
+    found: EverySize = answer.evidence
     return found

@@ -15,7 +15,15 @@ import pytest
 
 Check = Callable[..., tuple[bool, str]]
 
-CHECKERS = ("checking.py", "check.py", "cases.py", "lines.py", "damage.py", "rule.py")
+CHECKERS = (
+    "checking.py",
+    "check.py",
+    "cases.py",
+    "lines.py",
+    "one_side.py",
+    "damage.py",
+    "rule.py",
+)
 
 
 @pytest.fixture(scope="session")
@@ -23,7 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with the checkers only."""
     found = tmp_path_factory.mktemp("checkers")
     docs = Path(__file__).parents[3] / "docs"
-    pages = ("checkers.md", "more-checkers.md", "damage.md", "local-rules.md")
+    pages = ("checkers.md", "more-checkers.md", "one-side.md", "damage.md", "local-rules.md")
     text = "".join((docs / page).read_text(encoding="utf-8") for page in pages)
     checkers = dict(zip(CHECKERS, re.findall(r"```python\n(.*?)```", text, re.DOTALL), strict=True))
     for name, code in checkers.items():

@@ -29,8 +29,10 @@ from difflogic.proof.every_length import every_length
 from difflogic.proof.local_rule import broken
 from difflogic.proof.question import Wound
 from difflogic.proof.verdict import Verdict
+from difflogic.system.deadline import Deadline
 from difflogic.tasks.line import ADDITION
 from tests.difflogic.circuit.circuits import automaton, circuit_of
+from tests.difflogic.proof.asking import every_size
 from tests.difflogic.proof.conftest import Check
 from tests.difflogic.proof.convergence.brute import all_states, rounds, step_all
 from tests.difflogic.proof.test_every_length import adder, is_right
@@ -75,12 +77,13 @@ def of_damage(circuit: Circuit, zeros: bool, margin: int) -> Proof:
 def forged(circuit: Circuit, change: Forge, margin: int) -> Proof:
     """Return the certificate of an every-size proof, with wounds of one cell that go nowhere."""
     made = automaton(circuit, boundary="zero", visible=(0,), height=2, width=3)
-    everywhere = certify(made, Claims(all_sizes=True))
-    assert everywhere.every_size is not None
-    assert everywhere.every_size.table is not None
+    found = certify(made)
+    asked = made, lambda *grid: np.zeros((1, *grid)), 1, Deadline.after(60.0)
+    everywhere = every_size(*asked, compared=False)
+    assert everywhere.table is not None
     kept = Confinement(Wound(1, 0, margin, zeros=False), Verdict.proved)
-    part = damage_part(kept, everywhere.every_size.table)
-    proof = json.loads(write_certificate(made, everywhere.findings[0], {"damage": part}))
+    part = damage_part(kept, everywhere.table)
+    proof = json.loads(write_certificate(made, found.findings[0], {"damage": part}))
     change(proof["damage"])
     return proof
 

@@ -1,0 +1,347 @@
+"""Proves that a circuit is right on every grid if its cells look to one side: W, N and NW, say.
+
+With zeros beyond the edge, a cell then depends on those above it and on its left alone: its future
+is the same on every grid that has it. Once these have settled, to sets of values, the cell's own
+sets shrink from everything to a fixpoint, in some of its own firings, whatever the order. So what
+settles is a function of three neighbours, and each row follows from the row above. It repeats from
+where the same sets meet the same phase of that row again. Once a whole row comes back, so do all
+after it, and a finite part shows every grid. docs/certificates.md has the theorem and its proof.
+
+Rows need not come back: hidden channels may draw Pascal's triangle modulo 2, or run any machine.
+Then the question stays open.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from difflogic.circuit.grid import CENTER
+from difflogic.proof.answer import Answer, Budget, Method
+from difflogic.proof.convergence import orbits, sets
+from difflogic.proof.convergence.every_size import (
+    MOST_REFUTED,
+    EverySize,
+    Plane,
+    answer_about,
+    refute,
+)
+from difflogic.proof.convergence.findings import Convergence
+from difflogic.proof.convergence.methods import LONGEST_SAMPLE, by_sets
+from difflogic.proof.convergence.planes import Network, pack
+from difflogic.proof.convergence.sets import UNKNOWN
+from difflogic.proof.verdict import Verdict
+from difflogic.system.array_types import Bits
+from difflogic.system.deadline import Deadline
+
+MOST_UNKNOWN = 8
+"""Most channels of a cell that stay unknown, for all their values to be followed one by one."""
+
+MOST_CELLS = 2**16
+"""Cells in which rows and columns must repeat, and cells to compare: about half a second."""
+
+Corner = tuple[int, int]
+"""Rows down and columns right of the diagonal neighbour: -1 or 1."""
+
+CORNERS: tuple[Corner, ...] = ((-1, -1), (-1, 1), (1, -1), (1, 1))
+
+Cell = tuple[int, ...]
+"""For each channel 0, 1 or UNKNOWN."""
+
+
+def sees(corner: Corner) -> tuple[int, int, int]:
+    """Return the neighbours that cells may look at: the diagonal one, up or down, and beside."""
+    down, across = corner
+    return CENTER + 3 * down + across, CENTER + 3 * down, CENTER + across
+
+
+def corner_of(network: Network) -> Corner | None:
+    """Return the corner that cells look at; None if they do not look to one side."""
+    seen = {neighbor for neighbor, _ in network.inputs} - {CENTER}
+    return next((each for each in CORNERS if seen <= {*sees(each)}), None)
+
+
+class Row(NamedTuple):
+    """A row without end: some cells, then others again and again."""
+
+    first: tuple[Cell, ...]
+    again: tuple[Cell, ...]
+
+    @classmethod
+    def shortest(cls, first: Sequence[Cell], again: Sequence[Cell]) -> Row:
+        """Return the only way to write a row with the fewest cells."""
+        size, start = len(again), list(first)
+        periods = (n for n in range(1, size + 1) if size % n == 0)
+        period = next(n for n in periods if again[n:] == again[: size - n])
+        turn = list(again[:period])
+        while start and start[-1] == turn[-1]:
+            turn = [start.pop(), *turn[:-1]]
+        return cls(tuple(start), tuple(turn))
+
+    def at(self, place: int) -> Cell:
+        late = place - len(self.first)
+        return self.first[place] if late < 0 else self.again[late % len(self.again)]
+
+
+@dataclass(frozen=True, eq=False)
+class OneSide:
+    """What every start settles in, on every grid, by the distance from the corner."""
+
+    corner: Corner
+    rows: tuple[Row, ...]
+    start: int | None
+    """Rows from this one on come again and again; None if that is not known."""
+    firings: int
+    """Most firings of a cell from when those that it sees have settled until it has."""
+    picture: Bits | None = None
+    """What is shown, shape (visible, height, width), again and again; None if nobody asked."""
+
+    def row(self, place: int) -> Row:
+        if self.start is not None and place >= len(self.rows):
+            place = self.start + (place - self.start) % (len(self.rows) - self.start)
+        return self.rows[place]
+
+    def count(self, period: int) -> int:
+        """Return how many rows have all that meet a picture's, which repeat after a period."""
+        if self.start is None:
+            return len(self.rows)
+        return self.start + math.lcm(len(self.rows) - self.start, period)
+
+    def from_step(self, height: int, width: int) -> int:
+        """Return a step, or round, from which a grid has settled."""
+        return self.firings * (height + width - 1)
+
+
+@dataclass(eq=False)
+class Settling:
+    """What cells settle in, by what the neighbours that they see have settled in."""
+
+    network: Network
+    corner: Corner
+    firings: int = 0
+    """Most firings that a cell has needed so far."""
+    known: dict[tuple[Cell, ...], tuple[Cell, frozenset[Cell]]] = field(default_factory=dict)
+
+    def cell(self, *around: Cell) -> tuple[Cell, frozenset[Cell]]:
+        """Return a cell's sets, and the states that it stays in, if these are few.
+
+        `around` are the neighbours that it `sees`.
+        """
+        if around not in self.known:
+            self.known[around] = self._settled(around)
+        return self.known[around]
+
+    def _settled(self, around: tuple[Cell, ...]) -> tuple[Cell, frozenset[Cell]]:
+        own, firings = (UNKNOWN,) * self.network.channels, 0
+        while (after := self._after(around, [own])[0]) != own:
+            own, firings = after, firings + 1
+        states = frozenset[Cell]()
+        if own.count(UNKNOWN) <= MOST_UNKNOWN:
+            values = [(0, 1) if value == UNKNOWN else (value,) for value in own]
+            states = frozenset(itertools.product(*values))
+            # Where what it sees is unknown, so is what a state becomes.
+            while (new := frozenset(self._after(around, [*states]))) != states and not any(
+                UNKNOWN in state for state in new
+            ):
+                states, firings = new, firings + 1
+            merged = zip(*states, strict=True)
+            own = tuple(each[0] if len({*each}) == 1 else UNKNOWN for each in merged)
+        self.firings = max(self.firings, firings)
+        return own, states
+
+    def _after(self, around: tuple[Cell, ...], owns: Sequence[Cell]) -> list[Cell]:
+        """Return a cell's sets after it fires, for each of its sets before."""
+        lanes, places = range(len(owns)), sees(self.corner)
+        full = (1 << len(owns)) - 1
+        least, most = [0, full], [0, full]
+        for neighbor, channel in self.network.inputs:
+            if neighbor == CENTER:
+                low = sum((owns[lane][channel] & 1) << lane for lane in lanes)
+                high = sum((owns[lane][channel] > 0) << lane for lane in lanes)
+            else:
+                value = around[places.index(neighbor)][channel]
+                low, high = full * (value & 1), full * (value > 0)
+            least += (low, full ^ high)
+            most += (high, full ^ low)
+        after = sets.through(self.network, full, least, most)
+        return [
+            tuple(
+                low >> lane & 1 if (low ^ high) >> lane & 1 == 0 else UNKNOWN
+                for low, high in zip(*after, strict=True)
+            )
+            for lane in lanes
+        ]
+
+    def everywhere(self, deadline: Deadline) -> OneSide:
+        """Return what every start settles in, or the first rows of it. Raises TimeoutError."""
+        above, left = Row((), (self._outside,)), MOST_CELLS
+        rows, met = list[Row](), dict[Row, int]()
+        while True:
+            deadline.check()
+            row = self._below(above, left)
+            if row is None or row in met:
+                start = None if row is None else met[row]
+                return OneSide(self.corner, tuple(rows), start, self.firings)
+            met[row], left = len(rows), left - len(row.first) - len(row.again)
+            rows.append(row)
+            above = row
+
+    @property
+    def _outside(self) -> Cell:
+        return (0,) * self.network.channels
+
+    def _below(self, above: Row, most: int) -> Row | None:
+        """Return the row after a row; None if it does not repeat within `most` cells."""
+        cells, before, west = list[Cell](), self._outside, self._outside
+        met = dict[tuple[int, Cell], int]()
+        for place in range(most):
+            late = place - len(above.first)
+            if late > 0:  # both cells above lie where they repeat
+                phase = late % len(above.again), west
+                if phase in met:
+                    return Row.shortest(cells[: met[phase]], cells[met[phase] :])
+                met[phase] = place
+            north = above.at(place)
+            west, _ = self.cell(before, north, west)
+            cells.append(west)
+            before = north
+        return None
+
+
+def repeating(picture: Bits) -> Bits:
+    """Return the smallest upper left part that makes a picture (visible, height, width) again."""
+    for axis in (1, 2):
+        size = picture.shape[axis]
+        periods = (n for n in range(1, size + 1) if size % n == 0)
+        period = next(n for n in periods if (picture == np.roll(picture, n, axis)).all())
+        picture = picture.take(range(period), axis)
+    return picture
+
+
+class Wanted:
+    """What each cell should show, by its distance from the corner that cells look at."""
+
+    def __init__(self, picture: Bits, corner: Corner) -> None:
+        """`picture` (visible, height, width) repeats on the plane; grids are its upper left parts.
+
+        Seen from a lower or right corner, a cell's row or column of the picture may be any.
+        """
+        shown = picture.transpose(1, 2, 0).tolist()
+        cells = [[{tuple(cell)} for cell in row] for row in shown]
+        if corner[0] > 0:
+            cells = [[set().union(*column) for column in zip(*cells, strict=True)]]
+        if corner[1] > 0:
+            cells = [[set().union(*row)] for row in cells]
+        self.cells, self.height, self.width = cells, len(cells), len(cells[0])
+
+    def at(self, row: int, column: int) -> set[tuple[int, ...]]:
+        return self.cells[row % self.height][column % self.width]
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """What cells settle in, beside what they should show."""
+
+    plane: Plane
+    settling: Settling
+    found: OneSide
+    wanted: Wanted | None
+    """None if any known values will do."""
+
+    def wrong(self) -> tuple[list[tuple[int, int]], bool]:
+        """Return cells that may be wrong, by their distance from the corner, near ones first.
+
+        And whether these are all kinds of cells that there are.
+        """
+        high, wide = (1, 1) if self.wanted is None else (self.wanted.height, self.wanted.width)
+        places, left = list[tuple[int, int]](), MOST_CELLS
+        for y in range(self.found.count(high)):
+            row = self.found.row(y)
+            width = len(row.first) + math.lcm(len(row.again), wide)
+            for x in range(min(left, width)):
+                shown = self._shown(row.at(x))
+                if UNKNOWN in shown or (self.wanted and self.wanted.at(y, x) != {shown}):
+                    places.append((y, x))
+            left = max(0, left - width)
+        places.sort(key=lambda place: (max(place), place))
+        return places, left > 0 and self.found.start is not None
+
+    def _shown(self, cell: Cell) -> tuple[int, ...]:
+        return tuple(cell[row] for row in self.plane.automaton.visible_rows)
+
+    def refutation(self, y: int, x: int, deadline: Deadline) -> EverySize:
+        """Look for a state that refutes the smallest grid on which a cell is wrong.
+
+        If all that it sees settles in one state, a cell comes back to each of its `states`,
+        whatever fires when, so a wrong one refutes.
+        """
+        (down, across), more = self.settling.corner, self.plane.repeats or 1
+        shown = self._shown(self.found.row(y).at(x))
+        for height, width in itertools.product(
+            range(y + 1, y + 2 + more * (down > 0)), range(x + 1, x + 2 + more * (across > 0))
+        ):
+            target = self.plane.target(height, width)
+            wanted = tuple(target[:, ::-down, ::-across][:, y, x].tolist())
+            if wanted != shown:
+                break
+        outside, automaton = (0,) * self.settling.network.channels, self.plane.automaton
+        seen = {
+            place: self.found.row(place[0]).at(place[1])
+            for place in itertools.product(range(y + 1), range(x + 1))
+        }
+        around = (seen.get(each, outside) for each in ((y - 1, x - 1), (y - 1, x), (y, x - 1)))
+        states = [each for each in self.settling.cell(*around)[1] if self._shown(each) != wanted]
+        seen[y, x] = states[0] if states else (UNKNOWN,)
+        if not any(UNKNOWN in cell for cell in seen.values()):
+            start = np.zeros((len(outside), height, width), np.uint8)
+            start[:, : y + 1, : x + 1] = np.array([*seen.values()]).T.reshape(-1, y + 1, x + 1)
+            asked = Convergence.of(automaton, target)
+            planes = pack(asked.board, start[:, ::-down, ::-across])
+            found = orbits.counterexample(asked, planes, deadline, LONGEST_SAMPLE)
+            if found is not None:
+                known, method = by_sets(asked), ONE_SIDE.name
+                finding = replace(
+                    known, verdict=Verdict.refuted, method=method, counterexample=found
+                )
+                return EverySize(automaton, refuted=finding)
+        return refute(automaton, self.plane.target, [(height, width)], deadline)
+
+
+def _fits(question: object) -> bool:
+    """Return whether a question is about cells that look to one side, and not about damage."""
+    if not isinstance(question, Plane) or question.wound is not None:
+        return False
+    if question.compared and question.repeats is None:
+        return False
+    return corner_of(Network(question.automaton.circuit)) is not None
+
+
+def _decide(question: Plane, budget: Budget, before: Answer | None) -> Answer | str:
+    plane = replace(question, automaton=replace(question.automaton, boundary="zero"))
+    network = Network(plane.automaton.circuit)
+    corner, repeats = corner_of(network), plane.repeats
+    assert corner is not None
+    settling = Settling(network, corner)
+    found, wanted = settling.everywhere(budget.until), None
+    if plane.compared and repeats is not None:
+        picture = repeating(plane.target(repeats, repeats))
+        found, wanted = replace(found, picture=picture), Wanted(picture, corner)
+    compared = Compared(plane, settling, found, wanted)
+    wrong, are_all = compared.wrong()
+    if not wrong:
+        if not are_all:
+            return "rows and columns do not repeat"
+        return answer_about(question, EverySize(plane.automaton, found), ONE_SIDE)
+    for place in wrong[:MOST_REFUTED]:
+        refuted = compared.refutation(*place, budget.until)
+        if refuted.verdict is Verdict.refuted:
+            return answer_about(question, refuted, ONE_SIDE)
+    return answer_about(question, refuted, ONE_SIDE)
+
+
+ONE_SIDE = Method("cells that look to one side", 0.05, _fits, _decide)

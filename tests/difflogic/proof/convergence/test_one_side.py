@@ -1,0 +1,248 @@
+"""Circuits that look to one side: the method's verdicts, also with mutants, against all starts."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sys
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from difflogic.circuit.automaton import Automaton
+from difflogic.library.signals import rule
+from difflogic.proof.answer import Answer, Budget
+from difflogic.proof.certificates import write_one_side
+from difflogic.proof.convergence import one_side
+from difflogic.proof.convergence.every_size import Plane
+from difflogic.proof.convergence.findings import Convergence
+from difflogic.proof.convergence.live_part import live_part
+from difflogic.proof.prover import prove
+from difflogic.proof.verdict import Verdict
+from difflogic.system.deadline import Deadline
+from tests.difflogic.circuit.circuits import automaton, circuit_of, step
+from tests.difflogic.proof.conftest import Check
+from tests.difflogic.proof.convergence.brute import right_from, step_all
+
+SIDES = ((-1, -1), (-1, 1), (1, -1), (1, 1))
+FAR = ((1, 23), (17, 1), (9, 8))
+"""Larger grids, where starts are drawn."""
+
+
+@cache
+def drawn(seed: int) -> Plane:
+    """Return a question about a random circuit and what it shows, or nearly: always the same."""
+    rng = np.random.default_rng(seed)
+    channels, (down, across) = int(rng.integers(1, 4)), SIDES[seed % 4]
+    looks = (4, 4 + 3 * down, 4 + across, 4 + 3 * down + across)[: 4 if seed % 3 else 3]
+    rows = [look * channels + channel for look in looks for channel in range(channels)]
+    gates = []
+    for _ in range(int(rng.integers(1, 7))):
+        gates.append((int(rng.integers(16)), *map(int, rng.choice(rows, 2))))
+        rows.append(9 * channels + len(gates) - 1)
+    outputs = rng.choice(rows[-4:], channels).tolist()
+    rate = 1.0 if seed % 5 else 0.5
+    changes = {"visible": (0,), "boundary": "zero", "fire_rate": rate}
+    made = live_part(automaton(circuit_of(gates, outputs), **changes))
+    side = 15 + seed // 4 % 2
+    state = np.zeros((1, made.circuit.channels, side, side), np.uint8)
+    for _ in range(int(rng.integers(60, 62))):
+        state = step_all(made.circuit, state, "zero")
+    period = int(rng.choice((1, 2, 2, 3, 4, 6)))
+    picture = state[0, list(made.visible_rows)][:, :period, :period]
+
+    def target(height: int, width: int) -> np.ndarray:
+        y, x = np.indices((height, width)) % period
+        return picture[:, y, x]
+
+    return Plane(made, target, period)
+
+
+@cache
+def truth(seed: int, *grid: int) -> int | None:
+    """Return the step from which all starts are right."""
+    plane = drawn(seed)
+    return right_from(Convergence.of(plane.automaton, plane.target(*grid)))
+
+
+def judge(seed: int, bits: int, method: ModuleType = one_side) -> str:
+    """Compare a verdict with all starts of grids of few bits; return it, or what is wrong."""
+    plane = drawn(seed)
+    if not method.ONE_SIDE.answers(plane):
+        return "does not look to one side"
+    answer = method.ONE_SIDE.decide(plane, Budget(Deadline.after(20)), None)
+    if not isinstance(answer, Answer) or answer.verdict is Verdict.open:
+        return "open"
+    made, found = plane.automaton, answer.evidence
+    if answer.verdict is Verdict.refuted:
+        return _refutation(made, found.refuted)
+    for grid in itertools.product(range(1, 5), repeat=2):
+        if grid[0] * grid[1] * made.circuit.channels <= bits:
+            late = truth(seed, *grid)
+            if late is None or late > found.proof.from_step(*grid):
+                return f"wrong: {grid} cells are right from {late}"
+    rng = np.random.default_rng(seed)
+    for height, width in FAR:
+        steps, rate = found.proof.from_step(height, width), made.fire_rate
+        state = rng.integers(0, 2, (made.circuit.channels, height, width)).astype(np.uint8)
+        for _ in range(steps if rate == 1 else 12 * (steps + 1)):
+            state = step(made.circuit, state, "zero", rng.random((height, width)) <= rate)
+        if (state[list(made.visible_rows)] != plane.target(height, width)).any():
+            return f"wrong: {height}×{width} cells miss the target"
+    return "proved"
+
+
+def _refutation(made: Automaton, found) -> str:
+    """Run a witness in which a cell is wrong again and again, even if it alone fires."""
+    state = first = found.counterexample.start
+    wrong = state[list(made.visible_rows)] != found.question.target
+    for _ in range(found.counterexample.period):
+        state = step(made.circuit, state, "zero")
+    if not wrong.any() or (state != first).any():
+        return "wrong: the witness is none"
+    if made.fire_rate == 1 or found.counterexample.period == 1:
+        return "refuted"
+    for y, x in np.argwhere(wrong.any(axis=0)):
+        alone = np.zeros(wrong.shape[1:], bool)
+        alone[y, x] = True
+        for _ in range(2**made.circuit.channels):
+            state = step(made.circuit, state, "zero", alone)
+            if (state == first).all():
+                return "refuted"
+    return "wrong: other orders may settle it"
+
+
+def verdicts(seeds: range, bits: int, method: ModuleType = one_side) -> Counter[str]:
+    return Counter(judge(seed, bits, method) for seed in seeds)
+
+
+@pytest.mark.thorough
+def test_verdicts_against_all_starts() -> None:
+    found = verdicts(range(24), 6)
+    assert set(found) == {"proved", "refuted", "open"}
+    assert found["open"] <= 1
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("part", range(20))
+def test_two_thousand_verdicts(part: int) -> None:
+    found = verdicts(range(100 * part, 100 * part + 100), 16)
+    assert set(found) <= {"proved", "refuted", "open"}
+    assert found["open"] < 5
+
+
+MUTANTS = (
+    ("late > 0:", "late >= 0:"),
+    ("late % len(above.again), west", "late % len(above.again), outside"),
+    ("late % len(above.again), west", "0, west"),
+    ("row in met:", "row in met or len(rows) > 1:"),
+    ("seen <= {*sees(each)}", "len(seen) < 9"),
+    ("math.lcm(len(row.again), wide)", "len(row.again)"),
+    ("math.lcm(len(self.rows) - self.start, period)", "len(self.rows) - self.start"),
+    ("if corner[0] > 0:", "if False:"),
+    ("if corner[1] > 0:", "if False:"),
+    ("self.firings = max(self.firings, firings)", "self.firings = 1"),
+    ("(UNKNOWN,) * self.network.channels, 0", "(0,) * self.network.channels, 0"),
+    ("if not any(UNKNOWN in cell for cell in seen.values()):", "if states:"),
+    ("left > 0 and self.found.start is not None", "True"),
+)
+"""Conditions of the method, each changed."""
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("change", MUTANTS)
+def test_mutants_are_caught(change: tuple[str, str]) -> None:
+    text = Path(one_side.__file__).read_text(encoding="utf-8")
+    assert change[0] in text
+    mutant = ModuleType("mutant")
+    sys.modules["mutant"] = mutant
+    exec(compile(text.replace(*change), "mutant", "exec"), vars(mutant))
+    for seed in range(300):
+        try:
+            found = judge(seed, 6, mutant)
+        except Exception as error:  # a witness that is none
+            found = f"wrong: {error}"
+        if found != expected(seed):
+            return
+    pytest.fail("no verdict differs")
+
+
+@cache
+def expected(seed: int) -> str:
+    return judge(seed, 6)
+
+
+def hexagons() -> Plane:
+    """Rows of three cells and columns of two, counted by shift registers that hidden bits keep."""
+
+    def counting(nw, n, ne, w, c, e, sw, s, se):  # type: ignore[no-untyped-def]
+        place, row = (~(w[1] | w[2]), w[1]), ~n[3]
+        return place[0] ^ row, *place, row
+
+    made = rule(counting, 4, name="hexagons", size=(7, 7), visible=(0,))
+
+    def target(height: int, width: int) -> np.ndarray:
+        y, x = np.indices((height, width))
+        return ((x % 3 == 0) ^ (y % 2 == 0))[None].astype(np.uint8)
+
+    return Plane(made, target, 6)
+
+
+FORGERIES = (
+    lambda proof: proof["circuit"]["gates"][0].update(op="AND"),
+    lambda proof: proof["target"][1].__setitem__(2, "1"),
+    lambda proof: proof["target"].pop(),
+    lambda proof: proof["rows"].pop(),
+    lambda proof: proof["rows"][0][1].pop(),
+    lambda proof: proof["sets"].__setitem__(0, "?" * 4),
+    lambda proof: proof["corner"].__setitem__(0, 1),
+    lambda proof: proof["question"].update(step="0 · (m + n - 1)"),
+    lambda proof: proof["question"].update(height=3),
+    lambda proof: proof["circuit"].update(boundary="periodic"),
+)
+
+
+@pytest.mark.thorough
+def test_the_certificate_is_confirmed_and_no_forgery(tmp_path: Path, check_here: Check) -> None:
+    found = prove(hexagons()).evidence
+    text, path = write_one_side(found), tmp_path / "proof.json"
+    path.write_text(text)
+    confirmed, said = check_here("one_side.py", str(path))
+    assert confirmed, said
+    assert said.startswith(
+        "confirmed: every start shows the target, 2×3 cells again and again, from step "
+        f"{found.proof.firings} · (m + n - 1) on, for all m and n; m×n cells, zero boundary"
+    )
+    for forge in FORGERIES:
+        forged = json.loads(text)
+        forge(forged)
+        path.write_text(json.dumps(forged))
+        assert not check_here("one_side.py", str(path))[0], forged
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("shown", "verdict"), [(0, Verdict.open), (1, Verdict.refuted)])
+def test_what_cells_settle_in_need_not_repeat(shown: int, verdict: Verdict) -> None:
+    """Each row of Pascal's triangle modulo 2 repeats, but after more cells than rows before."""
+
+    def triangle(nw, n, ne, w, c, e, sw, s, se):  # type: ignore[no-untyped-def]
+        odd = w[1] ^ n[1] ^ (~w[2] & ~n[2])
+        return c[1] ^ odd, odd, w[0] | ~w[0]
+
+    made = rule(triangle, 3, name="triangle", size=(7, 7), visible=(shown,))
+    zeros = Plane(live_part(made), lambda *grid: np.zeros((1, *grid), np.uint8), 1)
+    answer = prove(zeros)
+    assert answer.verdict is verdict
+    assert answer.outcome == "decided" or answer.evidence.proof is None
+
+
+def test_any_picture_will_do_but_not_two() -> None:
+    """Cells that keep what they have; and cells that forget it."""
+    zeros = lambda *grid: np.zeros((1, *grid), np.uint8)  # noqa: E731
+    for output, verdict in ((4, Verdict.refuted), (9, Verdict.proved)):
+        made = automaton(circuit_of([(0, 0, 0)], [output]), boundary="zero")
+        assert prove(Plane(made, zeros, 1, compared=False)).verdict is verdict
