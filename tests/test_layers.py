@@ -22,6 +22,7 @@ BUDGETS = {
     "difflogic.library.exporting": 12_150,
     "difflogic.library.training": 31_500,
     "difflogic.proof": 6_650,
+    "difflogic.search": 13_000,
     "difflogic.simplification": 3_950,
     "difflogic.simulation": 3_500,
     "difflogic.training.reference": 4_500,

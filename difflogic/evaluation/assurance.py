@@ -22,7 +22,7 @@ from difflogic.proof.question import Wound
 from difflogic.proof.verdict import Verdict
 
 if TYPE_CHECKING:
-    from difflogic.tasks import Task
+    from difflogic.tasks.base import Task
 
 MOST_BITS = 2**19
 """Largest state to try: a grid of 256×256 cells with 8 channels. Larger ones take many seconds."""

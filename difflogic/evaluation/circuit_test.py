@@ -11,21 +11,17 @@ from typing import Any
 import numpy as np
 
 from difflogic.circuit.automaton import Automaton
+from difflogic.circuit.hard_netlist import netlist_of
 from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config
 from difflogic.evaluation.assurance import keeps
-from difflogic.evaluation.exactness import (
-    STARTS,
-    Plan,
-    held_out_streams,
-    is_deterministic,
-    name_starts,
-)
+from difflogic.evaluation.check_plan import Plan, is_deterministic
+from difflogic.evaluation.exactness import STARTS, held_out_streams, name_starts
 from difflogic.evaluation.scene import Scene, Streams, scene_of
 from difflogic.evaluation.settled import right_pairs
 from difflogic.evaluation.trial import Count, Ops, count_wrong
 from difflogic.examples.pairs import right_in_words
-from difflogic.model.hardening import from_model, netlist_of
+from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.system.callbacks import ignore
 from difflogic.system.json_values import json_value
@@ -170,7 +166,7 @@ def require_quiet_target(task: Task) -> None:
 def exactness(subject: Subject) -> dict[str, Any]:
     """Count wrong cells at T, T + 1, 2T and 2T + 1, or in all cases; with a rule, in a soup too."""
     task = subject.task
-    plan = Plan.of(subject.config, subject.starts or STARTS, held_out_streams(subject.seed))
+    plan = Plan.of(subject.task, subject.starts or STARTS, held_out_streams(subject.seed))
     found = plan.judge(count_wrong(*subject.netlist, plan.scene, plan.starts))
     counts, notes = list(found.counts), []
     more: dict[str, Any] = {}

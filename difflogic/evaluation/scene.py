@@ -12,7 +12,8 @@ import numpy.typing as npt
 from difflogic.engine.layout import Grid
 from difflogic.system.array_types import Bits
 from difflogic.system.streams import Purpose, stream
-from difflogic.tasks import Task, draw_batch
+from difflogic.tasks.base import Task
+from difflogic.tasks.checked import draw_batch
 
 Draw = Callable[[int, int], tuple[Bits, npt.NDArray[Any]]]
 """Takes (first, batch); returns starts (batch, C, H, W) and their targets (batch, L, H, W)."""

@@ -17,7 +17,7 @@ from difflogic.system.array_types import Bits
 from difflogic.system.callbacks import ignore
 
 if TYPE_CHECKING:
-    from difflogic.tasks import Task
+    from difflogic.tasks.base import Task
 
 LONGEST = 8
 """Multiple of a training run's steps, scaled to the grid's size, after which the rest is cut, but

@@ -1,1 +1,1 @@
-"""Discrete search for exact circuits: one walk, what it proposes, and who judges."""
+"""Discrete search for exact circuits: one walk, and what it proposes. A judge is handed in."""

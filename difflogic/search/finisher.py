@@ -23,19 +23,20 @@ from difflogic.circuit.netlist import Netlist
 from difflogic.circuit.soft_circuit import SoftCircuit
 from difflogic.config.sections import FinishingConfig
 from difflogic.engine.candidates import Acceptance
-from difflogic.evaluation.exactness import Plan
+from difflogic.evaluation.check_plan import Plan
 from difflogic.evaluation.scene import Scene
 from difflogic.evaluation.trial import Ops, Trial
 from difflogic.search.footprint import MOST_SAMPLES
 from difflogic.search.polish import Polished, polish
 from difflogic.search.rectification import RepairByDetectors, can_rectify
 from difflogic.search.repair import FEW_WRONG, Repair, Sensitivity
-from difflogic.search.toughness import Toughness
 from difflogic.search.verifier import Verifier
 from difflogic.search.walk import OnProgress
 from difflogic.system.callbacks import ignore
 
 if TYPE_CHECKING:
+    from difflogic.evaluation.judge import Judge
+    from difflogic.evaluation.toughness import Toughness
     from difflogic.proof.answer import Answer
 
 Certify = Callable[[SoftCircuit], "Answer"]
@@ -121,13 +122,14 @@ class Finisher(Verifier, AnyFinisher):
         plan: Plan,
         settings: FinishingConfig,
         sensitivity: Sensitivity,
+        judge: Judge,
         toughness: Toughness | None = None,
     ) -> None:
-        """`plan` says what exact means, and where starts come from.
+        """`plan` says what exact means, and where starts come from; `judge` certifies circuits.
 
         `toughness` measures damage, if the task teaches to heal it.
         """
-        super().__init__(netlist, plan, toughness, settings.tough)
+        super().__init__(netlist, plan, judge, toughness, settings.tough)
         self._settings, self._sensitivity = settings, sensitivity
         self._rectifies = bool(settings.rectify) and can_rectify(self._scene, self._complete)
 

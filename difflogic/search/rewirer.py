@@ -11,9 +11,10 @@ result does not depend on the number of workers.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,25 +22,26 @@ import numpy.typing as npt
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import OPS, PASS_THROUGH, fixed_logits
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD
+from difflogic.circuit.hard_netlist import netlist_of
 from difflogic.circuit.layer import Layer, levels_of, staged
-from difflogic.circuit.netlist import WiredLayers
+from difflogic.circuit.netlist import Netlist, WiredLayers
 from difflogic.circuit.soft_circuit import SoftCircuit
 from difflogic.circuit.wiring import Wiring
 from difflogic.config.problem import Problem
 from difflogic.engine.hard import active_gates
 from difflogic.engine.kernels import rewiring as k
 from difflogic.engine.workers import Workers
-from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.trial import Ops
-from difflogic.model.hardening import netlist_of
 from difflogic.search.finisher import AnyFinisher, Certify, Finished
-from difflogic.search.judge import Judge
-from difflogic.search.limits import Limits
 from difflogic.search.polish import CircuitCost, Polished
-from difflogic.search.toughness import Toughness
 from difflogic.search.walk import OnProgress, SearchProgress, walk
 from difflogic.system.callbacks import ignore
 from difflogic.system.streams import Purpose, stream
+
+if TYPE_CHECKING:
+    from difflogic.evaluation.judge import Judge
+    from difflogic.evaluation.limits import Limits
+    from difflogic.evaluation.toughness import Toughness
 
 DRIFTS = 2
 """Drifts side by side."""
@@ -55,14 +57,18 @@ class Rewirer(AnyFinisher):
         self,
         start: SoftCircuit,
         problem: Problem,
-        plan: Plan,
+        judge: Callable[[Netlist], Judge],
         toughness: Toughness,
         workers: int,
         certify: Certify,
     ) -> None:
-        """`start` is any circuit of the wiring. The number of `workers` changes no bit."""
-        self._start, self._plan, self._workers = start, plan, workers
+        """`start` is any circuit of the wiring, and `judge` certifies those of a netlist.
+
+        The number of `workers` changes no bit.
+        """
+        self._start, self._judge, self._workers = start, judge, workers
         self._seed, self._settings = problem.training.seed, problem.finishing
+        self._channels = problem.task.loss_channels
         self._toughness, self._certify = toughness, certify
         self._last: tuple[Ops, SoftCircuit | None] | None = None
 
@@ -97,7 +103,7 @@ class Rewirer(AnyFinisher):
         return self._last[1]
 
     def _rewired(self, ops: Ops) -> SoftCircuit | None:
-        if Judge(self._start.netlist, self._plan).is_late(ops):
+        if self._judge(self._start.netlist).is_late(ops):
             return None
         rng = stream(self._seed, Purpose.POLISH)
         asked = self._toughness.limits(ops)
@@ -107,16 +113,14 @@ class Rewirer(AnyFinisher):
             smaller = rewire(*asked, workers, rng, self._settings.polish)
         made = rebuilt(self._start, smaller)
         tough = self._toughness.of_netlist(made.netlist)(made.ops) <= self._settings.tough
-        if not tough or Judge(made.netlist, self._plan).is_late(made.ops):
+        if not tough or self._judge(made.netlist).is_late(made.ops):
             return None
         kept = self._certify(made).confinement
         return made if kept is not None and kept.in_any_order else None
 
     def _cost(self, circuit: SoftCircuit) -> CircuitCost:
-        gates = active_gates(circuit.netlist, circuit.ops, self._plan.scene.channels)
-        return CircuitCost(
-            len(gates), Judge(circuit.netlist, self._plan).certified_step(circuit.ops)
-        )
+        gates = active_gates(circuit.netlist, circuit.ops, self._channels)
+        return CircuitCost(len(gates), self._judge(circuit.netlist).certified_step(circuit.ops))
 
 
 def rewire(

@@ -13,7 +13,7 @@ from difflogic.circuit.gates import COEFFICIENTS
 from difflogic.circuit.netlist import Netlist
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.hard_gradients import HardGradients
-from difflogic.evaluation.exactness import Plan
+from difflogic.evaluation.check_plan import Plan
 from difflogic.evaluation.scene import Patches
 from difflogic.evaluation.trial import Ops, draw_samples
 from difflogic.search.footprint import most_samples

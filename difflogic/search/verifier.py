@@ -6,16 +6,19 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.netlist import Netlist
-from difflogic.evaluation.exactness import Plan
+from difflogic.evaluation.check_plan import Plan
 from difflogic.evaluation.trial import Ops, Trial
 from difflogic.search.footprint import FIRST_STARTS, ROUND, VERIFIED_STARTS
-from difflogic.search.judge import Judge
-from difflogic.search.toughness import Toughness
+
+if TYPE_CHECKING:
+    from difflogic.evaluation.judge import Judge
+    from difflogic.evaluation.toughness import Toughness
 
 NEW_COUNTEREXAMPLES = 4
 """Counterexamples that join the search together: those with the most wrong cells."""
@@ -28,10 +31,11 @@ class Verifier:
         self,
         netlist: Netlist,
         plan: Plan,
+        judge: Judge,
         toughness: Toughness | None = None,
         most_wrong: float = math.inf,
     ) -> None:
-        """`plan` says what exact means, and where starts come from.
+        """`plan` says what exact means, and where starts come from; `judge` certifies circuits.
 
         If `toughness` is given, at most `most_wrong` cells may be wrong on average under damage.
         """
@@ -41,8 +45,7 @@ class Verifier:
         self._scene = replace(plan.scene, at=plan.decisive)
         # The search has all starts from the beginning.
         self._complete = plan.exhaustive or plan.starts == 1
-        self.judge = Judge(netlist, plan)
-        """Certifies circuits."""
+        self.judge = judge
 
     @property
     def can_prove(self) -> bool:

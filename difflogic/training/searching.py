@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -12,8 +13,11 @@ import numpy.typing as npt
 from difflogic.circuit.soft_circuit import SoftCircuit
 from difflogic.config.models import Config
 from difflogic.config.problem import Problem
-from difflogic.evaluation.exactness import Plan, answer_about, is_deterministic
+from difflogic.evaluation.check_plan import Plan, is_deterministic
+from difflogic.evaluation.exactness import answer_about
+from difflogic.evaluation.judge import Judge
 from difflogic.evaluation.scene import Streams
+from difflogic.evaluation.toughness import Toughness
 from difflogic.model.model import Model
 from difflogic.proof.answer import Answer
 from difflogic.run.measures import StepResult
@@ -23,7 +27,6 @@ from difflogic.search.footprint import ROUND, search_bytes
 from difflogic.search.polish import Polished
 from difflogic.search.rewirer import Rewirer
 from difflogic.search.sensitivity import GradientSensitivity
-from difflogic.search.toughness import Toughness
 from difflogic.search.walk import OnProgress
 from difflogic.system.array_types import Array
 from difflogic.system.callbacks import ignore
@@ -296,26 +299,26 @@ def make_finisher(
     if problem.architecture.fixed is not None:
         return Corrector(start, task, certify)
     checks = replace(_plan_of_checks(problem), leads_on=leads_on)
-    toughness = None
+    judge, toughness = partial(Judge, plan=checks), None
     if settings.tough and task.lessons is not task:
         toughness = Toughness(netlist, task, problem.training.seed)
         if settings.polish:
-            return Rewirer(start, problem, checks, toughness, workers, certify)
+            return Rewirer(start, problem, judge, toughness, workers, certify)
     sensitivity = GradientSensitivity(netlist, checks, task.automaton.steps)
-    return Finisher(netlist, checks, settings, sensitivity, toughness)
+    return Finisher(netlist, checks, settings, sensitivity, judge(netlist), toughness)
 
 
 def _plan_of_checks(problem: Problem) -> Plan:
     task = problem.task
     streams = Streams(problem.training.seed, Purpose.CHECK_START, Purpose.CHECK_MASK)
     if task.whole is not task:
-        plan = Plan.of_task(task, ROUND, streams)
+        plan = Plan.of(task, ROUND, streams)
         return replace(plan, proved=plan.proved or task.whole)
     cases = task.find_cases()
     if cases is not None and cases.each:
-        return Plan.of_task(task, ROUND, streams)
+        return Plan.of(task, ROUND, streams)
     if task.damages:
         return Plan.healing(task, streams)
     if task.holds and is_deterministic(task):
         return Plan.holding(task, streams)
-    return Plan.of_task(task, ROUND, streams)
+    return Plan.of(task, ROUND, streams)

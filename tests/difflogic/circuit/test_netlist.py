@@ -7,10 +7,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from difflogic.circuit.gates import TRUTH_TABLES
+from difflogic.circuit.hard_netlist import hard_circuit
 from difflogic.circuit.netlist import Architecture, WiredLayers, flatten, rewire, wire
 from difflogic.circuit.wiring import Wiring
 from difflogic.config import load_config
-from difflogic.model.hardening import hard_circuit
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
 

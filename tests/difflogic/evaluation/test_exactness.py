@@ -6,7 +6,8 @@ import pytest
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.evaluation import exactness
-from difflogic.evaluation.exactness import Exactness, Plan, check, held_out_streams
+from difflogic.evaluation.check_plan import Exactness, Plan
+from difflogic.evaluation.exactness import check, held_out_streams
 from difflogic.evaluation.scene import Streams
 from difflogic.evaluation.trial import Count, Trial
 from difflogic.model.model import Model
@@ -23,7 +24,9 @@ TINY_LIFE = ("perception.kernels=4", "perception.gates=[8,4,2,1]", "update.gates
 
 def judged(model, starts=64, streams=None):
     """Count the wrong cells of a model as its task asks for."""
-    plan = Plan.of(model.config, starts, streams or held_out_streams(model.config.training.seed))
+    plan = Plan.of(
+        model.config.problem.task, starts, streams or held_out_streams(model.config.training.seed)
+    )
     return plan.judge(Trial(model.netlist, plan.scene, range(plan.starts))(model.ops))
 
 
@@ -214,7 +217,7 @@ class TestLife:
         monkeypatch.setattr("difflogic.tasks.life.Life.cases", lambda task: cases)
         for fire_rate, expected in ((1, (True, 512)), (0.5, (False, 8))):
             config = load_config("game-of-life-small", [f"automaton.fire_rate={fire_rate}"])
-            plan = Plan.of(config, 8, held_out_streams(0))
+            plan = Plan.of(config.problem.task, 8, held_out_streams(0))
             assert (plan.exhaustive, plan.starts) == expected
 
     def test_several_generations_are_compared(self):

@@ -6,9 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from difflogic.circuit import gates
+from difflogic.circuit.hard_netlist import hard_circuit
 from difflogic.config import load_config
 from difflogic.engine import oracle
-from difflogic.model.hardening import automaton_of, hard_circuit
+from difflogic.model.hardening import automaton_of
 from difflogic.model.model import Model
 from difflogic.pictures.picture import Picture
 from difflogic.pictures.places import Places, place_bits

@@ -11,7 +11,8 @@ from difflogic.circuit import gates
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import CENTER, neighbors
 from difflogic.engine import bases, oracle
-from difflogic.evaluation.exactness import Plan
+from difflogic.evaluation.check_plan import Plan
+from difflogic.evaluation.judge import Judge
 from difflogic.evaluation.scene import Streams
 from difflogic.evaluation.trial import Trial
 from difflogic.search import repair, verifier
@@ -55,9 +56,9 @@ def sure(ops, rng=None, spread=1.0):
 
 def finish(netlist, config, logits, seed=0, on_progress=ignore, **settings):
     settings = config.finishing.model_copy(update={"candidates": 20_000, **settings})
-    plan = Plan.of(config, verifier.ROUND, STREAMS)
+    plan = Plan.of(config.problem.task, verifier.ROUND, STREAMS)
     sensitivity = GradientSensitivity(netlist, plan, config.automaton.steps)
-    finisher = Finisher(netlist, plan, settings, sensitivity)
+    finisher = Finisher(netlist, plan, settings, sensitivity, Judge(netlist, plan))
     return finisher, finisher.finish(logits, np.random.default_rng(seed), on_progress)
 
 
@@ -138,7 +139,7 @@ def test_damaged_circuits_are_repaired(plus, hits):
 def test_the_second_most_probable_op_is_tried_early(gate):
     """It repairs a little damage to the Game of Life, even if the gradient misleads."""
     netlist, right = game_of_life()
-    plan = Plan.of(life(), verifier.ROUND, STREAMS)
+    plan = Plan.of(life().problem.task, verifier.ROUND, STREAMS)
     trial = Trial(netlist, plan.scene, range(512))
     wrong = []
     for op in range(gates.OPS):
@@ -155,7 +156,7 @@ def test_the_second_most_probable_op_is_tried_early(gate):
         return change
 
     settings = life().finishing.model_copy(update={"candidates": 100})
-    finisher = Finisher(netlist, plan, settings, nothing)
+    finisher = Finisher(netlist, plan, settings, nothing, Judge(netlist, plan))
     found = finisher.finish(logits, np.random.default_rng(0))
     assert found.exact
     np.testing.assert_array_equal(found.ops, right)
@@ -282,7 +283,7 @@ def test_an_overflowing_gradient_does_not_end_a_search():
         row = gate(Op.XOR, row, other)
     netlist, ops = gate.finish(row, gate(Op.NAND, 0, 2))
     config = tiny("automaton.steps=130", "automaton.boundary=periodic", "task.square=6")
-    plan = Plan.of(config, 64, STREAMS)
+    plan = Plan.of(config.problem.task, 64, STREAMS)
     sensitivity = GradientSensitivity(netlist, plan, 130)
     with np.errstate(all="ignore"):
         assert not np.isfinite(sensitivity(ops, (0, 1))).all()

@@ -11,14 +11,14 @@ from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config
 from difflogic.engine import oracle
 from difflogic.engine.hard import active_gates
-from difflogic.evaluation.exactness import Plan
+from difflogic.evaluation.check_plan import Plan
+from difflogic.evaluation.judge import Judge
 from difflogic.evaluation.scene import Streams
 from difflogic.evaluation.trial import Trial
 from difflogic.proof.convergence import sets
 from difflogic.search import polish as polishing
 from difflogic.search import verifier
 from difflogic.search.finisher import Finished, Finisher
-from difflogic.search.judge import Judge
 from difflogic.search.polish import CircuitCost, Polished, polish
 from difflogic.system.streams import Purpose
 from tests.difflogic.engine.built import game_of_life
@@ -31,8 +31,10 @@ STREAMS = Streams(23, Purpose.CHECK_START, Purpose.CHECK_MASK)
 
 def finisher_of(config: Config, netlist: Netlist, budget: int) -> Finisher:
     settings = config.finishing.model_copy(update={"polish": budget})
-    plan = Plan.of(config, verifier.ROUND, STREAMS)
-    return Finisher(netlist, plan, settings, lambda ops, samples: pytest.fail("a search"))
+    plan = Plan.of(config.problem.task, verifier.ROUND, STREAMS)
+    return Finisher(
+        netlist, plan, settings, lambda ops, samples: pytest.fail("a search"), Judge(netlist, plan)
+    )
 
 
 def polished(
@@ -74,7 +76,7 @@ def test_a_polished_checkerboard_is_certified_no_later(name: str) -> None:
     netlist, ops = netlist_of(name)
     rate = trained(name).fire_rate
     config = config_of(netlist.channels, f"automaton.fire_rate={rate}", "automaton.steps=40")
-    judge = Judge(netlist, Plan.of(config, 8, STREAMS))
+    judge = Judge(netlist, Plan.of(config.problem.task, 8, STREAMS))
     small, found = polished(config, netlist, ops)
     assert found.before == CircuitCost(
         len(active_gates(netlist, ops, (0,))), judge.certified_step(ops)
@@ -131,7 +133,7 @@ def test_a_late_circuit_is_not_exact() -> None:
 def test_unknown_cells_agree_with_sets(steps: int) -> None:
     netlist, ops = netlist_of("checkerboard-seed-2")
     config = config_of(netlist.channels, f"automaton.steps={steps}")
-    judge = Judge(netlist, Plan.of(config, 8, STREAMS))
+    judge = Judge(netlist, Plan.of(config.problem.task, 8, STREAMS))
     goal = checkerboard_question(trained("checkerboard-seed-2"))
     *_, state = itertools.islice(sets.descend(goal.network, goal.board), steps + 1)
     expected = (sets.as_array(goal.board, state)[list(goal.visible_places)] == sets.UNKNOWN).sum()

@@ -13,7 +13,8 @@ from difflogic.circuit.gates import OPS, Op, one_hot
 from difflogic.engine import oracle
 from difflogic.engine.hard import mark_live
 from difflogic.engine.hard_gradients import HardGradients
-from difflogic.evaluation.exactness import Plan
+from difflogic.evaluation.check_plan import Plan
+from difflogic.evaluation.judge import Judge
 from difflogic.evaluation.scene import Streams, scene_of
 from difflogic.model.model import Model
 from difflogic.search.finisher import Finisher
@@ -42,7 +43,11 @@ class Case:
         self.task = make_task(self.config)
         self.start, self.target = self.task.sample(np.random.default_rng(0))
         holds = self.task.holds
-        self.plan = Plan.holding(self.task, STREAMS) if holds else Plan.of(self.config, 1, STREAMS)
+        self.plan = (
+            Plan.holding(self.task, STREAMS)
+            if holds
+            else Plan.of(self.config.problem.task, 1, STREAMS)
+        )
         self.scene = replace(self.plan.scene, at=self.plan.decisive)
         self.rectifier = Rectifier(self.netlist, self.scene, (0,))
 
@@ -129,7 +134,9 @@ def finished(case, **changes):
     logits = np.zeros((OPS, len(case.ops)), np.float32)
     logits[case.ops, np.arange(len(case.ops))] = 1.0
     sensitivity = GradientSensitivity(case.netlist, case.plan, case.config.automaton.steps)
-    finisher = Finisher(case.netlist, case.plan, settings, sensitivity)
+    finisher = Finisher(
+        case.netlist, case.plan, settings, sensitivity, Judge(case.netlist, case.plan)
+    )
     found = finisher.finish(logits, np.random.default_rng(0))
     assert case.task.holds or found.wrong == case.wrong(found.ops)
     assert (0 if found.exact else found.wrong_fresh) == case.wrong(found.ops)

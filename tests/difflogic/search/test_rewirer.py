@@ -10,19 +10,19 @@ import pytest
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import OPS
 from difflogic.circuit.grid import Walls
+from difflogic.circuit.hard_netlist import hard_circuit, netlist_of
 from difflogic.circuit.soft_circuit import SoftCircuit
 from difflogic.config import load_config
 from difflogic.engine.hard import active_gates
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import answer_about
-from difflogic.model.hardening import hard_circuit, netlist_of
+from difflogic.evaluation.limits import Limits
+from difflogic.evaluation.toughness import Toughness
 from difflogic.model.model import Model
 from difflogic.proof.answer import Answer
 from difflogic.proof.convergence import sets
 from difflogic.proof.convergence.planes import Board, Network
-from difflogic.search.limits import Limits
 from difflogic.search.rewirer import Rewirer, rebuilt, rewire
-from difflogic.search.toughness import Toughness
 from difflogic.tasks import make_task
 from difflogic.training.searching import make_finisher
 from tests.difflogic.library.test_signals import tough_checkerboard

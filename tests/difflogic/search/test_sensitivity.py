@@ -9,7 +9,7 @@ import pytest
 from difflogic.circuit import gates
 from difflogic.config import load_config
 from difflogic.engine import oracle
-from difflogic.evaluation.exactness import Plan
+from difflogic.evaluation.check_plan import Plan
 from difflogic.evaluation.scene import Streams
 from difflogic.evaluation.trial import Trial
 from difflogic.search import footprint
@@ -26,7 +26,7 @@ STREAMS = Streams(5, Purpose.CHECK_START, Purpose.CHECK_MASK)
 
 
 def predict(netlist, config, ops, samples):
-    plan = Plan.of(config, 64, STREAMS)
+    plan = Plan.of(config.problem.task, 64, STREAMS)
     found = GradientSensitivity(netlist, plan, config.automaton.steps)(ops, samples)
     assert found.shape == (netlist.parameters, gates.OPS)
     return found
@@ -90,7 +90,7 @@ def test_the_prediction_is_exact_if_each_row_is_read_once(samples, fire_rate, bo
     np.testing.assert_array_equal(predicted, true)
     assert len(np.unique(true)) > 4
     # The simulator counts the same.
-    scene = Plan.of(config, 64, STREAMS).scene
+    scene = Plan.of(config.problem.task, 64, STREAMS).scene
     assert Trial(netlist, scene, samples)(ops)[0].sum() == before
 
 
@@ -119,7 +119,7 @@ def test_the_prediction_is_exact_for_all_cases_of_the_game_of_life():
     """Its targets have an unsigned type."""
     config = load_config("game-of-life", ["training.seed=3"])
     model = random_model(config, 14)
-    plan = Plan.of(config, 1, STREAMS)
+    plan = Plan.of(config.problem.task, 1, STREAMS)
     samples = range(0, plan.starts, 37)
     found = GradientSensitivity(model.netlist, plan, 1)(model.ops, tuple(samples))
     trial = Trial(model.netlist, plan.scene, samples)
@@ -148,7 +148,7 @@ def test_only_the_first_of_many_samples_count(monkeypatch):
 def test_changes_are_freed_at_once():
     """Without the garbage collector: they hold all values of a circuit."""
     model = random_model(growing(), 5)
-    scene = Plan.of(model.config, 1, STREAMS).scene
+    scene = Plan.of(model.config.problem.task, 1, STREAMS).scene
     gc.disable()
     try:
         changes = Changes(Trial(model.netlist, scene, (0,)), model.ops)

@@ -7,14 +7,16 @@ import numpy as np
 import pytest
 
 from difflogic.circuit.gates import Op
+from difflogic.circuit.hard_netlist import netlist_of
 from difflogic.config import load_config
 from difflogic.config.effects import without_effect
 from difflogic.config.manual import describe
-from difflogic.evaluation.exactness import Plan, held_out_streams
+from difflogic.evaluation.check_plan import Plan
+from difflogic.evaluation.exactness import held_out_streams
+from difflogic.evaluation.judge import Judge
 from difflogic.evaluation.tests import run_tests
 from difflogic.evaluation.trial import count_wrong
 from difflogic.library.training import resolve
-from difflogic.model.hardening import netlist_of
 from difflogic.model.model import Model
 from difflogic.search.verifier import Verifier
 from difflogic.system.errors import ConfigError
@@ -214,8 +216,8 @@ def test_a_row_without_larger_ones_that_is_due_later_than_the_training_step(tmp_
     netlist, ops = netlist_of(circuit_of([(Op.AND, 3, 4)], [9]), 1)
     for by, right in (0, False), (1, True):
         config = resolve(path, [f"task.by={by}"], allow_code=True)  # tries the class with this key
-        plan = Plan.of(config, 64, held_out_streams(0))
-        assert Verifier(netlist, plan).verify(ops)[0] is right
+        plan = Plan.of(config.problem.task, 64, held_out_streams(0))
+        assert Verifier(netlist, plan, Judge(netlist, plan)).verify(ops)[0] is right
         counted = plan.judge(count_wrong(netlist, ops, plan.scene, plan.starts))
         assert (counted.exact, counted.counts[0].step) == (right, 3 + 3 * by)
     refused = run_tests(Model.create(config), ["gates"])["not_applicable"]

@@ -7,7 +7,9 @@ import pytest
 
 from difflogic.circuit.gates import Op, one_hot
 from difflogic.engine import oracle
-from difflogic.evaluation.exactness import Plan, assure, check
+from difflogic.evaluation.check_plan import Plan
+from difflogic.evaluation.exactness import assure, check
+from difflogic.evaluation.judge import Judge
 from difflogic.evaluation.scene import Patches, Streams
 from difflogic.evaluation.trial import Trial
 from difflogic.search.finisher import Finisher
@@ -54,7 +56,7 @@ def test_a_run_ends_with_a_picture_that_stays(held):
 def finisher_of(model, plan):
     config = model.config
     sensitivity = GradientSensitivity(model.netlist, plan, 3)
-    return Finisher(model.netlist, plan, config.finishing, sensitivity)
+    return Finisher(model.netlist, plan, config.finishing, sensitivity, Judge(model.netlist, plan))
 
 
 def healing_plan(*overrides):

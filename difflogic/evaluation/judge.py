@@ -10,13 +10,14 @@ import numpy as np
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import Gates, evaluate
 from difflogic.circuit.grid import Boundary, Walls
+from difflogic.circuit.hard_netlist import hard_circuit
 from difflogic.circuit.netlist import Netlist
 from difflogic.circuit.xag import Xag, to_circuit
 from difflogic.engine.hard import mark_live
 from difflogic.evaluation.assurance import MOST_BITS, question_of
-from difflogic.evaluation.exactness import Plan
+from difflogic.evaluation.check_plan import Plan
 from difflogic.evaluation.trial import Ops
-from difflogic.model.hardening import automaton_of, hard_circuit
+from difflogic.model.hardening import automaton_of
 from difflogic.proof.answer import Budget
 from difflogic.proof.convergence.every_size import Grids
 from difflogic.proof.convergence.findings import Convergence, Finding
@@ -25,7 +26,7 @@ from difflogic.proof.convergence.planes import Board, unpack
 from difflogic.proof.prover import prove
 from difflogic.proof.verdict import Verdict
 from difflogic.system.array_types import Bits
-from difflogic.tasks import Task
+from difflogic.tasks.base import Task
 
 RECALLED = 64
 """Number of findings in the cache: in polishing, 3 of 5 circuits were among the last 16."""

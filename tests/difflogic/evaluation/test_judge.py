@@ -9,18 +9,19 @@ import pytest
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import OPS, Op, one_hot
+from difflogic.circuit.hard_netlist import hard_circuit
 from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config, load_config
 from difflogic.engine import oracle
 from difflogic.evaluation.assurance import keeps
-from difflogic.evaluation.exactness import Plan
+from difflogic.evaluation.check_plan import Plan
+from difflogic.evaluation.judge import DOUBTFUL, Judge
 from difflogic.evaluation.scene import FIRST_FOUND, NumberedStarts, Streams
-from difflogic.model.hardening import automaton_of, hard_circuit
+from difflogic.model.hardening import automaton_of
 from difflogic.model.model import Model
 from difflogic.proof.convergence.live_part import live_circuit
 from difflogic.search import verifier
 from difflogic.search.finisher import Finisher
-from difflogic.search.judge import DOUBTFUL, Judge
 from difflogic.search.sensitivity import GradientSensitivity
 from difflogic.system.streams import Purpose
 from tests.difflogic.proof.convergence.trained import trained
@@ -54,9 +55,9 @@ def config_of(channels: int, *overrides: str) -> Config:
 
 
 def finisher_of(config: Config, netlist: Netlist) -> Finisher:
-    plan = Plan.of(config, verifier.ROUND, STREAMS)
+    plan = Plan.of(config.problem.task, verifier.ROUND, STREAMS)
     sensitivity = GradientSensitivity(netlist, plan, config.automaton.steps)
-    return Finisher(netlist, plan, config.finishing, sensitivity)
+    return Finisher(netlist, plan, config.finishing, sensitivity, Judge(netlist, plan))
 
 
 def test_proved_in_time_needs_no_samples(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,7 +73,7 @@ def test_proved_in_time_needs_no_samples(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_samples_decide_about_a_late_proof(steps: int, exact: bool) -> None:
     netlist, ops = netlist_of("checkerboard-seed-2")
     config = config_of(netlist.channels, f"automaton.steps={steps}")
-    judge = Judge(netlist, Plan.of(config, 8, STREAMS))
+    judge = Judge(netlist, Plan.of(config.problem.task, 8, STREAMS))
     assert judge.proves(ops)
     assert judge.certified_step(ops) == 13
     assert judge.is_late(ops) != exact
@@ -86,7 +87,7 @@ def test_samples_decide_about_a_late_proof(steps: int, exact: bool) -> None:
 def test_rounds_do_not_count_as_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     netlist, ops = netlist_of("checkerboard-async-seed-1")
     config = config_of(netlist.channels, "automaton.fire_rate=0.6", "automaton.steps=1000")
-    judge = Judge(netlist, Plan.of(config, 8, STREAMS))
+    judge = Judge(netlist, Plan.of(config.problem.task, 8, STREAMS))
     assert judge.proves(ops)
     assert judge.latest_step is None
     # An early round does not make up for samples.
@@ -129,7 +130,7 @@ def test_a_refuted_circuit_is_not_exact(monkeypatch: pytest.MonkeyPatch) -> None
     """Counterexamples come from the open starts of the certificate, and really fail."""
     netlist, ops = stained()
     config = config_of(netlist.channels)
-    judge, again = (Judge(netlist, Plan.of(config, 8, STREAMS)) for _ in range(2))
+    judge, again = (Judge(netlist, Plan.of(config.problem.task, 8, STREAMS)) for _ in range(2))
     assert not judge.proves(ops)
     starts = judge.doubtful_starts(ops)
     assert starts.shape == (DOUBTFUL, netlist.channels, 8, 8)
@@ -150,7 +151,7 @@ def test_a_refuted_circuit_is_not_exact(monkeypatch: pytest.MonkeyPatch) -> None
 def test_other_tasks_have_no_certificate() -> None:
     config = load_config("lizard")
     netlist, _ = netlist_of("checkerboard-seed-1")
-    assert not Judge(netlist, Plan.of(config, 8, STREAMS)).can_prove
+    assert not Judge(netlist, Plan.of(config.problem.task, 8, STREAMS)).can_prove
 
 
 def test_found_starts_have_their_own_numbers() -> None:
@@ -181,7 +182,7 @@ def test_the_judged_circuit_is_the_live_part(seed: int) -> None:
         ops[netlist.param], netlist.a, netlist.b, netlist.outputs, tuple(range(netlist.channels))
     )
     visible = tuple(config.task.loss_channels)
-    judged = Judge(netlist, Plan.of(config, 8, STREAMS))._by_sets(ops).question.circuit
+    judged = Judge(netlist, Plan.of(config.problem.task, 8, STREAMS))._by_sets(ops).question.circuit
     expected = live_circuit(whole, visible)
     assert judged.labels == expected.labels
     for name in ("op", "a", "b", "outputs"):
@@ -197,7 +198,9 @@ def test_a_line_may_fail_on_other_lengths_in_a_stage_before_the_last(
     """The parity of a cell and its neighbour is that of all up to there on two cells only."""
     keys = ["task.computes=parity", f"task.width={width}", "task.stages=[]", "task.inputs=[0]"]
     keys += ["task.loss_channels=[1]", f"automaton.steps={width}"]
-    plan = replace(Plan.of(load_config("addition", keys), 8, STREAMS), leads_on=leads_on)
+    plan = replace(
+        Plan.of(load_config("addition", keys).problem.task, 8, STREAMS), leads_on=leads_on
+    )
     own, east = 4 * 4, 5 * 4
     wires = [np.array([row], np.int32) for row in (own, east, 0)]
     netlist = Netlist(4, *wires, np.array([own, 36, own, own], np.int32), 1)

@@ -8,19 +8,20 @@ from functools import cached_property
 import numpy as np
 
 from difflogic.circuit.circuit import Circuit
+from difflogic.circuit.hard_netlist import hard_circuit
 from difflogic.circuit.netlist import Netlist
 from difflogic.evaluation.assurance import WOUND, question_of
+from difflogic.evaluation.limits import Limits
 from difflogic.evaluation.scene import Damage, Scene, Streams, scene_of
 from difflogic.evaluation.trial import Ops, Trial
-from difflogic.model.hardening import automaton_of, hard_circuit
+from difflogic.model.hardening import automaton_of
 from difflogic.proof.convergence import sets
 from difflogic.proof.convergence.confinement import ANY_ORDER, Ground, follow, windows_of
 from difflogic.proof.convergence.every_size import Plane
 from difflogic.proof.convergence.live_part import live_part
 from difflogic.proof.prover import prove
-from difflogic.search.limits import Limits
 from difflogic.system.streams import Purpose
-from difflogic.tasks import Task
+from difflogic.tasks.base import Task
 
 SIDE, SQUARE, FIRE_RATE = 64, 10, 0.6
 """As in `dct eval --test robustness`: of 64×64 cells, 10×10 are erased after each step."""

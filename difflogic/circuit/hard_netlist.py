@@ -1,0 +1,29 @@
+"""Netlists with an op for each gate, as hard circuits; and back."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.circuit.circuit import Circuit
+from difflogic.circuit.gates import Op
+from difflogic.circuit.grid import NEIGHBORHOOD
+from difflogic.circuit.netlist import Netlist
+
+
+def hard_circuit(netlist: Netlist, ops: npt.NDArray[np.uint8]) -> Circuit:
+    """Return a netlist's gates with `ops` (parameters,)."""
+    labels = tuple(range(netlist.channels))
+    return Circuit(ops[netlist.param], netlist.a, netlist.b, netlist.outputs, labels)
+
+
+def netlist_of(circuit: Circuit, channels: int) -> tuple[Netlist, npt.NDArray[np.uint8]]:
+    """Return a circuit as a netlist of so many channels, with its ops; those it lacks become 0."""
+    labels, gates = np.array(circuit.labels), np.arange(circuit.gates + 1, dtype=np.int32)
+    inputs = NEIGHBORHOOD * [*labels] + channels * np.repeat(range(NEIGHBORHOOD), len(labels))
+    rows = np.append(inputs, NEIGHBORHOOD * channels + gates).astype(np.int32)
+    outputs = np.full(channels, rows[-1])
+    outputs[labels] = rows[circuit.outputs]
+    a, b = (np.append(rows[wires], 0).astype(np.int32) for wires in (circuit.a, circuit.b))
+    netlist = Netlist(channels, a, b, gates, outputs, len(gates))
+    return netlist, np.append(circuit.op, np.uint8(Op.FALSE))
