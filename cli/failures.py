@@ -124,7 +124,7 @@ def reword(error: Any) -> None:
 
 def fail_for(error: OSError) -> NoReturn:
     """Exit because the system refused something; quietly if nobody reads stdout any more."""
-    _discard_unprinted()
+    discard_unprinted()
     if isinstance(error, BrokenPipeError):
         raise typer.Exit(CLOSED_PIPE) from None
     if error.errno == errno.ENOMEM or not memory_is_left():
@@ -161,7 +161,7 @@ def _fail(message: str, code: int) -> NoReturn:
     raise typer.Exit(code) from None
 
 
-def _discard_unprinted() -> None:
+def discard_unprinted() -> None:
     """Redirect stdout to nowhere if it cannot be written: the interpreter would try again."""
     try:
         sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: how they end a command, or ask it to end.
+"""Ctrl-C, SIGTERM and their kin: how they end a command, or ask it to end.
 
 Python runs a signal handler only between two of its own instructions. While a compiler or a kernel
 runs, that may be a minute after the signal, and the handler's exception can get lost in callbacks.
@@ -24,8 +24,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 if TYPE_CHECKING:
     import socket
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
-"""Ctrl-C, and the signal of schedulers and service managers."""
+_NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGXCPU", "SIGUSR1")
+SIGNALS = tuple(getattr(signal, name) for name in _NAMES if hasattr(signal, name))
+"""Ctrl-C, the signal of service managers, a lost connection, a limit on processor time, and what
+clusters send before they kill."""
 
 PATIENCE = 2.0
 """Seconds until a command without results to save is ended."""
@@ -39,11 +41,11 @@ class Interrupted(KeyboardInterrupt):
     def __init__(self, signum: int) -> None:
         super().__init__()
         self.exit_code = 128 + signum
-        """As in shells: 130 after Ctrl-C, 143 after SIGTERM."""
+        """As in shells: 130 after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP."""
 
 
 class Interruption:
-    """While entered, Ctrl-C or SIGTERM sets `requested` and raises nothing.
+    """While entered, a signal sets `requested` and raises nothing.
 
     `after` names the work that is finished first, such as "this step". It is shown on stderr at
     once; None shows nothing. After `patience` seconds the process ends anyway; None waits until

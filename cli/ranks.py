@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from cli.failures import note
-from cli.interrupt import caused
+from cli.interrupt import Interruption, caused
 
 if TYPE_CHECKING:
     from difflogic.system.ranks import Ranks
+
+
+PATIENCE = 30.0
+"""Seconds in which rank 0 saves after a signal; whoever still waits for others then ends."""
 
 
 @contextmanager
@@ -20,7 +26,13 @@ def joined() -> Iterator[Ranks]:
 
     with mpi_ranks() as ranks:
         try:
-            yield ranks
+            if ranks.leads:
+                ranks.send({"command": sys.argv[1:]})
+                yield ranks
+            else:
+                with Interruption(None, PATIENCE):
+                    _require_command(ranks)
+                    yield ranks
         except BaseException as error:
             # Report it now: leaving MPI may end this process at once.
             if not ranks.leads or ranks.others_wait:
@@ -28,3 +40,16 @@ def joined() -> Iterator[Ranks]:
                 what = f"error: {who}{error or type(error).__name__}"
                 note("interrupted" if ranks.leads and caused(error) else what)
             raise
+
+
+def _require_command(ranks: Ranks) -> None:
+    """Raise ConfigError if this rank was started otherwise than rank 0."""
+    from difflogic.system.errors import ConfigError
+
+    told = (ranks.receive() or {}).get("command")
+    if told != sys.argv[1:]:
+        first = f"dct {shlex.join(told)}" if told else "something else"
+        raise ConfigError(
+            f"it was started by dct {shlex.join(sys.argv[1:])}, and rank 0 by {first}: start all "
+            "ranks by one command"
+        )

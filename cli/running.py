@@ -11,7 +11,7 @@ import typer
 
 import cli
 from cli import ranks
-from cli.failures import note
+from cli.failures import discard_unprinted, note
 from cli.interrupt import Interruption
 from cli.options import RunOptions, Shared
 from cli.progress import warm_up
@@ -91,13 +91,16 @@ def _train(experiment: Experiment, options: RunOptions, shared: Shared, group: R
             f"interrupted after epoch {summary['epochs']} of {summary['epochs_requested']}; "
             f"saved in {path}"
         )
-    if shared.as_json:
-        typer.echo(json.dumps({**summary, "run_directory": path}, indent=2))
-    else:
-        custom_task = isinstance(settings.task, CustomSection)
-        typer.echo(report.render(summary, path, custom_task, not shared.quiet, options.timings))
-    if shown.interruption.exit_code:
-        raise typer.Exit(shown.interruption.exit_code)
+    try:
+        if shared.as_json:
+            typer.echo(json.dumps({**summary, "run_directory": path}, indent=2))
+        else:
+            custom_task = isinstance(settings.task, CustomSection)
+            typer.echo(report.render(summary, path, custom_task, not shared.quiet, options.timings))
+    finally:
+        if shown.interruption.exit_code:
+            discard_unprinted()
+            raise typer.Exit(shown.interruption.exit_code)
 
 
 def resolved(experiment: Experiment, options: RunOptions, shared: Shared) -> Config:
@@ -170,7 +173,9 @@ class Shown(ExitStack):
 
             server, self._publish = self.enter_context(serve_training(session))
             note(f"watch the run at {server.link}")
-        self.interruption = self.enter_context(Interruption("this step", patience=None))
+        # Other ranks may never come: what they have not sent by then is not waited for.
+        patience = ranks.PATIENCE if trainer.ranks.size > 1 else None
+        self.interruption = self.enter_context(Interruption("this step", patience))
         self._progress = display.RunProgress(
             config.training.epochs,
             config.task.loss_channels,

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -107,7 +108,7 @@ class Screen(Display):
         """Draw a frame if it is time to, or `now`."""
         begun = time.perf_counter()
         if now or begun >= self._next:
-            with self._drawing:
+            with self._drawing, suppress(OSError):  # a lost terminal loses no run
                 if self.console.size != self._size:  # the last frame may be folded now
                     self._size = self.console.size
                     self._shown.clear()
@@ -120,7 +121,8 @@ class Screen(Display):
         self._is_last, self._notice = True, ""
         if self._stays:
             self.update(now=True)
-        self._shown.stop()
+        with suppress(OSError):
+            self._shown.stop()
 
 
 class Counter:

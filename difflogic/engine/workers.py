@@ -8,6 +8,7 @@ the caches.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
@@ -36,19 +37,22 @@ class CallerAndThreads(ParallelBackendBase):
     uses_threads = True
     supports_sharedmem = True
     _pool: ThreadPoolExecutor | None = None
+    _count, _process = 1, 0
     _caller_is_free = False
 
     def effective_n_jobs(self, n_jobs: int) -> int:
         return n_jobs
 
     def configure(self, n_jobs: int = 1, parallel: Any = None, **_: Any) -> int:
-        self.parallel = parallel
-        if self._pool is None:
+        self.parallel, self._count = parallel, n_jobs
+        if self._pool is None or self._process != os.getpid():  # a fork copies no threads
             self._pool = ThreadPoolExecutor(max(1, n_jobs - 1), thread_name_prefix="dct-worker")
+            self._process = os.getpid()
         return n_jobs
 
     def start_call(self) -> None:
         self._caller_is_free = True
+        self.configure(self._count, self.parallel)
 
     def submit(
         self, func: Callable[..., Any], callback: Callable[..., Any] | None = None
@@ -124,7 +128,7 @@ class Workers:
         if len(arguments) != self.count:
             raise ValueError(f"{len(arguments)} calls for {self.count} workers")
         if self._interrupted:
-            raise RuntimeError("an earlier call was interrupted: its workers may still be running")
+            raise RuntimeError("another thread uses these workers, or its call was interrupted")
         self._interrupted = True
         self._parallel(joblib.delayed(kernel)(*call) for call in arguments)
         self._interrupted = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -56,12 +57,22 @@ class SoftRollout:
         self.model = load(source).require_model()
         self._workers = workers
         self._engines: dict[tuple[Any, ...], Engine] = {}
-        self._lock = threading.RLock()
+        self._locks = {os.getpid(): threading.RLock()}
         self._calls = 0
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle without the threads."""
         return partial(SoftRollout, workers=self._workers), (self.model,)
+
+    @property
+    def _lock(self) -> threading.RLock:
+        """The lock of this process. After a fork, a thread that is not here may hold the parent's,
+        and be at work in its engines.
+        """
+        if os.getpid() not in self._locks:
+            self._engines, self._calls = {}, self._calls + 1
+            self._locks = {os.getpid(): threading.RLock()}
+        return self._locks[os.getpid()]
 
     def with_logits(self, logits: Array) -> Model:
         """Return the model with other logits, (parameters, 16), for the library's functions."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from difflogic.gpu.fleet import Fleets
 from difflogic.sweeps.work import Control, Outcome, PlannedRun, run
+from difflogic.system.cancelling import handled_signals
 from difflogic.system.errors import StorageError, TrainingError
 
 SAFE_PATH = "PYTHONSAFEPATH"
@@ -33,7 +34,7 @@ class Backend:
         """`slots` is the number of concurrent runs; None if the cluster decides it."""
         self.slots = slots
         self.warnings: list[str] = []
-        """Messages for people, after `prepare`."""
+        """Messages for people, after `prepare` and while runs are done."""
 
     def prepare(self, control: Control) -> Control:
         """Start what is needed, and return the control for the runs."""
@@ -51,7 +52,7 @@ class Backend:
 
 
 def shield_workers() -> None:
-    """Block Ctrl-C and SIGTERM in the processes that this thread starts from now on.
+    """Block SIGTERM, and what this process handles, in those that this thread starts from now on.
 
     A terminal, or a service manager, sends them to every process, but workers are told in another
     way to save their runs. They inherit the thread's mask. The trackers are started first, since
@@ -67,7 +68,7 @@ def shield_workers() -> None:
         _silence(loky)
         standard.ensure_running()
         loky.ensure_running()
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, *handled_signals()})
 
 
 def _silence(tracker: Any) -> None:

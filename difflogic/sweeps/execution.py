@@ -57,7 +57,7 @@ class Execution:
                 self.warnings.append(self._repair(found, variant, seed))
         self.kept = len(self._rows)
         """Number of runs that had ended before."""
-        self.notices: list[str] = []
+        self.notices = backend.warnings
         """Messages for people, in the order of events."""
         self._control = directory.path.absolute() / f"{CONTROL}{secrets.token_hex(8)}"
         self._stopping = threading.Event()
@@ -196,7 +196,6 @@ class Execution:
 
     def _do_all(self) -> None:
         control = self._backend.prepare(Control(str(self._control), parent=os.getpid()))
-        self.notices += self._backend.warnings
         pending = {
             index: self._job(index, control)
             for index in range(len(self._runs))

@@ -91,6 +91,8 @@ class Outcome:
     error: str | None = None
     files: dict[str, bytes] = field(default_factory=dict)
     """The run's files, by name, if the worker does not share the sweep's file system."""
+    refused: str | None = None
+    """The version of the worker, if another one than this must do the run."""
 
 
 def run(job: PlannedRun, fleets: Fleets | None = None) -> Outcome:
@@ -107,10 +109,9 @@ def _run(job: PlannedRun, fleets: Fleets | None) -> Outcome:
         return Outcome(job.index)
     try:
         if job.version != __version__:
-            raise DctError(
-                f"the worker has dct {__version__}, the sweep is run by {job.version}: install "
-                "the same version on all machines"
-            )
+            what = f"the worker has dct {__version__}, the sweep is run by {job.version}"
+            what += ": install the same version on all machines"
+            return Outcome(job.index, error=what, refused=__version__)
         if job.control.is_shared() or job.control.event is None:
             return Outcome(job.index, _execute(job, Path(job.path), should_stop, fleets))
         return _execute_apart(job, should_stop)

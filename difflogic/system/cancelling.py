@@ -1,8 +1,9 @@
-"""Cancels long computations when a caller's question says so."""
+"""Cancels long computations when a caller's question, or a signal, says so."""
 
 from __future__ import annotations
 
 import math
+import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,6 +12,11 @@ from difflogic.system.callbacks import Pause, listening
 
 ASK_SECONDS = 0.1
 """Time from one question whether to stop to the next: it may look for a file."""
+
+
+def handled_signals() -> set[int]:
+    """Return the signals that call a function of this process: it may save before it ends."""
+    return {number for number in signal.valid_signals() if callable(signal.getsignal(number))}
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -30,7 +31,7 @@ from difflogic.search.sensitivity import GradientSensitivity
 from difflogic.search.walk import OnProgress
 from difflogic.system.array_types import Array
 from difflogic.system.callbacks import ignore
-from difflogic.system.errors import ConfigError
+from difflogic.system.errors import ConfigError, TrainingError
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.system.streams import Purpose
 from difflogic.training.best import BestCircuit
@@ -77,6 +78,7 @@ class Trainer:
         self._compilation = Compilation(config, self.descent.plan, ranks.leads)
         self._finishing: tuple[tuple[int, int], AnyFinisher | None] | None = None
         self._model: tuple[SoftCircuit, Model] | None = None
+        self._closed, self._turn = False, threading.Lock()
         self.on_search_progress: OnProgress = ignore
         """Called often during a search for an exact circuit; may be replaced."""
 
@@ -85,12 +87,29 @@ class Trainer:
         return self
 
     def __exit__(self, *raised: Any) -> None:
+        self._closed = True
         self.descent.__exit__(*raised)
 
     def step(
         self, starts: npt.ArrayLike | None = None, targets: npt.ArrayLike | None = None
     ) -> StepResult:
-        """Train for one epoch, as `Descent.step` does; then search if it is time to."""
+        """Train for one epoch, as `Descent.step` does; then search if it is time to.
+
+        Also raises TrainingError after closing, and while another thread takes a step.
+        """
+        if self._closed:
+            raise TrainingError("the trainer is closed: take steps inside its with")
+        if not self._turn.acquire(blocking=False):
+            raise TrainingError(
+                "another thread takes a step of this trainer: let one thread take all, or make a "
+                "trainer for each"
+            )
+        try:
+            return self._step(starts, targets)
+        finally:
+            self._turn.release()
+
+    def _step(self, starts: npt.ArrayLike | None, targets: npt.ArrayLike | None) -> StepResult:
         descent, stage = self.descent, self.descent.stage
         result = descent.step(starts, targets)
         if descent.stage != stage:

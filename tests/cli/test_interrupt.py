@@ -9,13 +9,17 @@ from cli.interrupt import Interruption
 from tests.cli.processes import with_hook
 
 EXIT_CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
+OTHERS = {"SIGHUP": 129, "SIGXCPU": 152, "SIGUSR1": 138}
+ALL_CODES = EXIT_CODES | {
+    getattr(signal, name): code for name, code in OTHERS.items() if hasattr(signal, name)
+}
 
 posix = pytest.mark.skipif(os.name != "posix", reason="sends signals of POSIX")
 
 
-@pytest.mark.parametrize(("number", "code"), EXIT_CODES.items())
+@pytest.mark.parametrize(("number", "code"), ALL_CODES.items())
 def test_a_signal_is_a_request_and_interrupts_nothing(number, code):
-    before = [signal.getsignal(each) for each in EXIT_CODES]
+    before = [signal.getsignal(each) for each in ALL_CODES]
     with Interruption() as interruption:
         assert not interruption.requested
         os.kill(os.getpid(), number)
@@ -25,7 +29,7 @@ def test_a_signal_is_a_request_and_interrupts_nothing(number, code):
         with pytest.raises(KeyboardInterrupt) as caught:
             interruption.check()
         assert caught.value.exit_code == code
-    assert [signal.getsignal(each) for each in EXIT_CODES] == before
+    assert [signal.getsignal(each) for each in ALL_CODES] == before
 
 
 HANGING_IMPORT = """
@@ -217,8 +221,9 @@ from cli import interrupt
 interrupt.install()
 with interrupt.command(), interrupt.Interruption() as interruption:
     os.kill(os.getpid(), signal.SIGINT)
+    os.kill(os.getpid(), signal.SIGHUP)
     print("alive", interruption.requested, file=sys.stderr)
 """
-    process = start(code=code)
+    process = start(code=code, launcher=["nohup"])
     assert process.end() == 0
     assert process.err == "alive False\n"

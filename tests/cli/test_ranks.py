@@ -10,12 +10,13 @@ import pytest
 
 from difflogic.library.training import train
 from difflogic.tasks import custom
-from tests.cli.processes import mpiexec, of_session
+from tests.cli.processes import HELD, mpiexec, of_session, wait_until, with_hook
 from tests.cli.test_survival import overrides, wait_for_epoch
 from tests.difflogic.tasks.custom_task import write
 
 pytestmark = pytest.mark.thorough
 
+TRAIN = ["train", "checkerboard", "--dir=run"]
 ENDLESS = (
     "training.seed=23",
     "training.batch=7",
@@ -74,6 +75,41 @@ def test_a_killed_rank_ends_the_run_and_a_signal_saves_it(tmp_path, tiny, start)
         should_stop=lambda: next(left, None) is None,
     )
     assert model_of(folder) == model_of(tmp_path / "one")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(["train", "checkerboard"], ["verify", "equivalence"]), (TRAIN, [*TRAIN, "--seed=1"])],
+)
+def test_ranks_that_were_started_differently_are_refused(tmp_path, start, first, second):
+    options = mpiexec(1)
+    program = [sys.executable, "-P", "-m", "cli"]
+    options["launcher"] += [*program, *first, ":", "-n", "1"]
+    run = start(*second, **options)
+    assert run.end() != 0
+    assert f"rank 1: it was started by dct {' '.join(second)}, and rank 0 by" in run.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_signal_ends_a_rank_that_waits_for_one_that_is_held(tmp_path, tiny, start):
+    options = mpiexec(2)
+    held = HELD.format(epoch=1, go="go") + "from cli import ranks\nranks.PATIENCE = 0.1\n"
+    options["variables"] |= with_hook(tmp_path, held)
+    run = start(*TRAIN, *overrides([*tiny, *ENDLESS]), "--quiet", **options)
+    wait_for_epoch(tmp_path / "run", run, 1)
+    os.kill(rank(run, 1), signal.SIGTERM)
+    assert run.end() >= 0
+
+
+def test_a_signal_ends_a_rank_that_waits_for_one_that_never_comes(tmp_path, start):
+    options = mpiexec(1)
+    program = [sys.executable, "-P", "-c"]
+    options["launcher"] += [*program, "import time; time.sleep(600)", ":", "-n", "1"]
+    run = start(*TRAIN, **options)
+    maps = "/proc/{}/maps".format
+    wait_until(lambda: any(b"libmpi" in Path(maps(p)).read_bytes() for p in of_session(run.pid)))
+    os.kill(rank(run, 1), signal.SIGTERM)
+    assert run.end() >= 0
 
 
 @pytest.mark.exhaustive

@@ -1,5 +1,6 @@
 """Runs as real processes: killed, resumed, locked, or out of space."""
 
+import json
 import os
 import signal
 
@@ -61,6 +62,24 @@ def test_a_second_process_is_refused_until_the_first_is_killed(tmp_path, tiny, s
     config = load_config(tmp_path / "run" / "config.toml")
     with Session(config, RunDirectory(tmp_path / "run"), note) as session:
         assert session.resumed == 1
+
+
+@pytest.mark.thorough
+def test_a_lost_terminal_saves_the_run(tmp_path, tiny, start):
+    """As when a connection by ssh breaks: SIGHUP, and nothing can be written to the terminal."""
+    mine, its = os.openpty()
+    hangup = f"import fcntl, termios; fcntl.ioctl({its}, termios.TIOCSCTTY, 0)"
+    words = ["train", "checkerboard", *overrides(tiny, "training.epochs=1000000"), "--dir=run"]
+    code = f"{hangup}; import sys; sys.argv[1:] = {words}; from cli.entry import main; main()"
+    terminal = {"stdin": its, "stdout": its, "stderr": its, "pass_fds": [its]}
+    process = start(code=code, **terminal)
+    os.close(its)
+    wait_for_epoch(tmp_path / "run", process, 0)
+    while b"epoch" not in os.read(mine, 4096):  # it trains, and shows it
+        pass
+    os.close(mine)
+    assert process.end() == 129
+    assert json.loads((tmp_path / "run" / "summary.json").read_text())["interrupted"] is True
 
 
 @pytest.mark.thorough

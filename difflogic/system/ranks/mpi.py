@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from difflogic.system.callbacks import ignore
+from difflogic.system.cancelling import handled_signals
 from difflogic.system.errors import ConfigError
 from difflogic.system.ranks.protocol import ALONE, Bytes, LinkedRanks, Ranks
 
@@ -102,7 +104,7 @@ def started() -> int:
 def join() -> MpiRanks | None:
     """Return the ranks that this process belongs to; None if it is alone.
 
-    From then on only rank 0 handles Ctrl-C and SIGTERM. Raises ConfigError.
+    Others than rank 0 then ignore what they handled, such as Ctrl-C. Raises ConfigError.
     """
     size = started()
     if size == 1:
@@ -113,10 +115,15 @@ def join() -> MpiRanks | None:
         raise ConfigError(MISSING) from None
     mpi4py.rc.finalize = False  # it would wait for ranks that have ended
     mpi4py.rc.thread_level = "funneled"
+    # MPI waits, in C, for all that the launcher started: a signal ends this rank at once.
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in handled_signals()}
     try:
         mpi = importlib.import_module("mpi4py.MPI")
     except (ImportError, RuntimeError) as error:
         raise ConfigError(f"mpi4py finds no MPI ({error}): {MISSING}") from None
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
     ranks = MpiRanks(mpi)
     if ranks.size != size:
         raise ConfigError(
@@ -124,6 +131,6 @@ def join() -> MpiRanks | None:
             "mpiexec of the MPI that mpi4py uses"
         )
     if not ranks.leads:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_IGN)
+        for number in before:
+            signal.signal(number, ignore)
     return ranks

@@ -272,6 +272,7 @@ class Idle:
 
     compiles_here = True
     slots = 1
+    warnings = ()
 
 
 def test_the_estimate_is_by_the_runs_that_ended(tmp_path, plan, monkeypatch):

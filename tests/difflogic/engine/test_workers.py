@@ -1,5 +1,6 @@
 """The team of threads and its joblib backend."""
 
+import os
 import threading
 import time
 from types import SimpleNamespace
@@ -9,6 +10,7 @@ import joblib.parallel
 import pytest
 
 from difflogic.engine.workers import Workers
+from tests.cli.processes import run_python
 
 
 @pytest.mark.parametrize("count", [1, 3])
@@ -76,3 +78,50 @@ def test_threads_end_with_the_team():
         team.run(lambda worker: None, [(0,), (1,), (2,)])
         assert workers() - before
     assert not workers() - before
+
+
+FORKED = """
+import multiprocessing, threading
+from pathlib import Path
+import numpy as np
+from difflogic import SoftRollout, Trainer, load_config
+from difflogic.formats.circuit_file import read_circuit
+from difflogic.simulation.bit_grid import Geometry
+from difflogic.simulation.simulator import Simulator, World
+
+config = load_config("checkerboard-small", ["parallel.workers=2", "parallel.strategy=steps"])
+layer, trainer = SoftRollout(config, workers=2), Trainer(config).__enter__()
+starts = np.random.default_rng(0).random((2, 8, 16, 16)).astype("f")
+circuit = read_circuit(Path("docs/gallery/checkerboard.json")).circuit
+world = World(Geometry(len(circuit.labels), 64, 64, "zero"))
+simulator = Simulator(circuit, world, workers=2).__enter__()
+simulator.randomize()
+
+def work(number=0):
+    states, back = layer(layer.model.logits, starts)
+    simulator.run(3)
+    found = states, *back(states), simulator.grid.words, [trainer.step().soft_loss]
+    return [np.asarray(each).tolist() for each in found]
+
+def hold():
+    with layer._lock:
+        held.set()
+        threading.Event().wait(600)
+
+work()
+held = threading.Event()
+threading.Thread(target=hold, daemon=True).start()
+held.wait()
+with multiprocessing.get_context("fork").Pool(1) as pool:
+    forked = pool.map_async(work, [0]).get(timeout=60)[0]
+layer._locks.clear()
+assert forked == work()
+"""
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+def test_a_forked_child_begins_workers_of_its_own():
+    """Layers, trainers and simulators, even if a thread is in a call of the layer."""
+    done = run_python("-c", FORKED)
+    assert done.returncode == 0, done.stderr

@@ -47,6 +47,9 @@ work.Beat.__call__ = hold
 """Code for a worker whose runs wait after their first epoch for a file `go`."""
 
 
+STALE = "from difflogic.sweeps import work\nwork.__version__ = '0.2.0'\n"
+"""Code for a worker of another version, which came after the others were asked."""
+
 TOLD = """
 import pathlib
 from difflogic.sweeps import work
@@ -98,9 +101,10 @@ class Cluster:
 
     def add_worker(self, code=""):
         """Start a worker that first runs this code."""
-        (self.path / "first.py").write_text(code)
+        first = self.path / f"first-{len(self.workers)}.py"
+        first.write_text(code)
         options = f"--nthreads 1 --no-nanny --host 127.0.0.1 --local-directory {self.path}"
-        options += " --death-timeout 120 --preload first.py"
+        options += f" --death-timeout 120 --preload {first}"
         worker = self.start("worker", self.address, *options.split())
         self.workers.append(worker)
         return worker
@@ -149,7 +153,8 @@ def at_work(path, plan, backend):
 def test_a_killed_worker_loses_nothing(tmp_path, dask, local, apart):
     victim = dask.add_worker(apart + HELD)
     dask.add_worker(apart + HELD)
-    dask.wait_for(2)
+    dask.add_worker(STALE)
+    dask.wait_for(3)
     backend = DaskBackend(dask.address, None, ["float32"])
     with at_work(tmp_path, small_plan(seeds=SEEDS), backend) as execution:
         for _ in execution.work(tick=0.02):
@@ -162,6 +167,7 @@ def test_a_killed_worker_loses_nothing(tmp_path, dask, local, apart):
                 (tmp_path / "go").touch()
         assert victim.returncode == -signal.SIGKILL
         rows = execution.rows
+        assert sum("has dct 0.2.0, the sweep " in each for each in execution.notices) == 1
     assert timeless(rows) == local[1]
     for path in local[0].rglob("model.npz"):
         there = tmp_path / "cluster" / path.relative_to(local[0])

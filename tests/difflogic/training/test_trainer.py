@@ -1,3 +1,4 @@
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 
@@ -9,6 +10,7 @@ from difflogic.config import load_config
 from difflogic.engine import oracle
 from difflogic.model.model import Model
 from difflogic.run.measures import PHASES
+from difflogic.system.callbacks import listening
 from difflogic.system.errors import ConfigError, TrainingError
 from difflogic.tasks import Task
 from difflogic.training.optimizer import Learned
@@ -166,3 +168,16 @@ def test_a_search_at_any_time():
         found = trainer.search()
         assert trainer.epoch == 0
         np.testing.assert_array_equal(trainer.result.ops, found.ops)
+
+
+def test_one_thread_at_a_time_takes_steps_until_the_trainer_is_closed():
+    found = []
+    with Trainer(tiny()) as trainer, ThreadPoolExecutor(1) as thread:
+        with listening(lambda pause: found.append(thread.submit(trainer.step).exception())):
+            trainer.step()
+        trainer.step()
+    assert {str(error).partition(":")[0] for error in found} == {
+        "another thread takes a step of this trainer"
+    }
+    with pytest.raises(TrainingError, match="the trainer is closed"):
+        trainer.step()
