@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import shutil
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +22,13 @@ from difflogic.library.exchange import MessageCallback, ShouldStop
 from difflogic.library.groups import AS_FITS, ExampleOptions
 from difflogic.library.loaded import load
 from difflogic.library.training import saved_at_interrupts
-from difflogic.run.removal import clear_remains
+from difflogic.run.removal import holding
 from difflogic.run.run_directory import RunDirectory
 from difflogic.run.settings import run_name
 from difflogic.run.summary import read_summary, write_summary
 from difflogic.system.callbacks import ignore, never_stop
-from difflogic.system.errors import ConfigError
+from difflogic.system.errors import ConfigError, TrainingError
+from difflogic.system.files import for_shell
 from difflogic.system.quantities import counted
 from difflogic.tasks import Task, make_task
 from difflogic.training.session import Session
@@ -113,8 +114,8 @@ def train_examples(
     began = time.monotonic()
     requested = None if options.directory is None else Path(options.directory)
     if requested is not None:  # what is wrong with it is said before files are read
-        clear_remains(requested)
-        RunDirectory.create(requested=requested).remove_if_made()
+        with holding(found := RunDirectory.at(requested)):
+            found.require_empty()
     if isinstance(source, Examples):
         examples = source
     else:
@@ -127,14 +128,13 @@ def train_examples(
     for line in (*left_out, *describe(examples, ways)):
         on_message(line)
     run = RunDirectory.create(name=run_name(ways[0].config), requested=requested)
-    with ExitStack() as stack:
-        stack.callback(run.remove_if_made)
-        interrupted = stack.enter_context(saved_at_interrupts())
+    with holding(run), saved_at_interrupts() as interrupted:
+        run.require_empty()
 
         def stop() -> bool:
             return interrupted() or should_stop() or time.monotonic() - began > options.time_limit
 
-        learned = _race(_Problem(examples, options, ways), run, stop, on_message)
+        learned = _keep(run, _Problem(examples, options, ways), stop, on_message)
         if interrupted():
             on_message(f"interrupted; the best circuit so far is in {run.path}")
         elif not (learned.summary["finished"] or should_stop()):
@@ -229,89 +229,111 @@ class _Problem:
             return None
 
 
-def _race(
-    problem: _Problem,
-    run: RunDirectory,
-    stop: ShouldStop,
-    on_message: MessageCallback,
-    most: int | None = None,
+def _keep(
+    run: RunDirectory, problem: _Problem, stop: ShouldStop, on_message: MessageCallback
 ) -> LearnedRule:
-    """Let ways take turns, in directories inside of `run`; keep the best one's run there.
+    """Let ways take turns, in directories inside of `run`; the best one's run becomes `run`.
 
-    No way has more than `most` epochs in a round; if that is not None, no pair is suspected.
+    If one cannot save, all stay where they are; if none had results when it was stopped, none does.
     """
-    ways = problem.ways
-    places = [run.attempt(number) for number in range(1, len(ways) + 2)]
-    found: dict[int, tuple[Tried, Mapping[str, Any]]] = {}
-    other: LearnedRule | None = None
-    with ExitStack() as stack:
-        for place in places:
-            stack.callback(shutil.rmtree, place.path, ignore_errors=True)
-        with ExitStack() as entered:
-            sessions: dict[int, Session] = {}
-            epochs, seconds = FIRST_EPOCHS, dict.fromkeys(range(len(ways)), 0.0)
-            wrong: tuple[str, ...] = ()
-            while not any(attempt.right for attempt, _ in found.values()):
-                for number, way in enumerate(ways):
-                    if found and stop():
-                        break
-                    before = time.process_time()
-                    if number not in sessions:
-                        session = Session(way.config, RunDirectory.at(places[number].path))
-                        sessions[number] = entered.enter_context(session)
-                        session.trainer.warm_up()
-                    try:
-                        summary = _train(sessions[number], epochs, stop)
-                    except KeyboardInterrupt:  # in its final tests: what the others have counts
-                        found.pop(number, None)
-                        if not found:
-                            raise
-                        break
-                    seconds[number] += time.process_time() - before
-                    found[number] = _attempt(way, summary, seconds[number]), summary
-                if stop() or (most is not None and epochs >= most):
-                    break
-                best = _best(found)
-                if most is None and not found[best][0].right:
-                    known, wrong = wrong, _wrong(places[best], problem.examples)
-                    suspects = problem.few(wrong) if wrong == known else ()
-                    if not suspects and epochs == SECOND_EPOCHS:
-                        suspects = problem.odd_one
-                    if suspects:
-                        on_message(f"trying without {named(suspects)}")
-                    other = _doubt(problem, suspects, places[-1], stop, epochs)
-                    if other is not None:
-                        break
-                epochs *= 2
-        best = _best(found)
-        attempts = tuple(found[number][0] for number in sorted(found))
-        learned = LearnedRule(run.path, found[best][1], found[best][0].words, attempts)
-        run.adopt(places[best if other is None else -1])
-        if other is not None:
-            learned = replace(other, path=run.path, attempts=(*attempts, *other.attempts))
-    run.write(run.attempts, json.dumps([vars(each) for each in learned.attempts], indent=2) + "\n")
+    try:
+        learned = _race(problem, map(run.attempt, count(1)), stop, on_message)
+    except KeyboardInterrupt:  # in its first final tests
+        run.remove_pending()
+        raise
+    except TrainingError as error:
+        path = for_shell(run.path)
+        raise TrainingError(
+            f"{error}\nAll that was tried stays in {path}; to remove it: dct runs rm {path}"
+        ) from error
+    best = RunDirectory(learned.path)
+    best.write(
+        best.attempts, json.dumps([vars(each) for each in learned.attempts], indent=2) + "\n"
+    )
+    run.adopt(best)
+    run.remove_pending()
     for number, each in enumerate(learned.attempts, 1):
         outcome = (
             f"right on all pairs, {counted(each.gates, 'gate')}" if each.right else "not right"
         )
         on_message(f"way {number}: {outcome}; {each.epochs} epochs, {each.seconds:.1f} s")
-    return learned
+    return replace(learned, path=run.path)
+
+
+def _race(
+    problem: _Problem,
+    places: Iterator[RunDirectory],
+    stop: ShouldStop,
+    on_message: MessageCallback,
+    most: int | None = None,
+) -> LearnedRule:
+    """Let ways take turns, each in the next of `places`; return the best one.
+
+    No way has more than `most` epochs in a round; if that is not None, no pair is suspected.
+    """
+    ways = problem.ways
+    found: dict[int, tuple[Tried, Mapping[str, Any]]] = {}
+    sessions: dict[int, Session] = {}
+    other: LearnedRule | None = None
+    with ExitStack() as entered:
+        epochs, seconds = FIRST_EPOCHS, dict.fromkeys(range(len(ways)), 0.0)
+        wrong: tuple[str, ...] = ()
+        while not any(attempt.right for attempt, _ in found.values()):
+            for number, way in enumerate(ways):
+                if found and stop():
+                    break
+                before = time.process_time()
+                if number not in sessions:
+                    session = Session(way.config, RunDirectory.at(next(places).path))
+                    sessions[number] = entered.enter_context(session)
+                    session.trainer.warm_up()
+                try:
+                    summary = _train(sessions[number], epochs, stop)
+                except KeyboardInterrupt:  # in its final tests: what the others have counts
+                    found.pop(number, None)
+                    if not found:
+                        raise
+                    break
+                seconds[number] += time.process_time() - before
+                found[number] = _attempt(way, summary, seconds[number]), summary
+            if stop() or (most is not None and epochs >= most):
+                break
+            best = _best(found)
+            if most is None and not found[best][0].right:
+                known, wrong = wrong, _wrong(sessions[best].run, problem.examples)
+                suspects = problem.few(wrong) if wrong == known else ()
+                if not suspects and epochs == SECOND_EPOCHS:
+                    suspects = problem.odd_one
+                if suspects:
+                    on_message(f"trying without {named(suspects)}")
+                other = _doubt(problem, suspects, places, stop, epochs)
+                if other is not None:
+                    break
+            epochs *= 2
+    best = _best(found)
+    attempts = tuple(found[number][0] for number in sorted(found))
+    if other is not None:
+        return replace(other, attempts=(*attempts, *other.attempts))
+    return LearnedRule(sessions[best].run.path, found[best][1], found[best][0].words, attempts)
 
 
 def _doubt(
-    problem: _Problem, suspects: Sequence[str], place: RunDirectory, stop: ShouldStop, epochs: int
+    problem: _Problem,
+    suspects: Sequence[str],
+    places: Iterator[RunDirectory],
+    stop: ShouldStop,
+    epochs: int,
 ) -> LearnedRule | None:
     """Learn without some pairs; return None unless that is right on all the others."""
     rest = problem.without(suspects) if suspects else None
     if rest is None:
         return None
     try:
-        learned = _race(rest, RunDirectory.at(place.path), stop, ignore, epochs)
+        learned = _race(rest, places, stop, ignore, epochs)
     except KeyboardInterrupt:  # in its first final tests: what the other ways have counts
         return None
-    still = _wrong(place, problem.examples)
+    still = _wrong(RunDirectory(learned.path), problem.examples)
     if not (learned.right and {*still} <= {*suspects}):
-        shutil.rmtree(place.path, ignore_errors=True)
         return None
     attempts = tuple(
         replace(each, words=f"without {named(suspects)}: {each.words}") for each in learned.attempts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -14,15 +14,14 @@ from difflogic.config.effects import without_effect
 from difflogic.library.exchange import MessageCallback, ShouldStop, table
 from difflogic.library.groups import SweepOptions
 from difflogic.run.lock import RunLock
-from difflogic.run.run_directory import RunDirectory
+from difflogic.run.removal import holding
 from difflogic.sweeps.backends import Backend, DeviceBackend, LocalBackend
 from difflogic.sweeps.directory import SweepDirectory
 from difflogic.sweeps.execution import Execution, default_jobs
 from difflogic.sweeps.sweep_plan import MAX_NAME, Request, SweepPlan, make_plan
 from difflogic.sweeps.sweep_results import Row, VariantResult, aggregate, write_tables
 from difflogic.system.callbacks import ignore, never_stop, undoing
-from difflogic.system.errors import ConfigError, DctError, RunDirectoryError, TrainingError
-from difflogic.system.files import remove_leftovers
+from difflogic.system.errors import ConfigError, RunDirectoryError, TrainingError
 from difflogic.system.json_values import chosen
 from difflogic.system.quantities import parse_seeds
 from difflogic.training.searching import Trainer, compile_kernels
@@ -117,9 +116,9 @@ def sweep(
     if place is None:
         varied = [axis.rpartition(".")[2] for axis in plan.axes]
         name = "-".join([f"sweep-{plan.experiment}", *varied])[:MAX_NAME]
-        place = SweepDirectory(RunDirectory.create(name=name).path)
+        place = SweepDirectory.create(name=name)
     else:
-        place.make()
+        place = SweepDirectory.at(place.path)
     return _Sweep(place, plan, workers, progress, should_stop, on_message).run(warm_up)
 
 
@@ -175,37 +174,34 @@ class _Sweep:
     def run(self, warm_up: Callable[[Trainer], object]) -> Swept:
         """Train the missing runs, and write the tables."""
         is_new, stopped, problem = not self.place.is_sweep, False, None
-        try:
-            with RunLock(self.place.path) as held:
-                remove_leftovers(self.place.path)
-                self.place.write_plan(self.plan)
-                with Execution(self.place, self.plan, self.backend) as execution:
-                    configs = [variant.config for variant in self.plan.variants]
-                    useless = (each for config in configs for each in without_effect(config))
-                    for message in [*execution.warnings, *dict.fromkeys(useless)]:
-                        self.on_message(f"warning: {message}")
-                    if self.backend.compiles_here and execution.kept < self.plan.size:
-                        with undoing(partial(self._abandon, held, is_new)):
-                            for config in {x.training.precision: x for x in configs}.values():
-                                compile_kernels(config, warm_up)
-                    try:
-                        stopped = self._watch(execution, held)
-                    except TrainingError as error:  # workers are lost for good
-                        problem = str(error)
-                rows = execution.rows
-                held.require()
-                write_tables(self.place, self.plan, rows)
-        except (DctError, KeyboardInterrupt):
+        with holding(self.place) as held, ExitStack() as discarding:
             if is_new:
-                self.place.discard_if_without_runs()
-            raise
+                discarding.callback(self.place.discard_if_without_runs)
+            self.place.write_plan(self.plan)
+            with Execution(self.place, self.plan, self.backend) as execution:
+                configs = [variant.config for variant in self.plan.variants]
+                useless = (each for config in configs for each in without_effect(config))
+                for message in [*execution.warnings, *dict.fromkeys(useless)]:
+                    self.on_message(f"warning: {message}")
+                if self.backend.compiles_here and execution.kept < self.plan.size:
+                    with undoing(partial(self._abandon, held, is_new)):
+                        for config in {x.training.precision: x for x in configs}.values():
+                            compile_kernels(config, warm_up)
+                try:
+                    stopped = self._watch(execution, held)
+                except TrainingError as error:  # workers are lost for good
+                    problem = str(error)
+            rows = execution.rows
+            held.require()
+            write_tables(self.place, self.plan, rows)
         return Swept(self.place.path, self.plan, tuple(rows), stopped, problem)
 
     def _abandon(self, held: RunLock, is_new: bool) -> None:
         """Remove a new sweep without runs; called if this process is ended at once."""
-        held.remove()
         if is_new:
             self.place.discard_if_without_runs()
+        held.remove()
+        self.place.remove_if_made()
 
     def _watch(self, execution: Execution, held: RunLock) -> bool:
         """Report progress until all runs have ended; return whether they were stopped."""

@@ -57,17 +57,21 @@ class RunLock:
 
     def __enter__(self) -> RunLock:
         try:
-            self._file = self._acquire()
+            self._acquire()
         except OSError as error:
             raise refused(self._path, "locked", error) from error
         return self
 
     def __exit__(self, *raised: object) -> None:
-        assert self._file is not None
+        self.release()
+
+    def release(self) -> None:
+        """Remove the file, and let others in; does nothing the second time."""
         # While still locked: whoever waits for this file then finds that the name has another one.
         self.remove()
-        self._file.close()
-        self._file = None
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
     def remove(self) -> None:
         """Remove the file, if it is still this process's."""
@@ -91,19 +95,23 @@ class RunLock:
                 "directory, so that another process may be writing there"
             )
 
-    def _acquire(self) -> BinaryIO:
-        while True:
+    def _acquire(self) -> None:
+        while self._file is None:
             # Opening changes nothing in the file; that waits until the lock is held.
             file = open_inside(self._path)
             try:
                 self._lock(file)
                 if _is_at(file, self._path):
+                    self._file = file
                     _write_holder(file)
-                    return file
+                else:
+                    file.close()  # its holder has just removed it
             except BaseException:
+                if not _is_taken(file):  # interrupted, or a file system without locks
+                    self._file = file
+                    self.release()
                 file.close()
                 raise
-            file.close()  # its holder has just removed it
 
     def _lock(self, file: BinaryIO) -> None:
         with suppress(OSError):
@@ -124,7 +132,14 @@ def is_held(directory: Path) -> bool:
     """Whether a process holds a directory's lock."""
     try:
         with open_plain(directory / LOCK, follow=False) as file:
-            _lock(file)
+            return _is_taken(file)
+    except OSError:
+        return False
+
+
+def _is_taken(file: BinaryIO) -> bool:
+    try:
+        _lock(file)
     except OSError as error:
         return error.errno in _TAKEN
     return False

@@ -11,7 +11,7 @@ from typing import BinaryIO, NamedTuple
 from difflogic.run.measures import PHASES, StepResult
 from difflogic.run.run_directory import RunDirectory
 from difflogic.system.errors import RunDirectoryError
-from difflogic.system.files import open_plain, refused
+from difflogic.system.files import open_plain, reason
 
 MAX_LINE_BYTES = 2**10
 """A row has 23 numbers of up to 25 characters."""
@@ -137,7 +137,7 @@ def read_metrics(run: RunDirectory, epochs: int) -> History:
         with open_plain(run.metrics, follow=False) as file:
             return from_csv(file, epochs)
     except OSError as error:
-        raise refused(run.metrics, "read", error) from None
+        raise RunDirectoryError(f"{run.metrics}: cannot be read: {reason(error)}") from None
     except ValueError as error:
         raise RunDirectoryError(f"{run.metrics}: is damaged: {error}") from None
 

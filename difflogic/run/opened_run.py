@@ -19,6 +19,7 @@ from difflogic.run import summary as summaries
 from difflogic.run.checkpoint import Checkpoint, State, made_with, write_checkpoint
 from difflogic.run.lock import RunLock
 from difflogic.run.metrics import History
+from difflogic.run.removal import holding
 from difflogic.run.resume_point import find_resume_point
 from difflogic.run.run_directory import RunDirectory
 from difflogic.run.settings import (
@@ -31,7 +32,7 @@ from difflogic.run.settings import (
 from difflogic.run.start_model import StartModel, fitted
 from difflogic.system.callbacks import ignore
 from difflogic.system.errors import LockLostError, RunDirectoryError, TrainingError
-from difflogic.system.files import for_shell, remove_leftovers, write_whole
+from difflogic.system.files import for_shell, write_whole
 
 
 class OpenedRun:
@@ -66,10 +67,8 @@ class OpenedRun:
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
-            stack.callback(self.run.remove_if_made)
-            stack.enter_context(self._lock)
+            self._lock = stack.enter_context(holding(self.run))
             stack.push(self._discard_if_failed)
-            remove_leftovers(self.run.path)
             self._open()
             self._stack = stack.pop_all()
         return self
@@ -79,20 +78,24 @@ class OpenedRun:
 
     def _open(self) -> None:
         """Read what is there. Raises RunDirectoryError if it is another run, or none."""
-        run, given, stored = self.run, self._given, read_config(self.run)
+        run, given = self.run, self._given
         named = given.run.start_sha256
         if self.start is not None and self.start.sha256 != named:
             self.start = None
-        if stored is None:
-            if not run.is_empty:
-                raise RunDirectoryError(
-                    f"{run.path}: is not empty and contains no run (no {run.config.name}): name a "
-                    "new or empty directory"
-                )
+        if run.is_empty and (named is None or self.start is not None or not run.is_run):
             if named is not None and self.start is None:
                 raise given.missing_start
             self.is_new = True
+            if run.is_run:
+                self._on_message(f"{run.path}: stopped before its first epoch: starts again")
+                run.discard()
             return
+        stored = read_config(run)
+        if stored is None:
+            raise RunDirectoryError(
+                f"{run.path}: is not empty and contains no run (no {run.config.name}): name a "
+                "new or empty directory"
+            )
         refuse_changes(run.path, stored, given)
         self.config, self._earlier = stored, self._usable_summary(stored)
         if self.is_finished:
@@ -141,11 +144,10 @@ class OpenedRun:
 
     def begin(self, plan: str) -> None:
         """Write the first files of a new run; `plan` is a comment in config.toml."""
-        # config.toml comes last: it makes the directory a run, which needs its start model.
+        write_config(self.run, self.config, plan)
         if self.start is not None:
             self.start.keep(self.run)
             self.start = StartModel.kept(self.run, self.config)  # start from the copy
-        write_config(self.run, self.config, plan)
 
     def resume(self, template: State) -> Checkpoint | None:
         """Read the epochs up to the latest usable checkpoint, and return it, or None without one.
@@ -243,4 +245,5 @@ class OpenedRun:
 
     @property
     def _has_nothing(self) -> bool:
-        return self.is_new and not self.history.rows and self._lock.held
+        unsaved = self.summary is None and not self.history.rows
+        return self.is_new and unsaved and self._lock.held

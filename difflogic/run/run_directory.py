@@ -1,24 +1,36 @@
 """The directory of a run, or of a sweep with its runs: which files it has, and what is in it.
 
-A run is never overwritten; each of its files is whole or missing. The other modules of this package
-say what is in the files.
+A run is never overwritten; each of its files is whole or missing. config.toml is the first file
+that `dct` writes into a run's directory, and the last that it removes; sweep.toml is that of a
+sweep. So whatever is interrupted leaves a directory that can be begun again, resumed or removed.
+The other modules of this package say what is in the files.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
+import stat
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatch
 from operator import methodcaller
 from pathlib import Path
+from typing import Self
 
 from difflogic.system import files
 from difflogic.system.errors import RunDirectoryError
-from difflogic.system.files import for_shell, is_there, open_plain, refused, write_whole
+from difflogic.system.files import (
+    for_shell,
+    is_there,
+    open_plain,
+    read_inside,
+    refused,
+    write_whole,
+)
 
 ROOT = "runs"
 LAST = "last"
@@ -30,23 +42,20 @@ TABLES = "table.csv", "table.json", "table.md"
 ATTEMPT = re.compile(r"\.attempt-[0-9]+")
 """Names of the directories in which `train_examples` makes its attempts, until one wins."""
 
-OF_RUN = (
-    files.LEFTOVERS,
-    files.MODEL,
-    "checkpoint-*.npz",
-    files.METRICS,
-    files.START,
-    files.SUMMARY,
-    files.ATTEMPTS,
-    files.CONFIG,
-)
-"""Files of a run, in the order of their removal: what is left after an interruption is a run's."""
-OF_SWEEP = (files.LEFTOVERS, *TABLES, SWEEP)
+_RESULTS = files.OF_RUN[files.OF_RUN.index(files.METRICS) :]
+OF_SWEEP = (SWEEP, *TABLES)
+"""All files of a sweep, without those of its runs, in the order in which they are first written."""
 
 _STAMP = "%Y%m%d-%H%M%S"
 """The local time at the beginning of a run's name."""
+_CLOCKS_DIFFER = timedelta(minutes=5)
+"""Of the machines that share a directory."""
 _WRITTEN = re.compile(r"# written ([0-9T:.-]{19,26})Z")
 _CHECKPOINT = re.compile(r"checkpoint-\d{1,12}\.npz")
+_BEGINNING = re.compile(rb'# written [0-9T:.-]+Z by dct\n|format = "dct-sweep"\n')
+_CODE = re.compile(r'^kind = "(?:[^"\n]*/)?([^"/\n]+\.py):\w+"$', re.MULTILINE)
+_MOST_BYTES = 2**26
+"""Far above what a configuration or a plan takes."""
 
 
 class _File:
@@ -64,8 +73,8 @@ class RunDirectory:
     """The files of a run, or of a sweep."""
 
     path: Path
-    made: bool = False
-    """Whether this process made the directory, and may remove it if the run has no results."""
+    made: int = 0
+    """The inode of the directory if this process made it, and may remove it if it stays empty."""
 
     config, metrics, model = map(_File, (files.CONFIG, files.METRICS, files.MODEL))
     summary, start = map(_File, (files.SUMMARY, files.START))
@@ -78,41 +87,35 @@ class RunDirectory:
     @classmethod
     def create(
         cls, root: str | Path = ROOT, name: str = "run", requested: Path | None = None
-    ) -> RunDirectory:
+    ) -> Self:
         """Make `requested`, or else a new directory ``<root>/<date>-<time>-<name>[-2…]``.
 
         The time is local. Raises RunDirectoryError if `requested` is a file or a directory that is
         not empty, or if the directory cannot be made.
         """
         if requested is None:
-            return cls(_make_new(Path(root), f"{datetime.now():{_STAMP}}-{name}"), made=True)
+            return cls(*_make_new(Path(root), f"{datetime.now():{_STAMP}}-{name}"))
         run = cls.at(requested)
-        if not run.is_empty:
-            hint = ""
-            if run.config.is_file():
-                hint = f" (to continue its run, use --resume {for_shell(run.path)})"
-            raise RunDirectoryError(
-                f"{run.path}: is not empty, and runs are never overwritten: name a new or "
-                f"empty directory{hint}"
-            )
+        run.require_empty()
         return run
 
     @classmethod
-    def at(cls, path: Path) -> RunDirectory:
+    def at(cls, path: Path) -> Self:
         """Return the directory `path`, made if it is missing. Raises RunDirectoryError."""
         path = Path(path)
         try:
-            made = not path.exists()
-            path.mkdir(parents=True, exist_ok=True)
+            missing = not path.exists()
+            inode = _make(path) if missing else 0
+            path.mkdir(exist_ok=True)
             any(path.iterdir())
         except FileExistsError:
-            what = "a link that leads nowhere" if path.is_symlink() and made else "a file"
+            what = "a link that leads nowhere" if path.is_symlink() and missing else "a file"
             raise RunDirectoryError(
                 f"{path}: is {what}, not a directory: name a new or empty directory"
             ) from None
         except OSError as error:
             raise refused(path, "used as run directory", error) from error
-        return cls(path, made)
+        return cls(path, inode)
 
     @classmethod
     def named(cls, name: str | Path, root: str | Path = ROOT, sweeps: bool = False) -> RunDirectory:
@@ -137,7 +140,7 @@ class RunDirectory:
         if not run.is_run:
             name = run.config.name
             what = f"its {name} is not a regular file" if there else f"it has no {name}"
-            raise run.refusal(f"holds no run, as {what}")
+            raise run.refusal(f"holds no run, as {what}: name another, or begin one with --dir")
         return run
 
     def refusal(self, problem: str) -> RunDirectoryError:
@@ -207,63 +210,118 @@ class RunDirectory:
         return {each.name: each.lstat().st_size for each in entries if each.is_file()}
 
     @property
-    def code(self) -> list[Path]:
-        """Copies of the code of the user's own task."""
-        return sorted(self.path.glob("*.py"))
-
-    @property
     def summed_up(self) -> tuple[Path, ...]:
         """Files of a finished run whose checksums are in its summary."""
         return self.config, self.metrics, self.model
 
     @property
-    def contents(self) -> dict[str, bytes]:
-        """The files of a finished run, by name; `put` writes them elsewhere."""
-        found = (*self.summed_up, self.summary, *self.code)
-        return {path.name: path.read_bytes() for path in found if path.is_file()}
+    def pending(self) -> list[RunDirectory]:
+        """Runs inside of it, one of which may become its own; or what a killed process left."""
+        found = filter(is_folder, sorted(self.path.iterdir()))
+        return [RunDirectory(path) for path in found if ATTEMPT.fullmatch(path.name)]
 
-    def put(self, contents: Mapping[str, bytes]) -> None:
-        """Write files by name. The summary comes last, since it marks the run as finished."""
-        for name in sorted(contents, key=lambda name: name == files.SUMMARY):
-            write_whole(self.path / name, methodcaller("write", contents[name]))
+    def split(self) -> tuple[list[Path], list[Path]]:
+        """Return the files that `dct` wrote here, first written first, and all other entries.
 
-    def adopt(self, other: RunDirectory) -> None:
-        """Move the files of another run here.
-
-        The configuration comes first: once it is there, this directory is known as a run's.
+        A lock is neither. Without config.toml, only leftovers are `dct`'s, and what was moved here
+        out of a pending run. Raises RunDirectoryError if another program wrote config.toml.
         """
-        for file in sorted(other.path.iterdir(), key=lambda file: file != other.config):
-            file.rename(self.path / file.name)
+        first, *later = OF_SWEEP if self.is_sweep else files.OF_RUN
+        known = [files.LEFTOVERS]
+        for place in (self, *self.pending):
+            with suppress(FileNotFoundError):
+                content = read_inside(place.path / first, _MOST_BYTES)
+                if not _BEGINNING.match(content):
+                    raise RunDirectoryError(
+                        f"{place.path}: is kept, since dct did not write its {first}"
+                    )
+                known += [first, *_CODE.findall(content.decode(errors="replace")), *later]
+        own, others = [], []
+        for entry in sorted(self.path.iterdir()):
+            rank = next((i for i, name in enumerate(known) if fnmatch(entry.name, name)), None)
+            if rank is not None and stat.S_ISREG(entry.lstat().st_mode):
+                own.append((rank, entry))
+            elif entry.name != LOCK:
+                others.append(entry)
+        return [entry for _, entry in sorted(own)], others
 
     @property
-    def strangers(self) -> list[str]:
-        """The names of all that it holds, apart from a lock and what killed processes left."""
-        names = sorted(path.name for path in self.path.iterdir())
-        return [name for name in names if name != LOCK and not fnmatch(name, files.LEFTOVERS)]
+    def contents(self) -> dict[str, bytes]:
+        """The files of a finished run, by name; `put` writes them elsewhere."""
+        passing = files.LEFTOVERS, files.CHECKPOINTS
+        lasting = (p for p in self.split()[0] if not any(fnmatch(p.name, each) for each in passing))
+        return {path.name: path.read_bytes() for path in lasting}
+
+    def put(self, contents: Mapping[str, bytes]) -> None:
+        """Become the finished run with these files, by name."""
+        made = self.attempt(0)
+        made.path.mkdir(exist_ok=True)
+        for name, content in contents.items():
+            write_whole(made.path / name, methodcaller("write", content))
+        self.discard()
+        self.adopt(made)
+
+    def adopt(self, other: RunDirectory) -> None:
+        """Move the files of a pending run here.
+
+        The configuration comes last: it makes this directory a run, which is then whole.
+        """
+        try:
+            for file in sorted(other.split()[0], key=lambda file: file == other.config):
+                file.rename(self.path / file.name)
+        except OSError as error:
+            raise refused(self.path, "given its files", error) from error
+        with suppress(OSError):
+            other.path.rmdir()
+
+    @property
+    def has_remains(self) -> bool:
+        """Whether a process that was killed, or is at work, has left something: a lock or runs."""
+        try:
+            return (self.path / LOCK).exists() or bool(self.pending)
+        except (OSError, ValueError):  # no directory
+            return False
+
+    def remove_pending(self) -> None:
+        """Remove the runs inside of it, with all that they hold; for the process that made them."""
+        for each in self.pending:
+            shutil.rmtree(each.path, ignore_errors=True)
 
     @property
     def is_empty(self) -> bool:
-        """Whether it is empty, apart from a lock and the leftovers of a killed process.
+        """Whether a run can begin here: there is none, or only the first files of one.
 
-        A start model beside a lock does not count either: the run was killed before its
-        config.toml.
+        What killed processes left does not count: a lock, and unfinished files.
         """
-        found = self.strangers
-        return not found or (found == [files.START] and (self.path / LOCK).exists())
+        try:
+            own, others = self.split()
+        except RunDirectoryError:
+            return False
+        return not (others or any(fnmatch(path.name, each) for path in own for each in _RESULTS))
+
+    def require_empty(self) -> None:
+        """Raise RunDirectoryError if no run can begin here."""
+        if not self.is_empty:
+            hint, path = "", for_shell(self.path)
+            if self.config.is_file():
+                hint = f" (to continue its run, use --resume {path})"
+            elif self.has_remains:
+                hint = f" (dct runs rm {path} removes what a killed process left)"
+            raise RunDirectoryError(
+                f"{self.path}: is not empty, and runs are never overwritten: name a new or "
+                f"empty directory{hint}"
+            )
 
     def discard(self) -> None:
         """Remove the files of a run that has no results."""
         with suppress(OSError):
-            # In this order: a directory with a config.toml can be resumed.
-            results = self.summary, self.model, *self.checkpoints, self.metrics
-            for path in (*results, self.config, *self.code, self.start):
+            for path in reversed(self.split()[0]):
                 path.unlink(missing_ok=True)
-            files.remove_leftovers(self.path)
 
     def remove_if_made(self) -> None:
         """Remove the directory if it was made for this run and is empty."""
-        if self.made:
-            with suppress(OSError):
+        with suppress(OSError):
+            if self.made and self.path.stat().st_ino == self.made:
                 self.path.rmdir()
 
     def write(self, path: Path, text: str) -> Path:
@@ -293,6 +351,12 @@ def newest(root: str | Path = ROOT) -> RunDirectory:
     found = entries(root)
     if not found:
         raise RunDirectoryError(f"{root}: has no run: name a run's directory instead of {LAST}")
+    begun = found[-1].begun
+    if begun > datetime.now(UTC) + _CLOCKS_DIFFER:
+        raise RunDirectoryError(
+            f"{found[-1].path}: was begun on {begun:%Y-%m-%d}, in the future, so that it may not "
+            f"be the {LAST}: name the run's directory"
+        )
     return found[-1]
 
 
@@ -335,7 +399,20 @@ def _changed(path: Path) -> datetime:
     return min(changed, now)
 
 
-def _make_new(root: Path, name: str) -> Path:
+def _make(path: Path) -> int:
+    """Make a directory that is missing; return its inode."""
+    try:
+        path.mkdir(parents=True)
+        return path.stat().st_ino
+    except FileExistsError:
+        raise
+    except BaseException:
+        with suppress(OSError):
+            path.rmdir()
+        raise
+
+
+def _make_new(root: Path, name: str) -> tuple[Path, int]:
     path, number = root / name, 1
     try:
         root.mkdir(parents=True, exist_ok=True)
@@ -348,8 +425,7 @@ def _make_new(root: Path, name: str) -> Path:
         raise refused(path, "created", error) from error
     while True:
         try:
-            path.mkdir()
-            return path
+            return path, _make(path)
         except FileExistsError:  # another run began in the same second
             number += 1
             path = root / f"{name}-{number}"

@@ -56,7 +56,7 @@ def refuse_changes(path: Path, stored: Config, given: Config) -> None:
     if new < old:
         raise RunDirectoryError(
             f"{path}: is a run of {old} epochs, which is more than {new}: a run can be extended, "
-            "but not shortened. Give more epochs, or leave --epochs out"
+            f"but not shortened: ask for {old} epochs or more, or continue it with --resume alone"
         )
 
 
@@ -95,12 +95,13 @@ def write_config(run: RunDirectory, config: Config, plan: str = "") -> Path:
 
     `plan` is a one-line comment with the meaning of "auto" on this machine.
     """
+    now = datetime.now(UTC).isoformat(timespec="microseconds").removesuffix("+00:00")
+    resolved = f"# auto is here: {plan}\n" if plan else ""
+    path = run.write(run.config, f"# written {now}Z by dct\n{resolved}{config.to_toml()}")
     code = code_of(config.task)
     if code is not None:
         code.keep(run.path)
-    now = datetime.now(UTC).isoformat(timespec="microseconds").removesuffix("+00:00")
-    resolved = f"# auto is here: {plan}\n" if plan else ""
-    return run.write(run.config, f"# written {now}Z by dct\n{resolved}{config.to_toml()}")
+    return path
 
 
 def read_config(run: RunDirectory) -> Config | None:

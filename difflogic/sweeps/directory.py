@@ -6,18 +6,20 @@ import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 import tomli_w
 
 from difflogic.config import config_from_dict
-from difflogic.run.run_directory import SWEEP, RunDirectory
+from difflogic.run.lock import RunLock
+from difflogic.run.run_directory import LOCK, SWEEP, RunDirectory
 from difflogic.run.settings import differing, read_config
 from difflogic.run.summary import read_summary
 from difflogic.sweeps.sweep_plan import Request, SweepPlan, Variant, differences, lookup, with_seed
 from difflogic.system.errors import ConfigError, RunDirectoryError
-from difflogic.system.files import for_shell, read_inside, refused, require_directory
+from difflogic.system.files import LEFTOVERS, for_shell, read_inside, refused, require_directory
 from difflogic.system.quantities import format_ranges, parse_seeds
 from difflogic.tasks import custom, task_class
 from difflogic.tasks.code import allow_code
@@ -54,7 +56,8 @@ class SweepDirectory(RunDirectory):
         A process that was killed early leaves a lock and unfinished files.
         """
         try:
-            foreign = self.strangers
+            names = sorted(path.name for path in self.path.iterdir())
+            foreign = [each for each in names if each != LOCK and not fnmatch(each, LEFTOVERS)]
         except FileNotFoundError:
             return
         except OSError as error:
@@ -65,16 +68,11 @@ class SweepDirectory(RunDirectory):
                 "directory, or an earlier sweep"
             )
 
-    def make(self) -> None:
-        """Create the directory if it does not exist. Raises RunDirectoryError."""
-        _make(self.path)
-
     def discard_if_without_runs(self) -> None:
-        """Remove the directory if it has no runs."""
+        """Remove its files if it has no runs."""
         with suppress(OSError):
-            if {entry.name for entry in self.path.iterdir()} <= {SWEEP}:
-                self.sweep.unlink(missing_ok=True)
-                self.path.rmdir()
+            if not self.split()[1]:
+                self.discard()
 
     def read_plan(self) -> SweepPlan:
         """Read the plan. Raises RunDirectoryError if it is damaged or of another version."""
@@ -129,10 +127,11 @@ class SweepDirectory(RunDirectory):
             data["request"]["recipe"] = request.recipe
         for variant in plan.variants:
             del data["variants"][variant.name]["training"]["seed"]
+        self.write(self.sweep, tomli_w.dumps(data, multiline_strings=True))
+        for variant in plan.variants:
             code = custom.code_of(variant.config.task)
             if code is not None:
                 code.keep(self.path)
-        self.write(self.sweep, tomli_w.dumps(data, multiline_strings=True))
 
     def join(self, plan: SweepPlan) -> SweepPlan:
         """Return `plan` with the seeds of the earlier sweep added.
@@ -176,6 +175,13 @@ class SweepDirectory(RunDirectory):
             return RunState()
         return RunState(summary)
 
+    def clear_lock(self, variant: Variant, seed: int) -> None:
+        """Remove the lock of a run that was killed when it was finished."""
+        path = self.run_path(variant, seed)
+        if (path / LOCK).exists():
+            with suppress(RunDirectoryError), RunLock(path):
+                pass
+
     def set_aside(self, variant: Variant, seed: int) -> Path:
         """Rename a foreign directory in a run's place; return its new path."""
         path = self.run_path(variant, seed)
@@ -193,15 +199,7 @@ class SweepDirectory(RunDirectory):
         path = self.run_path(variant, seed)
         require_directory(path.parent)
         require_directory(path)
-        _make(path)
-        RunDirectory(path).put(files)
-
-
-def _make(path: Path) -> None:
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise refused(path, "created", error) from error
+        RunDirectory.at(path).put(files)
 
 
 def _plan(data: Mapping[str, Any], source: str) -> SweepPlan:

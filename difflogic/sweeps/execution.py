@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from difflogic.run.outlook import Usual, beside_usual, usual, usual_of
+from difflogic.run.removal import CONTROL
 from difflogic.sweeps.backends import Backend, WorkersLostError, safe_path, shield_workers
 from difflogic.sweeps.directory import RunState, SweepDirectory
 from difflogic.sweeps.sweep_plan import SweepPlan, Variant, with_seed
@@ -21,9 +22,6 @@ from difflogic.tasks.custom import code_of
 
 MAX_LOSSES = 3
 """Losses of workers in a row, with no run ending in between, after which the sweep gives up."""
-
-CONTROL = ".running-"
-"""Prefix of the control directory's name."""
 
 
 class Running(NamedTuple):
@@ -52,6 +50,7 @@ class Execution:
         for index, (variant, seed) in enumerate(self._runs):
             found = directory.run_state(variant, seed)
             if found.summary is not None:
+                directory.clear_lock(variant, seed)
                 self._rows[index] = make_row(variant, seed, found.summary)
             elif found.problem is not None:
                 self.warnings.append(self._repair(found, variant, seed))

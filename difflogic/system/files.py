@@ -25,11 +25,11 @@ from difflogic.system.errors import ConfigError, MissingFileError, RunDirectoryE
 
 CONFIG, METRICS, MODEL, SUMMARY = "config.toml", "metrics.csv", "model.npz", "summary.json"
 """The files of a finished run."""
-START = "start.npz"
-"""A copy of the saved model that a run started from, if any."""
-
-ATTEMPTS = "attempts.json"
-"""What was tried in learning from examples, if anything."""
+START, ATTEMPTS = "start.npz", "attempts.json"
+"""The saved model that it started from, and what was tried in learning from examples, if any."""
+CHECKPOINTS = "checkpoint-*.npz"
+OF_RUN = (CONFIG, START, METRICS, CHECKPOINTS, MODEL, ATTEMPTS, SUMMARY)
+"""Patterns of all files of a run, in the order in which they are first written."""
 
 LEFTOVERS = ".dct-*.tmp"
 """Matches the temporary files that killed processes leave behind."""
@@ -193,14 +193,14 @@ def reason(error: Exception) -> str:
 def write_whole(path: Path, writer: Callable[[BinaryIO], object]) -> None:
     """Write a temporary file with `writer`, then rename it to `path`, replacing an earlier file.
 
-    Whatever goes wrong, even an interrupt, the earlier file is unchanged and nothing else is left
-    behind. Raises RunDirectoryError, with the remedy, if the system refuses.
+    Whatever goes wrong, even an interrupt, `path` is the earlier file or the whole new one, and
+    nothing else is left behind. Raises RunDirectoryError, with the remedy, if the system refuses.
 
     Renaming also replaces a link, a pipe or a device, which is right in the program's own
     directories. Use `check_output` first for paths that users name.
     """
     aside = path.with_name(f".dct-{secrets.token_hex(8)}.tmp")
-    remove = partial(aside.unlink, missing_ok=True)
+    remove, action = partial(aside.unlink, missing_ok=True), "written"
     try:
         try:
             with undoing(remove):
@@ -210,12 +210,13 @@ def write_whole(path: Path, writer: Callable[[BinaryIO], object]) -> None:
                     # Otherwise a crash soon after the renaming could leave an empty file.
                     os.fsync(file.fileno())
                 aside.replace(path)
-            _flush_names(path.parent)
         except BaseException:
             remove()
             raise
+        action = "kept through a crash, though it is written"
+        _flush_names(path.parent)
     except OSError as error:
-        raise refused(path, "written", error) from error
+        raise refused(path, action, error) from error
 
 
 def check_output(
@@ -245,17 +246,18 @@ def check_output(
     probe = parent / f".dct-{secrets.token_hex(8)}.tmp"
     try:
         probe.open("xb").close()
-        probe.unlink()
     except FileNotFoundError:  # as in /proc
         raise refused(path, "written", OSError(errno.EACCES, os.strerror(errno.EACCES))) from None
     except OSError as error:
         raise refused(path, "written", error) from error
+    finally:
+        with suppress(OSError):
+            probe.unlink()
 
 
 def _is_of_run(path: Path) -> bool:
     """Return whether this is one of the files that training wrote in its run's directory."""
-    names = (CONFIG, METRICS, MODEL, SUMMARY, START, ATTEMPTS)
-    own = path.name in names or fnmatch(path.name, "checkpoint-*.npz")
+    own = any(fnmatch(path.name, name) for name in OF_RUN)
     return own and all((path.parent / name).is_file() for name in (CONFIG, METRICS))
 
 

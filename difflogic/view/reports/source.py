@@ -38,7 +38,7 @@ def read_training(directory: Path) -> tuple[tuple[MetricsRow, ...], dict[str, An
 
     Raises RunDirectoryError for metrics that are damaged or cannot be read.
     """
-    run = RunDirectory.at(directory)
+    run = RunDirectory(directory)
     return _rows(run.metrics), read_summary(run)
 
 

@@ -1,6 +1,9 @@
 """Runs and sweeps are removed whole, or not at all; nothing else is."""
 
+import os
 import shutil
+from contextlib import nullcontext
+from pathlib import Path
 
 import pytest
 
@@ -8,7 +11,8 @@ from difflogic.library.groups import SweepOptions
 from difflogic.library.sweeping import sweep
 from difflogic.library.training import train
 from difflogic.run.lock import RunLock
-from difflogic.run.removal import clear_remains, removable
+from difflogic.run.removal import holding, removable
+from difflogic.run.run_directory import RunDirectory
 from difflogic.system.errors import RunDirectoryError
 from tests.cli.conftest import TINY
 
@@ -67,14 +71,25 @@ def killed(runs):
     return runs / "killed"
 
 
-def test_attempts_of_a_killed_search_are_cleared_or_removed(killed, tmp_path):
+@pytest.mark.parametrize("moves", [0, 5, 6])
+def test_attempts_of_a_killed_search_are_cleared_or_removed(killed, tmp_path, monkeypatch, moves):
+    """It may be killed while the files of the best one move; the last makes it a run."""
+    moved = killed / ".attempt-1"
+    files, left = len(list(moved.iterdir())), [moves]
+
+    def rename(path, target):
+        left[0] -= 1
+        if left[0] < 0:
+            raise OSError(5, "Input/output error")
+        os.rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", rename)
+    with pytest.raises(RunDirectoryError) if moves < files else nullcontext():
+        RunDirectory(killed).adopt(RunDirectory(moved))
     copy = shutil.copytree(killed, tmp_path / "copy")
-    clear_remains(killed)
-    assert list(killed.iterdir()) == []
-    shutil.copytree(killed.parent / "run", copy, dirs_exist_ok=True)  # killed while they moved
-    (copy / "attempts.json").touch()
-    clear_remains(copy)
-    assert (copy / ".attempt-1").exists()
+    with holding(RunDirectory(killed)) as lock:
+        lock.require()
+    assert len(list(killed.iterdir())) == (0 if moves < files else files)
     removable(copy).remove()
     assert not copy.exists()
 
@@ -84,8 +99,9 @@ def test_nothing_else_is_cleared(killed, name):
     (killed / name).parent.mkdir(exist_ok=True)
     (killed / name).symlink_to(killed.parent / "run")
     before = content(killed.parent)
-    with pytest.raises(RunDirectoryError, match="did not write this"):
-        clear_remains(killed)
+    refused = pytest.raises(RunDirectoryError, match="did not write this")
+    with refused, holding(RunDirectory(killed)):
+        pass
     assert content(killed.parent) == before
 
 

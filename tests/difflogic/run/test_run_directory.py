@@ -150,10 +150,15 @@ class TestLast:
         newest = self.make(tmp_path, "new", "2026-01-02T00:00:00.000000", changed=1)
         assert RunDirectory.named("last", tmp_path).path == newest
 
+    def test_a_run_of_the_future_is_named_instead_of_extended(self, tmp_path):
+        self.make(tmp_path, "present", "2026-01-01T00:00:00.000000")
+        self.make(tmp_path, "future", f"{datetime.now().year + 1}-12-31T00:00:00.000000")
+        with pytest.raises(RunDirectoryError, match=r"future: was begun on .* in the future"):
+            RunDirectory.named("last", tmp_path)
+
     def test_the_written_time_is_read_back(self, tmp_path):
         before = datetime.now(UTC)
-        run = RunDirectory(tmp_path / "run", made=True)
-        run.path.mkdir()
+        run = RunDirectory.at(tmp_path / "run")
         write_config(run, CONFIG)
         assert before <= run.begun <= datetime.now(UTC)
         assert read_config(run) == CONFIG

@@ -179,10 +179,10 @@ def test_a_run_without_its_start_model_is_refused(source, tmp_path, spoil, messa
 
 
 @pytest.mark.parametrize("name", ["start.npz", "config.toml"])
-def test_a_run_killed_at_its_beginning_resumes_or_is_no_run(
+def test_a_run_killed_at_its_beginning_begins_again_or_resumes(
     source, started, tmp_path, name, monkeypatch
 ):
-    """Without config.toml there is no run yet; with it, nothing is missing."""
+    """It begins again with its model, and resumes once that is there."""
     path, write = tmp_path / "run", os.replace
 
     def killed(source, target, **more):
@@ -201,8 +201,8 @@ def test_a_run_killed_at_its_beginning_resumes_or_is_no_run(
     path.mkdir(exist_ok=True)
     for each, content in left.items():
         (path / each).write_bytes(content)
-    if name == "start.npz":
-        with pytest.raises(RunDirectoryError, match=r"holds no run, as it has no config\.toml"):
+    if name == "config.toml":
+        with pytest.raises(RunDirectoryError, match="begin again with --from"):
             train(resume=path)
         train(config(), directory=path, source=source, new=True)
     else:

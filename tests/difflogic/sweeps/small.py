@@ -29,7 +29,7 @@ def small_plan(*grid: str, seeds: tuple[int, ...] = (0, 1), overrides: tuple[str
 def execute_all(path: Path, plan: SweepPlan, jobs: int = 1) -> list[Row]:
     """Do what is missing of a sweep, and return all rows."""
     directory = SweepDirectory(path)
-    directory.make()
+    SweepDirectory.at(directory.path)
     directory.write_plan(plan)
     with Execution(directory, plan, LocalBackend(jobs)) as execution:
         for _ in execution.work(tick=0.05):

@@ -145,7 +145,7 @@ def local(tmp_path_factory):
 def at_work(path, plan, backend):
     """Return an execution of a sweep in a new directory."""
     directory = SweepDirectory(path / "cluster")
-    directory.make()
+    SweepDirectory.at(directory.path)
     return Execution(directory, plan, backend)
 
 

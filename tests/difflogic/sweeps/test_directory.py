@@ -78,15 +78,14 @@ def test_an_unusable_path_is_refused(tmp_path):
     with pytest.raises(RunDirectoryError, match="cannot be used for a sweep: file name too long"):
         place.require_empty()
     (tmp_path / "file").touch()
-    with pytest.raises(RunDirectoryError, match="cannot be created"):
-        SweepDirectory(tmp_path / "file" / "sweep").make()
+    with pytest.raises(RunDirectoryError, match="cannot be used as run directory"):
+        SweepDirectory.at(tmp_path / "file" / "sweep")
 
 
-def test_files_of_another_machine_are_written_with_the_summary_last(place):
+def test_files_of_another_machine_make_a_run_when_all_are_there(place):
     (variant,) = small_plan().variants
-    files = {"summary.json": b"{}", "model.npz": b"model", "config.toml": b"c"}
+    written = b"# written 2026-01-01T00:00:00.000000Z by dct\n"
+    files = {"summary.json": b"{}", "config.toml": written, "model.npz": b"model"}
     place.write_run(variant, 3, files)
     path = place.run_path(variant, 3)
     assert {file.name: file.read_bytes() for file in path.iterdir()} == files
-    written = sorted(path.iterdir(), key=lambda file: file.stat().st_mtime_ns)
-    assert written[-1].name == "summary.json"

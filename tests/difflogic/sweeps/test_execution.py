@@ -51,7 +51,7 @@ def ended(finished, tmp_path):
 def at_work(path, plan, jobs):
     """Return an execution of a sweep in a new directory."""
     directory = SweepDirectory(path)
-    directory.make()
+    SweepDirectory.at(directory.path)
     return Execution(directory, plan, LocalBackend(jobs))
 
 
