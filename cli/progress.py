@@ -15,9 +15,9 @@ from cli.interrupt import Interruption
 from cli.terminal.screen import Counter
 
 if TYPE_CHECKING:
+    from difflogic.experiment.searching import Trainer
     from difflogic.library.exchange import Progress, ProgressCallback
     from difflogic.system.callbacks import Pause
-    from difflogic.training.searching import Trainer
 
 SECONDS = 0.7
 """A longer computation is announced if at least LEFT seconds remain."""

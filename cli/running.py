@@ -23,13 +23,13 @@ from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
     from difflogic.config import Config
+    from difflogic.experiment.searching import Trainer
+    from difflogic.experiment.session import Session
     from difflogic.library.experiments import Experiment
     from difflogic.run.measures import StepResult
     from difflogic.search.walk import SearchProgress
     from difflogic.system.ranks import Ranks
     from difflogic.tasks import Task
-    from difflogic.training.searching import Trainer
-    from difflogic.training.session import Session
 
 
 GRACE = 0.3
@@ -45,7 +45,7 @@ def run_experiment(experiment: Experiment, options: RunOptions, shared: Shared) 
         if group.leads:
             _train(experiment, options, shared, group)
         else:
-            from difflogic.training.following import follow
+            from difflogic.experiment.following import follow
 
             # Each rank's own command line, not rank 0, decides whether code may run.
             follow(group, lambda: resolved(experiment, options, shared))

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from difflogic.engine.rollout import Engine as Engine
     from difflogic.engine.work_stats import WorkStats as WorkStats
     from difflogic.evaluation.exactness import check as check
+    from difflogic.experiment.following import follow as follow
+    from difflogic.experiment.searching import Trainer as Trainer
     from difflogic.library.applying import apply as apply
     from difflogic.library.benchmarking import bench as bench
     from difflogic.library.benchmarking import compare as compare
@@ -53,9 +55,7 @@ if TYPE_CHECKING:
     from difflogic.system.errors import DctError as DctError
     from difflogic.system.ranks import mpi_ranks as mpi_ranks
     from difflogic.tasks import Task as Task
-    from difflogic.training.following import follow as follow
     from difflogic.training.plan import ParallelPlan as ParallelPlan
-    from difflogic.training.searching import Trainer as Trainer
 
 PROJECT = "dct"
 """Identifies this package: another one on PyPI has the same name."""
@@ -92,8 +92,8 @@ _NAMES = {
     "difflogic.system.errors": "DctError",
     "difflogic.system.ranks": "mpi_ranks",
     "difflogic.tasks": "Task",
-    "difflogic.training.following": "follow",
-    "difflogic.training.searching": "Trainer",
+    "difflogic.experiment.following": "follow",
+    "difflogic.experiment.searching": "Trainer",
 }
 """The public names of each module."""
 

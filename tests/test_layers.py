@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[1]
 BUDGETS = {
     "cli.app": 9_500,
     "difflogic.engine.oracle": 1_440,
+    "difflogic.experiment": 31_000,
     "difflogic.formats": 4_120,
     "difflogic.inspection": 2_100,
     "difflogic.library.exporting": 12_150,
@@ -25,6 +26,7 @@ BUDGETS = {
     "difflogic.search": 13_000,
     "difflogic.simplification": 3_950,
     "difflogic.simulation": 3_500,
+    "difflogic.training": 12_000,
     "difflogic.training.reference": 4_500,
     "difflogic.training.trainer": 11_500,
 }

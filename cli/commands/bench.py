@@ -81,8 +81,8 @@ def bench(
                 f"note: using the published batch size, {samples}; training uses {usual} "
                 f"(--set training.batch={usual})"
             )
+    from difflogic.experiment.searching import compile_kernels
     from difflogic.library import benchmarking
-    from difflogic.training.searching import compile_kernels
 
     compile_kernels(settings.without_searches(), warm_up)
 

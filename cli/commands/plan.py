@@ -53,8 +53,8 @@ def plan(
 
 
 def _show_device(config: Config, as_json: bool) -> None:
+    from difflogic.experiment.device_plan import require_fitting
     from difflogic.gpu.tables import LANES, THREADS
-    from difflogic.training.device_plan import require_fitting
 
     found = require_fitting(config)
     if as_json:

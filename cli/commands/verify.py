@@ -37,7 +37,7 @@ def equivalence(chosen: ConfiguredByOption, as_json: AsJson = False) -> None:
     """
     with processes.joined() as world:
         if not world.leads:
-            from difflogic.training.following import follow_all
+            from difflogic.experiment.following import follow_all
 
             follow_all(world)
             return
@@ -55,7 +55,7 @@ def equivalence(chosen: ConfiguredByOption, as_json: AsJson = False) -> None:
 def _findings(chosen: ConfiguredByOption, world: Ranks) -> list[Deviation]:
     from difflogic import verification
     from difflogic.config import load_config
-    from difflogic.training.searching import compile_kernels
+    from difflogic.experiment.searching import compile_kernels
 
     source, given = chosen.source, chosen.overrides
     settings = load_config(source, given, allow_code=True)

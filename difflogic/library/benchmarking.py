@@ -10,6 +10,7 @@ from typing import Any, get_args
 from difflogic.config import BENCHMARK, Config, Override, load_config
 from difflogic.engine.hardware import MOST_CORES, Hardware
 from difflogic.engine.sharing import Strategy
+from difflogic.experiment.device_plan import plan_of
 from difflogic.library.declaration import Set, checked
 from difflogic.library.exchange import ProgressCallback, counter
 from difflogic.model.model import Model
@@ -18,7 +19,6 @@ from difflogic.speed.measurements import ORACLE, Comparison, Setting
 from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError, did_you_mean
 from difflogic.system.machine import MemoryNode, nodes
-from difflogic.training.device_plan import plan_of
 from difflogic.training.plan import ParallelPlan
 
 MOST_ROWS = 64

@@ -17,6 +17,7 @@ from difflogic.evaluation.settled import outcomes
 from difflogic.examples.encoding import encodings
 from difflogic.examples.pairs import MOST_NAMED, Examples, Pair, local, named
 from difflogic.examples.reading import read_examples
+from difflogic.experiment.session import Session
 from difflogic.library.example_experiments import Way, describe, ways_to_learn
 from difflogic.library.exchange import MessageCallback, ShouldStop
 from difflogic.library.groups import AS_FITS, ExampleOptions
@@ -31,7 +32,6 @@ from difflogic.system.errors import ConfigError, TrainingError
 from difflogic.system.files import for_shell
 from difflogic.system.quantities import counted
 from difflogic.tasks import Task, make_task
-from difflogic.training.session import Session
 
 SUSPECTED, FEWEST = 0.1, 10
 """Most of the pairs that may be suspected of being wrong, if not two; and the fewest pairs then."""

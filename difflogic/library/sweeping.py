@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from difflogic.config.effects import without_effect
+from difflogic.experiment.searching import Trainer, compile_kernels
 from difflogic.library.exchange import MessageCallback, ShouldStop, table
 from difflogic.library.groups import SweepOptions
 from difflogic.run.lock import RunLock
@@ -24,7 +25,6 @@ from difflogic.system.callbacks import ignore, never_stop, undoing
 from difflogic.system.errors import ConfigError, RunDirectoryError, TrainingError
 from difflogic.system.json_values import chosen
 from difflogic.system.quantities import parse_seeds
-from difflogic.training.searching import Trainer, compile_kernels
 
 TICK_SECONDS = 0.125
 TABLE_SECONDS = 2.0
@@ -147,7 +147,7 @@ def _backend(plan: SweepPlan, options: SweepOptions) -> Backend:
     configs = [variant.config for variant in plan.variants]
     devices = {config.parallel.device for config in configs}
     if devices == {"gpu"} and name == "loky":
-        from difflogic.training.device_plan import runs_at_a_time
+        from difflogic.experiment.device_plan import runs_at_a_time
 
         return DeviceBackend(runs_at_a_time(configs, jobs, plan.size))
     if "gpu" in devices:

@@ -13,6 +13,7 @@ from typing import Any
 
 from difflogic.config import Config, Override, load_config, shipped_configs
 from difflogic.config.effects import without_effect
+from difflogic.experiment.session import Session
 from difflogic.library.declaration import NewDirectory, Recipe, Set
 from difflogic.library.exchange import MessageCallback, ShouldStop, table
 from difflogic.library.loaded import Source, load
@@ -24,7 +25,6 @@ from difflogic.system.callbacks import ignore, listening, never_stop
 from difflogic.system.errors import ConfigError
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.tasks import task_class
-from difflogic.training.session import Session
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from difflogic.config import Config
 from difflogic.engine.kernels.probes import fma_peak, fma_per_round
 from difflogic.engine.work_stats import WorkStats
 from difflogic.engine.workers import Workers
+from difflogic.experiment.searching import Trainer
 from difflogic.model.model import Model
 from difflogic.run.measures import PHASES
 from difflogic.system.callbacks import ignore
@@ -27,7 +28,6 @@ from difflogic.system.machine import cpu_count
 from difflogic.system.measuring import Spread, fastest_rate
 from difflogic.training.plan import ParallelPlan
 from difflogic.training.reference import ReferenceTrainer
-from difflogic.training.searching import Trainer
 
 ORACLE = "oracle"
 

@@ -280,6 +280,6 @@ def _version() -> str:
 
 def _compile_kernels(precision: str) -> None:
     from difflogic.config import load_config
-    from difflogic.training.searching import compile_kernels
+    from difflogic.experiment.searching import compile_kernels
 
     compile_kernels(load_config("checkerboard-small", [f"training.precision={precision}"]))

@@ -137,8 +137,8 @@ def _execute(
     job: PlannedRun, path: Path, should_stop: Callable[[], bool], fleets: Fleets | None = None
 ) -> dict[str, Any]:
     from difflogic.config import config_from_dict
+    from difflogic.experiment.session import execute
     from difflogic.tasks.code import load_code
-    from difflogic.training.session import execute
 
     if job.code is not None:
         load_code(job.code)

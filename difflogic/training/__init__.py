@@ -1,5 +1,5 @@
-"""Training: the loop, what it learns, its plan, and the directory of a run.
+"""Training: descent, what it learns, its plan, and how ranks and workers share it.
 
-`trainer.py` is the loop, to which `searching.py` adds searches for exact circuits; `session.py`
-runs it in a directory. `reference.py` is one step in plain NumPy: the fast one is compared with it.
+`trainer.py` takes the steps of a problem, and is compared with `reference.py`, in plain NumPy.
+Searches, and the directory of a run, are those of `difflogic.experiment`.
 """

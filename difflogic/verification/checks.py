@@ -20,6 +20,8 @@ from difflogic.engine import oracle
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.rollout import Engine
 from difflogic.engine.sharing import SEQUENTIAL, Sharing, Strategy
+from difflogic.experiment.searching import Trainer
+from difflogic.experiment.session import Session, execute
 from difflogic.model.model import Model
 from difflogic.run.measures import StepResult
 from difflogic.run.metrics import MetricsRow
@@ -32,8 +34,6 @@ from difflogic.tasks import Sample, Task, task_class
 from difflogic.training.optimizer import Learned
 from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.sampling import draw_loss_steps, draw_samples
-from difflogic.training.searching import Trainer
-from difflogic.training.session import Session, execute
 from difflogic.training.trainer import Descent
 from difflogic.verification.case import Case, awkward_cases, case_of, hard_cases, uneven_run
 from difflogic.verification.deviation import (

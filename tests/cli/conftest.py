@@ -100,8 +100,8 @@ def staged(monkeypatch: pytest.MonkeyPatch) -> Any:
     `before_step(epoch)` runs before each step, and `fails_at` is the epoch whose loss is not
     finite; `needs_compiling` says whether the kernels still have to be compiled.
     """
+    from difflogic.experiment import searching, session
     from difflogic.system.errors import TrainingError
-    from difflogic.training import searching, session
 
     class StagedTrainer(searching.Trainer):
         needs_compiling = False  # type: ignore[assignment]

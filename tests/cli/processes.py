@@ -58,7 +58,7 @@ def with_hook(folder: Path, code: str) -> dict[str, str]:
 
 HELD = """
 import os, time
-from difflogic.training.searching import Trainer
+from difflogic.experiment.searching import Trainer
 
 step = Trainer.step
 

@@ -52,7 +52,7 @@ sys.meta_path.insert(0, Hanging())
     [
         ("typer", signal.SIGINT),
         ("numba", signal.SIGTERM),
-        ("difflogic.training.session", signal.SIGINT),
+        ("difflogic.experiment.session", signal.SIGINT),
     ],
 )
 def test_a_signal_during_imports_ends_without_traceback(tmp_path, start, name, number):

@@ -8,11 +8,11 @@ import pytest
 
 from cli.failures import note
 from difflogic.config import load_config
+from difflogic.experiment.session import Session, execute
 from difflogic.run.run_directory import RunDirectory
 from difflogic.run.settings import without_foreign_results
-from difflogic.training.session import Session, execute
 from tests.cli.processes import wait_until
-from tests.difflogic.training.kill import results
+from tests.difflogic.experiment.kill import results
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends signals of POSIX")
 

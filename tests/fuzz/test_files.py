@@ -18,6 +18,8 @@ import pytest
 from PIL import Image
 
 from difflogic.config import load_config
+from difflogic.experiment.searching import Trainer
+from difflogic.experiment.session import execute
 from difflogic.formats import circuit_file, imported
 from difflogic.formats.circuit_file import write_circuit
 from difflogic.library import loaded, starts
@@ -33,8 +35,6 @@ from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.simulator import MOST_STEPS, Simulator, World
 from difflogic.sweeps import directory
 from difflogic.system.errors import DctError
-from difflogic.training.searching import Trainer
-from difflogic.training.session import execute
 from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.formats import naive_logicars
 from tests.difflogic.formats.made import assert_same, life, random_circuit

@@ -65,7 +65,7 @@ def bench_tiny(dct, tiny, monkeypatch):
 @pytest.fixture
 def shown(dct, monkeypatch):
     """Run `dct bench` with a made-up report."""
-    monkeypatch.setattr("difflogic.training.searching.compile_kernels", lambda *given: None)
+    monkeypatch.setattr("difflogic.experiment.searching.compile_kernels", lambda *given: None)
 
     def run(report, *arguments):
         monkeypatch.setattr(benchmark, "run", lambda *_: report)

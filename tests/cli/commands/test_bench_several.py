@@ -2,8 +2,8 @@
 
 import pytest
 
+from difflogic.experiment.searching import Trainer
 from difflogic.system.machine import cpu_count
-from difflogic.training.searching import Trainer
 from tests.difflogic.training.tiny import TINY
 
 OVERRIDES = [word for each in TINY for word in ("--set", each)]

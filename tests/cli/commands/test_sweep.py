@@ -22,7 +22,7 @@ from difflogic.sweeps.sweep_plan import Request, make_plan
 from difflogic.sweeps.sweep_results import make_row
 from difflogic.system.callbacks import HALF_DONE
 from tests.cli.processes import with_hook
-from tests.difflogic.training.kill import in_a_process_of_its_own, killing
+from tests.difflogic.experiment.kill import in_a_process_of_its_own, killing
 
 
 @pytest.fixture(scope="module")
@@ -150,8 +150,8 @@ def test_two_sweeps_in_one_directory(dct, words):
 
 
 def test_a_failed_run_is_reported_at_the_end_and_repeated(dct, monkeypatch, words):
+    from difflogic.experiment import session
     from difflogic.system.errors import TrainingError
-    from difflogic.training import session
 
     real = session.execute
 

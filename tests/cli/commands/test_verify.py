@@ -24,7 +24,7 @@ WRONG = Deviation("float32 gradients", "float64", "11×13 zero", 0.04, SINGLE_TO
 @pytest.fixture
 def check(dct, monkeypatch):
     """Run `dct verify equivalence` with given findings."""
-    monkeypatch.setattr("difflogic.training.searching.compile_kernels", lambda *given: None)
+    monkeypatch.setattr("difflogic.experiment.searching.compile_kernels", lambda *given: None)
 
     def run(findings, *arguments):
         monkeypatch.setattr(verification, "equivalence", lambda config: iter(findings))
@@ -105,7 +105,7 @@ class TestRun:
 
         monkeypatch.setattr(verification, "equivalence", equivalence)
         monkeypatch.setattr(
-            "difflogic.training.searching.compile_kernels",
+            "difflogic.experiment.searching.compile_kernels",
             lambda config, _: compiled.append(config),
         )
         options = [f"--set={x}" for x in tiny]
@@ -129,7 +129,7 @@ class TestRun:
             raise AssertionError("goes on")
 
         monkeypatch.setattr(verification, "equivalence", equivalence)
-        monkeypatch.setattr("difflogic.training.searching.compile_kernels", lambda *given: None)
+        monkeypatch.setattr("difflogic.experiment.searching.compile_kernels", lambda *given: None)
         result = dct("verify", "equivalence")
         assert result.exit_code == 130
         assert "stopped after 2 comparisons, 1 failed" in result.stderr

@@ -6,12 +6,12 @@ import pytest
 
 from difflogic.config import load_config, shipped_configs
 from difflogic.config.effects import why_not_rectify, without_effect
+from difflogic.experiment import searching
 from difflogic.library.groups import SweepOptions
 from difflogic.library.sweeping import sweep
 from difflogic.library.training import train
 from difflogic.search.rectification import can_rectify
 from difflogic.tasks import make_task
-from difflogic.training import searching
 from tests.difflogic.training.tiny import growing, tiny
 
 RECTIFY = "finishing.rectify=9"

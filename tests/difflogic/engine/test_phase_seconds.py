@@ -10,7 +10,7 @@ import pytest
 
 from difflogic.engine.kernels.structures import BACKWARD, FORWARD, LOSS
 from difflogic.engine.kernels.teams import BEGAN, BUSY, ENDED, WAITING
-from difflogic.training.searching import Trainer
+from difflogic.experiment.searching import Trainer
 from tests.difflogic.training.tiny import tiny
 
 LATE = 0.2
@@ -21,7 +21,7 @@ from types import SimpleNamespace
 from difflogic.config import load_config
 from difflogic.engine import rollout
 from difflogic.engine.kernels import pipeline, teams, training
-from difflogic.training.searching import Trainer
+from difflogic.experiment.searching import Trainer
 from tests.difflogic.training.tiny import tiny
 
 way, late, preempted = sys.argv[1], float(sys.argv[2]), sys.argv[3] == "True"

@@ -7,12 +7,12 @@ import pytest
 
 from difflogic.circuit import gates
 from difflogic.engine import oracle
+from difflogic.experiment.searching import Trainer
 from difflogic.gpu.adapter import find_adapter
 from difflogic.gpu.fleet import Fleet, Fleets
 from difflogic.gpu.tables import shader
 from difflogic.system.errors import ConfigError
 from difflogic.training.sampling import draw_loss_steps, draw_samples
-from difflogic.training.searching import Trainer
 
 
 def here():

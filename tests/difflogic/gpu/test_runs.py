@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from difflogic import check, load
+from difflogic.experiment.device_plan import require_fitting
 from difflogic.library.groups import SweepOptions
 from difflogic.library.sweeping import sweep
 from difflogic.library.training import train
 from difflogic.run.run_directory import RunDirectory
 from difflogic.run.summary import read_summary
 from difflogic.system.errors import ConfigError
-from difflogic.training.device_plan import require_fitting
 from tests.difflogic.gpu.devices import here
 from tests.difflogic.training.tiny import GROWING, growing
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from difflogic.config import load_config
+from difflogic.experiment.searching import Trainer
 from difflogic.gpu.fleet import Fleets
 from difflogic.system.errors import ConfigError, TrainingError
-from difflogic.training.searching import Trainer
 from tests.difflogic.gpu.devices import (
     SHARED,
     Changed,

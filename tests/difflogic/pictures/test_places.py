@@ -9,6 +9,7 @@ from difflogic.circuit import gates
 from difflogic.circuit.hard_netlist import hard_circuit
 from difflogic.config import load_config
 from difflogic.engine import oracle
+from difflogic.experiment.searching import Trainer
 from difflogic.model.hardening import automaton_of
 from difflogic.model.model import Model
 from difflogic.pictures.picture import Picture
@@ -17,7 +18,6 @@ from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.methods import right_from
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
-from difflogic.training.searching import Trainer
 from tests.difflogic.pictures.counting import counting
 
 

@@ -9,10 +9,10 @@ import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
 
+from difflogic.experiment.session import execute
 from difflogic.run.lock import RunLock
 from difflogic.run.record import list_runs, parse_settings, proved_runs
 from difflogic.system.errors import RunDirectoryError
-from difflogic.training.session import execute
 from tests.difflogic.library.many_runs import make_run
 from tests.difflogic.training.tiny import stop_after, tiny
 

@@ -7,15 +7,15 @@ import pytest
 
 from difflogic.config import load_config
 from difflogic.config.sections import FREE
+from difflogic.experiment.searching import Trainer
+from difflogic.experiment.session import execute
 from difflogic.run import checkpoint, resume_point
 from difflogic.run.checkpoint import Checkpoint, write_checkpoint
 from difflogic.run.resume_point import find_resume_point
 from difflogic.run.run_directory import RunDirectory
 from difflogic.run.settings import differing, refuse_changes, with_free_settings
 from difflogic.system.errors import RunDirectoryError
-from difflogic.training.searching import Trainer
-from difflogic.training.session import execute
-from tests.difflogic.training.kill import results
+from tests.difflogic.experiment.kill import results
 from tests.difflogic.training.test_session import Messages, stop_after
 from tests.difflogic.training.tiny import tiny
 

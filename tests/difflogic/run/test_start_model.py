@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 from difflogic.config import load_config
+from difflogic.experiment.searching import Trainer
+from difflogic.experiment.session import execute
 from difflogic.library.training import train
 from difflogic.model.model import Model
 from difflogic.run.start_model import StartModel, fitted
 from difflogic.system.errors import ConfigError, ModelFileError, RunDirectoryError
 from difflogic.system.files import START
 from difflogic.training.reference import ReferenceTrainer
-from difflogic.training.searching import Trainer
-from difflogic.training.session import execute
 from tests.difflogic.evaluation.naive import random_model
 from tests.difflogic.training.tiny import stop_after, tiny
 

@@ -7,11 +7,11 @@ from functools import reduce
 import pytest
 
 from difflogic.config import load_config
+from difflogic.experiment.scores import final_scores, summarize
+from difflogic.experiment.searching import Trainer
 from difflogic.model.model import Model
 from difflogic.run.metrics import History, MetricsRow
 from difflogic.run.summary import parse, render
-from difflogic.training.scores import final_scores, summarize
-from difflogic.training.searching import Trainer
 from tests.difflogic.training.tiny import tiny
 
 

@@ -5,12 +5,12 @@ import pytest
 
 from difflogic.circuit import gates
 from difflogic.engine import oracle
+from difflogic.experiment.searching import Trainer
 from difflogic.model.model import Model
 from difflogic.pictures.picture import Picture
 from difflogic.search.corrector import Corrector
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
-from difflogic.training.searching import Trainer
 from tests.difflogic.pictures.counting import counting
 from tests.difflogic.training.tiny import resumed
 

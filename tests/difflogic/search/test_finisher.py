@@ -15,6 +15,7 @@ from difflogic.evaluation.check_plan import Plan
 from difflogic.evaluation.judge import Judge
 from difflogic.evaluation.scene import Streams
 from difflogic.evaluation.trial import Trial
+from difflogic.experiment.best import make_most_probable
 from difflogic.search import repair, verifier
 from difflogic.search.finisher import Finisher
 from difflogic.search.sensitivity import GradientSensitivity
@@ -22,7 +23,6 @@ from difflogic.system.callbacks import ignore
 from difflogic.system.jit import JIT
 from difflogic.system.streams import Purpose
 from difflogic.tasks import draw_batch, make_task
-from difflogic.training.best import make_most_probable
 from tests.difflogic.engine.built import Builder, game_of_life
 from tests.difflogic.training.tiny import growing, tiny, trained, wrong_in_the_picture
 

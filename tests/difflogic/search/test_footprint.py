@@ -9,11 +9,11 @@ from difflogic.config import load_config
 from difflogic.engine.bases import MOST_BYTES
 from difflogic.engine.hardware import Hardware
 from difflogic.engine.rollout import Engine
+from difflogic.experiment.device_plan import plan_of
+from difflogic.experiment.searching import make_finisher
 from difflogic.model.model import Model
 from difflogic.search.changes import Changes
 from difflogic.search.rectification import Rectifier
-from difflogic.training.device_plan import plan_of
-from difflogic.training.searching import make_finisher
 from tests.difflogic.training.tiny import growing, tiny
 
 

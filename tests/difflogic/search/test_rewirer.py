@@ -18,13 +18,13 @@ from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import answer_about
 from difflogic.evaluation.limits import Limits
 from difflogic.evaluation.toughness import Toughness
+from difflogic.experiment.searching import make_finisher
 from difflogic.model.model import Model
 from difflogic.proof.answer import Answer
 from difflogic.proof.convergence import sets
 from difflogic.proof.convergence.planes import Board, Network
 from difflogic.search.rewirer import Rewirer, rebuilt, rewire
 from difflogic.tasks import make_task
-from difflogic.training.searching import make_finisher
 from tests.difflogic.library.test_signals import tough_checkerboard
 
 CHANNELS = 2

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from difflogic.config import load_config
+from difflogic.experiment.device_plan import plan_of
+from difflogic.experiment.searching import Trainer
 from difflogic.run.measures import PHASES
 from difflogic.speed import benchmark, measurements
 from difflogic.speed.measurements import Comparison, measure, of_ways, of_workers
-from difflogic.training.device_plan import plan_of
-from difflogic.training.searching import Trainer
 from tests.difflogic.training.tiny import growing, tiny
 
 pytestmark = pytest.mark.thorough

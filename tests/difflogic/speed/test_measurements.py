@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from difflogic.experiment.device_plan import plan_of
 from difflogic.library.benchmarking import compare
 from difflogic.speed import measurements
 from difflogic.speed.measurements import (
@@ -15,7 +16,6 @@ from difflogic.speed.measurements import (
     ratio,
 )
 from difflogic.system.errors import ConfigError
-from difflogic.training.device_plan import plan_of
 from tests.difflogic.training.tiny import tiny
 
 pytestmark = pytest.mark.thorough

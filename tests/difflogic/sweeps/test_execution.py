@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from difflogic.experiment import session
 from difflogic.model.model import Model
 from difflogic.run.lock import RunLock
 from difflogic.sweeps import work
@@ -20,7 +21,6 @@ from difflogic.sweeps.sweep_plan import with_seed
 from difflogic.sweeps.sweep_results import make_row
 from difflogic.sweeps.work import Control, Outcome, PlannedRun, run
 from difflogic.system.errors import RunDirectoryError, StorageError
-from difflogic.training import session
 from tests.cli.processes import with_hook
 from tests.difflogic.sweeps.small import execute_all, small_plan, timeless
 

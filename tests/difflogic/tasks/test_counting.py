@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from difflogic.config import load_config
 from difflogic.evaluation.exactness import assure
+from difflogic.experiment.searching import Trainer
 from difflogic.library.groups import PictureOptions
 from difflogic.library.picture_experiment import experiment_for
 from difflogic.pictures.picture import Picture
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
-from difflogic.training.searching import Trainer
 
 
 def config(height, width, bits=2, *overrides, **options):

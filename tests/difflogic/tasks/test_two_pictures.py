@@ -8,12 +8,12 @@ from difflogic.circuit import gates
 from difflogic.config import load_config
 from difflogic.engine import oracle
 from difflogic.evaluation.exactness import assure
+from difflogic.experiment.searching import Trainer
 from difflogic.library.groups import PictureOptions
 from difflogic.library.picture_experiment import experiment_for
 from difflogic.pictures.picture import read_two
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
-from difflogic.training.searching import Trainer
 
 SIDE = 11
 RED, BLUE = (214, 48, 49, 255), (30, 90, 200, 255)

@@ -13,12 +13,12 @@ import pytest
 
 from difflogic import load_config
 from difflogic.engine.sharing import Strategy
+from difflogic.experiment.session import execute
 from difflogic.run.checkpoint import Checkpoint, made_with
 from difflogic.run.resume_point import _note_other_origin
 from difflogic.system import rounding
 from difflogic.system.jit.processor import fuses, registers
-from difflogic.training.session import execute
-from tests.difflogic.training.kill import results
+from tests.difflogic.experiment.kill import results
 from tests.digests import FEW, KEPT, MANY, NAMES, digest, digests
 
 DIGESTS = json.loads(KEPT.read_text(encoding="utf-8"))
@@ -93,7 +93,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from difflogic import load_config
-from difflogic.training.session import execute
+from difflogic.experiment.session import execute
 
 def die(step):
     if step.epoch == 8:

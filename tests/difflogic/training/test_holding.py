@@ -12,12 +12,12 @@ from difflogic.evaluation.exactness import assure, check
 from difflogic.evaluation.judge import Judge
 from difflogic.evaluation.scene import Patches, Streams
 from difflogic.evaluation.trial import Trial
+from difflogic.experiment.searching import Trainer
 from difflogic.search.finisher import Finisher
 from difflogic.search.sensitivity import GradientSensitivity
 from difflogic.search.verifier import FIRST_STARTS
 from difflogic.system.streams import Purpose
 from difflogic.tasks import make_task
-from difflogic.training.searching import Trainer
 from tests.difflogic.evaluation.naive import random_model, rollout, wired
 from tests.difflogic.training.tiny import growing, trained
 

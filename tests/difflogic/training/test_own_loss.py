@@ -6,12 +6,12 @@ import pytest
 from difflogic.circuit import gates
 from difflogic.config import load_config
 from difflogic.engine import oracle
+from difflogic.experiment.searching import Trainer
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
 from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.sampling import draw_samples
-from difflogic.training.searching import Trainer
 from tests.difflogic.tasks.custom_task import SOURCE, write
 from tests.difflogic.training.tiny import tiny
 

@@ -6,14 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from difflogic.config import load_config
+from difflogic.experiment import following
+from difflogic.experiment.following import follow_all, gather
+from difflogic.experiment.searching import Trainer
 from difflogic.model.model import Model
 from difflogic.run.start_model import StartModel, fitted
 from difflogic.system.errors import ConfigError
 from difflogic.system.ranks import ALONE, Ranks
-from difflogic.training import following, rank_plan
-from difflogic.training.following import follow_all, gather
+from difflogic.training import rank_plan
 from difflogic.training.rank_plan import RankPlan
-from difflogic.training.searching import Trainer
 from tests.difflogic.system.ranks.threads import in_threads
 from tests.difflogic.training.tiny import growing, tiny
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from difflogic.config import load_config
+from difflogic.experiment.searching import Trainer
 from difflogic.model.model import Model
 from difflogic.training.reference import ReferenceTrainer
-from difflogic.training.searching import Trainer
 from tests.difflogic.training.tiny import tiny
 
 TWO_CHANNELS = ["task.loss_channels=[1,0]", "training.batch=3"]

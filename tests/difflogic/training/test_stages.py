@@ -4,7 +4,7 @@ import pytest
 
 from difflogic.config import load_config
 from difflogic.evaluation.exactness import check
-from difflogic.training.searching import Trainer
+from difflogic.experiment.searching import Trainer
 from tests.difflogic.training.tiny import resumed, steps
 
 SHORT = (

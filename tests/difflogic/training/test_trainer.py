@@ -8,6 +8,7 @@ import pytest
 from difflogic.circuit import gates
 from difflogic.config import load_config
 from difflogic.engine import oracle
+from difflogic.experiment.searching import Trainer
 from difflogic.model.model import Model
 from difflogic.run.measures import PHASES
 from difflogic.system.callbacks import listening
@@ -15,7 +16,6 @@ from difflogic.system.errors import ConfigError, TrainingError
 from difflogic.tasks import Task
 from difflogic.training.optimizer import Learned
 from difflogic.training.sampling import draw_samples
-from difflogic.training.searching import Trainer
 from difflogic.training.trainer import Descent
 from tests.difflogic.training.tiny import resumed, tiny, trained
 

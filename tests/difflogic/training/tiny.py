@@ -5,8 +5,8 @@ import numpy as np
 from difflogic.circuit import gates
 from difflogic.config import load_config
 from difflogic.engine import oracle
+from difflogic.experiment.searching import Trainer
 from difflogic.tasks import make_task
-from difflogic.training.searching import Trainer
 from difflogic.verification.case import UNEVEN
 
 TINY = (*UNEVEN, "training.seed=36", "parallel.workers=1")

@@ -3,9 +3,9 @@
 import pytest
 
 from difflogic.engine.rollout import add_slots
+from difflogic.experiment.following import follow_all
 from difflogic.system.ranks import Ranks
 from difflogic.system.ranks.protocol import LinkedRanks
-from difflogic.training.following import follow_all
 from difflogic.training.rank_plan import OrderedSum
 from difflogic.verification import rank_checks as comparison
 from difflogic.verification import ranks_change_nothing

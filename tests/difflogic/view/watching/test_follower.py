@@ -7,13 +7,13 @@ from contextlib import ExitStack
 import pytest
 
 import difflogic
+from difflogic.experiment.session import execute
 from difflogic.run.lock import RunLock
 from difflogic.run.record import list_runs
 from difflogic.run.run_directory import RunDirectory
 from difflogic.run.summary import read_summary, write_summary
 from difflogic.sweeps.directory import SweepDirectory
 from difflogic.sweeps.sweep_plan import Request, make_plan
-from difflogic.training.session import execute
 from difflogic.verification.case import UNEVEN
 from difflogic.view.watching import Feed
 from difflogic.view.watching.follower import Follower

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 import difflogic
+from difflogic.experiment.session import Session
 from difflogic.library.serving import serve_training
 from difflogic.run.run_directory import RunDirectory
 from difflogic.run.settings import without_foreign_results
-from difflogic.training.session import Session
 from tests.difflogic.view.reports.browser import needs_browser
 
 pytestmark = [needs_browser, pytest.mark.slow]

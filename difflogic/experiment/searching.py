@@ -19,6 +19,8 @@ from difflogic.evaluation.exactness import answer_about
 from difflogic.evaluation.judge import Judge
 from difflogic.evaluation.scene import Streams
 from difflogic.evaluation.toughness import Toughness
+from difflogic.experiment.best import BestCircuit
+from difflogic.experiment.compiling import Compilation
 from difflogic.model.model import Model
 from difflogic.proof.answer import Answer
 from difflogic.run.measures import StepResult
@@ -34,8 +36,6 @@ from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError, TrainingError
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.system.streams import Purpose
-from difflogic.training.best import BestCircuit
-from difflogic.training.compiling import Compilation
 from difflogic.training.learner import MakeLearner
 from difflogic.training.optimizer import Learned
 from difflogic.training.trainer import Descent

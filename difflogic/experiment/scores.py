@@ -14,7 +14,7 @@ from difflogic.system.json_values import json_value
 from difflogic.tasks import make_task, task_class
 
 if TYPE_CHECKING:
-    from difflogic.training.searching import Trainer
+    from difflogic.experiment.searching import Trainer
 
 
 def summarize(config: Config, trainer: Trainer, history: History, resumed: int) -> dict[str, Any]:

@@ -10,13 +10,13 @@ from hypothesis.extra import numpy as arrays
 
 from difflogic.circuit import gates
 from difflogic.evaluation.exactness import check
+from difflogic.experiment.best import BestCircuit, make_most_probable
+from difflogic.experiment.session import execute
 from difflogic.model.model import Model
 from difflogic.search.finisher import Finished
 from difflogic.search.polish import CircuitCost, Polished
 from difflogic.system.jit import JIT
 from difflogic.tasks import make_task
-from difflogic.training.best import BestCircuit, make_most_probable
-from difflogic.training.session import execute
 from tests.difflogic.training.tiny import (
     growing,
     resumed,

@@ -6,16 +6,16 @@ import pytest
 
 from difflogic.config import load_config
 from difflogic.engine import arrangement, hard_gradients
+from difflogic.experiment import session
+from difflogic.experiment.searching import Trainer
+from difflogic.experiment.session import Session, execute
 from difflogic.model.model import Model
 from difflogic.run import opened_run
 from difflogic.run.run_directory import RunDirectory
 from difflogic.run.summary import write_summary
 from difflogic.system.callbacks import listening
 from difflogic.system.errors import RunDirectoryError, TrainingError
-from difflogic.training import session
-from difflogic.training.searching import Trainer
-from difflogic.training.session import Session, execute
-from tests.difflogic.training.kill import killed_at, results
+from tests.difflogic.experiment.kill import killed_at, results
 from tests.difflogic.training.tiny import stop_after, tiny
 
 EPOCHS = 12

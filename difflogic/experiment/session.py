@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from difflogic.config import Config
+from difflogic.experiment.following import gather
+from difflogic.experiment.scores import summarize
+from difflogic.experiment.searching import Trainer
 from difflogic.model.model import Model
 from difflogic.run.measures import StepResult, clocks
 from difflogic.run.metrics import MetricsRow
@@ -20,10 +23,7 @@ from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.cancelling import cancelling
 from difflogic.system.errors import RunDirectoryError, TrainingError
 from difflogic.system.ranks import ALONE, Ranks
-from difflogic.training.following import gather
 from difflogic.training.rank_plan import RankPlan
-from difflogic.training.scores import summarize
-from difflogic.training.searching import Trainer
 
 if TYPE_CHECKING:
     from difflogic.gpu.fleet import Fleets

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from difflogic.experiment.session import execute
 from difflogic.run.metrics import COLUMNS
-from difflogic.training.session import execute
 from tests.cli.processes import SECONDS
 
 _SERVER = multiprocessing.get_context("forkserver") if os.name == "posix" else None

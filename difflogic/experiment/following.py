@@ -8,13 +8,13 @@ from contextlib import suppress
 from difflogic.circuit.netlist import WiredLayers
 from difflogic.circuit.wiring import Wiring
 from difflogic.config import config_from_dict
+from difflogic.experiment.searching import Trainer
 from difflogic.model.model import Model
 from difflogic.run.checkpoint import made_with
 from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError, TrainingError
 from difflogic.system.ranks import Ranks
 from difflogic.tasks import is_custom
-from difflogic.training.searching import Trainer
 
 
 def gather(trainer: Trainer, ranks: Ranks) -> None:

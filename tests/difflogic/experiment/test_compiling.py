@@ -23,7 +23,7 @@ import json, sys
 from difflogic.engine.kernels import (
     candidate_base, candidates, detectors, hard, hard_gradients, logits, training,
 )
-from difflogic.training.searching import Trainer
+from difflogic.experiment.searching import Trainer
 from tests.difflogic.training.tiny import growing
 
 def types():
