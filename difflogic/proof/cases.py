@@ -277,7 +277,8 @@ def _fits(question: object) -> bool:
 
 
 def _one_by_one(question: ListedStarts) -> bool:
-    return len(question.cases.starts) == 1 or question.holds or bool(question.cases.each)
+    alone = len(question.cases.starts) == 1 or bool(question.cases.each)
+    return question.holds or (alone and question.lasts is None)
 
 
 ALL = Method("all cases", 0.01, lambda each: _fits(each) and not _one_by_one(each), _all)

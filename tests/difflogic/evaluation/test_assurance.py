@@ -13,7 +13,7 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.circuit.specification import Cases
 from difflogic.config import load_config
-from difflogic.evaluation.assurance import WOUND, assure_automaton, listed
+from difflogic.evaluation.assurance import WOUND, assure_automaton, keeps, listed
 from difflogic.evaluation.circuit_test import Subject, exactness
 from difflogic.formats.circuit_file import read_circuit
 from difflogic.proof.cases import ListedStarts
@@ -26,6 +26,7 @@ from difflogic.tasks import make_task
 from tests.difflogic.circuit.circuits import circuit_of
 from tests.difflogic.library.test_signals import tough_checkerboard
 from tests.difflogic.proof.convergence.trained import trained
+from tests.difflogic.proof.mutants import Posed
 
 
 def task_of(name: str, *overrides: str):
@@ -103,26 +104,29 @@ WIDE = (ONES, "task.height=5", "task.width=5", "task.hold=true")
 LATER = "proved at step 2 and at every later one"
 
 
+def dot(gates, outputs, *more: str, steps: int = 2, boundary="periodic"):
+    """A circuit, and the task to show one cell in the middle of 3×3."""
+    task = task_of(
+        "lizard",
+        "task.target=...\n.#.\n...",
+        "task.height=3",
+        "task.width=3",
+        "automaton.channels=1",
+        f"automaton.steps={steps}",
+        "perception.kernels=1",
+        "update.gates=[1]",
+        "task.loss_channels=[0]",
+        *more,
+    )
+    circuit = circuit_of(gates, outputs)
+    return Automaton("dot", circuit, (0,), boundary, 3, 3, steps, 1.0, "center"), task
+
+
 class TestTheOnlyStart:
     """One cell in the middle of 3×3."""
 
-    def run(self, gates, outputs, *more: str, steps: int = 2, boundary="periodic"):
-        task = task_of(
-            "lizard",
-            "task.target=...\n.#.\n...",
-            "task.height=3",
-            "task.width=3",
-            "automaton.channels=1",
-            f"automaton.steps={steps}",
-            "perception.kernels=1",
-            "update.gates=[1]",
-            "task.loss_channels=[0]",
-            *more,
-        )
-        automaton = Automaton(
-            "dot", circuit_of(gates, outputs), (0,), boundary, 3, 3, steps, 1.0, "center"
-        )
-        return assure_automaton(automaton, task)
+    def run(self, gates, outputs, *more: str, **keys):
+        return assure_automaton(*dot(gates, outputs, *more, **keys))
 
     @pytest.mark.parametrize(
         ("gates", "more", "verdict", "text", "from_step", "period"),
@@ -233,6 +237,83 @@ def test_the_worst_of_several_starts_decides(order: int) -> None:
     assert (found.verdict, found.from_step) == (Verdict.refuted, None)
 
 
+@pytest.mark.parametrize("each", [(), ("a", "b")])
+def test_each_of_several_starts_must_stay(each: tuple[str, ...]) -> None:
+    """All cells blink: they are right at even steps."""
+    starts = np.array([0, 1], np.uint8)[:, None, None, None].repeat(2, axis=3)
+    cases = Cases("both", starts, starts, "zero", 2, "", each=each)
+    made = Automaton(
+        "blinks", circuit_of([(Op.NOT_A, 4, 4)], [9]), (0,), "zero", 1, 2, 2, 1, "zeros"
+    )
+    kept, shown = (prove(ListedStarts(made, cases, 2, holds)).assurance for holds in (True, False))
+    assert (kept.verdict, shown.verdict) == (Verdict.refuted, Verdict.proved)
+    assert shown.text.endswith(", from a and from b" if each else "proved for both")
+
+
+HALF = ["task.computes=parity", "task.loss_channels=[1]", "task.inputs=[0]", "task.stages=[]"]
+HALF += ["task.width=2", "automaton.steps=2"]
+TWO = ("automaton.channels=2", "update.gates=[2]")
+
+
+def half_parity(channels: int) -> Automaton:
+    """Each cell adds its bit to that of the right one only, and to those of unread channels."""
+    own, east = 4 * channels, 5 * channels
+    ors = [(Op.OR, own + n, 9 * channels + n - 2) for n in range(2, channels)]
+    gates = [(Op.XOR, own, east), *ors]
+    outputs = [own, 10 * channels - 2, *range(own + 2, own + channels)]
+    return Automaton("half", circuit_of(gates, outputs), (1,), "zero", 1, 2, 2, 1.0, "zeros")
+
+
+AROUND = [(Op.A, 3, 3)]
+"""Once around the torus in three steps."""
+
+
+def shown_at_step_2(later: int, stays: bool):
+    """A circuit that shows zeros for two steps, then `later`, and a task that lists this start."""
+    zeros = np.zeros((1, 3, 2, 2), np.uint8)
+    keys = {"visible": (0,), "boundary": "zero", "steps": 2, "fire_rate": 1.0, "claim": "shows"}
+    task = Posed(zeros, zeros[:, :1], **keys)
+    task.stays, task.cases = stays, lambda: Cases("one", zeros, zeros[:, :1], "zero", 2, "")
+    circuit = circuit_of([(Op.TRUE if later else Op.FALSE, 0, 0)], [14, 27, 13])
+    return Automaton("shown", circuit, (0,), "zero", 2, 2, 2, 1.0, "zeros"), task
+
+
+@pytest.mark.parametrize(
+    ("asked", "kept"),
+    [
+        (lambda: dot(AROUND, [9], steps=3), True),
+        (lambda: dot(AROUND, [9], "task.hold=true", steps=3), False),
+        (lambda: dot([], [4], "task.hold=true"), True),
+        # Nothing is known of other channels than those that the task compares.
+        (lambda: dot([], [4, 5], "task.hold=true", "task.loss_channels=[1]", *TWO), False),
+        (lambda: (trained("checkerboard-seed-1"), task_of("checkerboard")), True),
+        (lambda: (trained("checkerboard-seed-1"), task_of("checkerboard-tough")), False),
+        (lambda: shown_at_step_2(1, stays=True), False),
+        (lambda: shown_at_step_2(1, stays=False), True),
+        (lambda: shown_at_step_2(0, stays=True), True),
+        (lambda: (half_parity(4), task_of("addition", *HALF)), False),
+        # A line with too many channels is neither proved nor refuted.
+        (lambda: (half_parity(7), task_of("addition", *HALF)), True),
+    ],
+)
+def test_what_an_exact_circuit_must_keep(asked, kept: bool) -> None:
+    assert keeps(*asked()) == kept
+
+
+@pytest.mark.parametrize(
+    ("random", "target", "proved"),
+    [(False, 0, True), (True, 0, False), (False, np.nan, False), (False, 0.5, False)],
+)
+def test_one_start_proves_a_task_that_has_one_and_bits_as_target(
+    random: bool, target: float, proved: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Posed, "has_random_start", random)
+    made, task = shown_at_step_2(0, stays=False)
+    task.cases = lambda: None
+    task.targets = np.full((1, 1, 2, 2), target)
+    assert assure_automaton(made, task).proved == proved
+
+
 def test_cases_of_another_boundary_prove_nothing() -> None:
     task = task_of("game-of-life")
     cases = task.find_cases()
@@ -245,12 +326,7 @@ def test_cases_of_another_boundary_prove_nothing() -> None:
 
 
 def test_a_line_that_fails_on_other_lengths_is_not_exact() -> None:
-    """Each cell adds its bit to that of the right one only."""
-    keys = ["task.computes=parity", "task.loss_channels=[1]", "task.inputs=[0]", "task.stages=[]"]
-    config = load_config("addition", [*keys, "task.width=2", "automaton.steps=2"])
-    circuit = circuit_of([(Op.XOR, 16, 20)], [16, 36, 18, 19])
-    made = Automaton("half", circuit, (1,), "zero", 1, 2, 2, 1.0, "zeros")
-    found = exactness(Subject(made, config, 0))
+    found = exactness(Subject(half_parity(4), load_config("addition", HALF), 0))
     assert not any(count.wrong_cells for count in found["counts"])
     assert found["exact"] is False
 

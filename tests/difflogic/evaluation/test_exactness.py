@@ -1,4 +1,5 @@
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -14,9 +15,11 @@ from difflogic.model.model import Model
 from difflogic.system.streams import Purpose
 from difflogic.tasks import draw_batch, later_steps, make_task
 from difflogic.tasks.checkerboard import Checkerboard
+from difflogic.tasks.line import PARITY
 from difflogic.training.sampling import draw_samples
 from tests.difflogic.circuit.masks import draw_masks
 from tests.difflogic.evaluation.naive import blinker, random_model, rollout, wired
+from tests.difflogic.proof.mutants import Posed
 from tests.difflogic.training.tiny import tiny
 
 TINY_LIFE = ("perception.kernels=4", "perception.gates=[8,4,2,1]", "update.gates=[6,3,2,1]")
@@ -35,13 +38,16 @@ class TestCheck:
     def _few_starts(self, monkeypatch):
         monkeypatch.setattr(exactness, "STARTS", 5)
 
-    def test_an_exact_circuit(self):
+    def test_an_exact_circuit(self, monkeypatch):
         # A square as large as the grid is a target of zeros.
         model = Model.create(tiny("task.height=6", "task.width=6", "task.square=6"))
         model.logits[:, Op.FALSE] = 20.0
         scores = check(model)
         assert scores["wrong_cells"] == scores["wrong_cells_later"] == 0
         assert scores["exact"] is True
+        with monkeypatch.context() as patched:
+            patched.setattr(exactness, "keeps", lambda *asked: False)
+            assert check(model)["exact"] is False
         model.logits[:, Op.TRUE] = 30.0
         scores = check(model)
         assert scores["wrong_cells"] == scores["cells"] == 5 * 36
@@ -92,6 +98,22 @@ def test_a_list_of_starts_is_not_held_out():
         config.training,
         30,
     ) == ("8 random starts, 8 of which training drew, too")
+
+
+@pytest.mark.parametrize("claims", [*product((False, True), repeat=4)])
+@pytest.mark.parametrize("listed", [False, True])
+def test_a_search_proves_what_a_task_asks_for_beyond_samples(listed, claims, monkeypatch):
+    holds, stays, machine, rule = claims
+    for name, value in {"holds": holds, "stays": stays, "machine": machine, "rule": rule}.items():
+        monkeypatch.setattr(Posed, name, value and PARITY if name == "machine" else value)
+    bits = np.zeros((2, 1, 2, 2), np.uint8)
+    keys = {"visible": (0,), "boundary": "zero", "steps": 2, "fire_rate": 1.0, "claim": "shows"}
+    task = Posed(bits, bits, **keys)
+    if not listed:
+        task.cases = lambda: None
+    plan = Plan.of_task(task, 2, held_out_streams(0))
+    asked = holds or machine or (stays if listed else rule)
+    assert (plan.proved is task, plan.exhaustive) == (bool(asked), listed)
 
 
 class TestCheckerboard:

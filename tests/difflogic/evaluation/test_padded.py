@@ -1,6 +1,7 @@
 """What is proved of longer lines agrees with plain runs on lines that are longer still."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from difflogic.evaluation.settled import settle
 from difflogic.examples.encoding import Encoding, apply_rule
 from difflogic.examples.pairs import Pair
 from difflogic.proof.verdict import Verdict
+from difflogic.system.callbacks import never_stop
 from tests.difflogic.circuit.circuits import automaton, circuit_of
 
 ENCODING = Encoding(("0", "1"), 0, ("this", "inside"), ("this",))
@@ -91,3 +93,13 @@ def test_a_slow_front_crosses_long_lines():
     encoding = Encoding(("0", "1"), 0, ("this",), ("this",))
     pair = Pair.parse("0" * 23 + "1>" + "0" * 24)
     assert check(machine, encoding, 2, [pair]) is Verdict.proved
+    plane = Pair(np.zeros((2, 3), np.uint8), np.zeros((2, 3), np.uint8))
+    for reason, *asked in (
+        ("only lines are tried", machine, [pair, plane], never_stop),
+        ("only lines with zeros beyond", replace(machine, boundary="periodic"), [pair], never_stop),
+        ("the time was up", machine, [pair], lambda: True),
+    ):
+        made, pairs, stop = asked
+        found = prove_padded(made, encoding, 2, pairs, stop)
+        assert found.verdict is Verdict.open
+        assert reason in found.text

@@ -349,6 +349,18 @@ def test_cases_of_other_runs_are_not_written() -> None:
             write_cases(replace(made, **change), cases)
 
 
+@pytest.mark.parametrize("most", [2**22, 0])
+def test_cases_that_a_file_cannot_hold_are_not_written(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("difflogic.proof.certificates.MOST_VALUES", most)
+    made, targets = read_circuit(GALLERY / "game-of-life.json"), np.zeros((2, 1, 3, 3))
+    targets[1, 0, 0, 0] = np.nan if most else 0
+    cases = Cases("two", np.zeros((2, 1, 3, 3), np.uint8), targets, "periodic", 1, "")
+    with pytest.raises(CircuitError, match="do not count" if most else "too many for a file"):
+        write_cases(made, cases)
+
+
 def test_another_circuit_is_noticed(life: dict[str, Any], check: Check) -> None:
     of_sets = json.dumps(by_sets_of("checkerboard-seed-1"))
     for confirmed, output in (
