@@ -5,6 +5,7 @@ Needs the extra `[torch]`; nothing else here imports PyTorch.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -27,6 +28,9 @@ class LogicAutomaton(torch.nn.Module):
 
     `source` is a model, a run, a configuration or its name, as for `SoftRollout`. With `hard`, each
     gate is its most probable op; gradients pass straight through to the logits.
+
+    Its `state_dict` has the logits, and in `wires` a SHA-256 of the circuit that they belong to:
+    loading that of another circuit raises ConfigError. `torch.compile` leaves the module as it is.
     """
 
     def __init__(
@@ -36,12 +40,26 @@ class LogicAutomaton(torch.nn.Module):
         self.rollout = SoftRollout(source, workers=workers)
         self.hard = hard
         self.logits = torch.nn.Parameter(torch.from_numpy(self.rollout.model.logits.copy()))
+        netlist = self.rollout.model.netlist
+        wires = np.concatenate([netlist.a, netlist.b, netlist.param, netlist.outputs])
+        digest = hashlib.sha256(wires.astype("<i4").tobytes()).digest()
+        self.register_buffer("wires", torch.tensor(list(digest), dtype=torch.uint8))
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, *rest: Any) -> None:
+        found = state_dict.get(f"{prefix}wires", self.wires)
+        if not torch.equal(found.cpu(), self.wires.cpu()):
+            raise ConfigError(
+                "state_dict: has the logits of a circuit with other wires: load it into a module "
+                "of the same model, or of the same configuration and seed"
+            )
+        super()._load_from_state_dict(state_dict, prefix, *rest)
 
     @property
     def model(self) -> Model:
         """A copy for the library's functions: to save, test, simplify and prove."""
         return self.rollout.with_logits(_to_numpy("logits", self.logits))
 
+    @torch.compiler.disable  # it would trace NumPy, for seconds, to other last bits
     def forward(
         self,
         states: Any,

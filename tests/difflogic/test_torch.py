@@ -76,6 +76,23 @@ def test_a_module_is_copied_saved_and_shown(automaton):
     for other in (fresh, copy.deepcopy(automaton), LogicAutomaton(automaton.model)):
         assert torch.equal(other(starts), expected)
     assert len(repr(automaton)) < 200
+    other = LogicAutomaton(Model.create(tiny("training.precision=float64", "training.seed=9")))
+    before = other.logits.detach().clone()
+    with pytest.raises(
+        ConfigError, match="of a circuit with other wires: load it into a module of"
+    ):
+        other.load_state_dict(automaton.state_dict())
+    with pytest.raises(ConfigError, match="other wires"):
+        torch.nn.Sequential(other).load_state_dict(torch.nn.Sequential(automaton).state_dict())
+    assert torch.equal(other.logits, before)
+
+
+def test_torch_compile_leaves_a_module_as_it_is(automaton):
+    """Traced, its last bits would differ; and nothing is compiled here."""
+    starts, broken = starts_of(automaton), []
+    compiled = torch.compile(automaton, backend=lambda *parts: broken.append(parts))
+    assert torch.equal(compiled(starts), automaton(starts))
+    assert not broken
 
 
 def test_wrong_arguments_are_refused(automaton):
