@@ -131,7 +131,10 @@ class DaskBackend(Backend):
         except Exception as error:
             # Errors of runs are outcomes, so this is an error of the cluster.
             if self._client.status != "running":
-                raise ClusterLostError("the connection to the scheduler was lost") from error
+                raise ClusterLostError(
+                    "the connection to the scheduler was lost, and its workers end with it: start "
+                    "all of them again"
+                ) from error
             if not self._client.ncores():
                 raise ClusterLostError("the cluster has no workers left") from error
             raise WorkersLostError(f"the cluster lost a run: {_first_line(error)}") from error
@@ -251,10 +254,20 @@ def _connect(address: str, timeout: float, security: Any) -> Any:
 
     try:
         return Client(address, timeout=timeout, security=security, set_as_default=False)
-    except (OSError, TimeoutError, ValueError, TypeError) as error:
+    except (OSError, TimeoutError, ValueError, TypeError, RuntimeError) as error:
+        known: Any = distributed.Security()
+        ready = known.require_encryption or known.tls_client_cert is not None
+        place, encrypted = address.rpartition("://")[2], address.startswith(("tls:", "wss:"))
+        remedy = (
+            f"start one with {START_SCHEDULER}, and name it as --scheduler tcp://127.0.0.1:8786; "
+            f"or if it uses TLS, set the TLS variables of docs/sweeps.md, and give tls://{place}"
+        )
+        if ready and not encrypted:
+            remedy = f"TLS variables are set: give tls://{place}, or unset them"
+        elif encrypted and not ready:
+            remedy = "set the TLS variables of docs/sweeps.md"
         raise ClusterError(
-            f"no scheduler answers at {address} ({_first_line(error)}): start one with "
-            f"{START_SCHEDULER}, and name it as --scheduler tcp://127.0.0.1:8786"
+            f"no scheduler answers at {address} ({_first_line(error)}): {remedy}"
         ) from None
 
 

@@ -218,6 +218,24 @@ def test_a_cluster_of_its_own_answers_nobody_without_its_certificate(tmp_path):
         list(work)
 
 
+@pytest.mark.parametrize(
+    ("required", "address", "remedy"),
+    [
+        (True, "tcp://127.0.0.1:9", "TLS variables are set: give tls://127.0.0.1:9"),
+        (True, "127.0.0.1:9", "TLS variables are set: give tls://127.0.0.1:9"),
+        (False, "tls://127.0.0.1:9", "set the TLS variables of docs/sweeps.md"),
+        (False, "tcp://127.0.0.1:9", "if it uses TLS, .*give tls://127.0.0.1:9"),
+    ],
+)
+def test_what_tls_needs_is_told(required, address, remedy):
+    settings = pytest.importorskip("dask").config.set
+    with (
+        settings({"distributed.comm.require-encryption": required}),
+        pytest.raises(ClusterError, match=f"no scheduler answers at {address} .*{remedy}"),
+    ):
+        cluster._connect(address, 0.1, None)
+
+
 def test_a_scheduler_without_workers_is_reported(tmp_path, dask, monkeypatch):
     # It may take more than the second in which there must be workers to answer.
     connect = cluster._connect
