@@ -112,7 +112,7 @@ class RunOptions:
     allow_code: AllowCode = False
 
     def all_overrides(self, shared: Shared) -> list[str | Override]:
-        """Return the overrides by --set and by other options: the last of a key wins."""
+        """Return the overrides by --set and by other options."""
         given = vars(self) | vars(shared)
         return [*self.overrides, *with_flags(**{name: given[name] for name in FLAG_KEYS})]
 

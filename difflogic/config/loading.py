@@ -55,6 +55,12 @@ class Override(NamedTuple):
     typed: str = ""
     """The option as the user typed it, such as ``--epochs 5``, for messages; "" if nobody did."""
 
+    @property
+    def option(self) -> str:
+        """The option that gave this value; "" if it follows from others, or nobody gave it."""
+        direct = self.value is None or self.typed.endswith(f" {self.value}")
+        return self.typed.partition(" ")[0] if direct else ""
+
 
 def load_config(
     source: str | Path,
@@ -66,9 +72,10 @@ def load_config(
     """Load a configuration: a shipped one by its name, any other by its path.
 
     `overrides` are texts ``section.key=value``, as for ``--set``, or `Override`s. The last one of
-    a key wins. `recipe` names a way to learn that replaces the file's, such as ``reference``.
-    Relative paths of pictures and of a task's code start at the file's directory, or at the working
-    directory if they are in an override. `allow_code` runs the code of a custom task: allow it only
+    a key wins; two options, as ``--seed 1`` and ``--set``, must not differ. `recipe` names a way to
+    learn that replaces the file's, such as ``reference``. Relative paths of pictures and of a
+    task's code start at the file's directory, or at the working directory if in an override.
+    `allow_code` runs the code of a custom task: allow it only
     for a configuration that the user named. Raises ConfigError, which names the file or override,
     the key, what is wrong and what would be right.
     """
@@ -81,7 +88,12 @@ def load_config(
     if recipe is not None:
         data = apply_recipe(recipe, data)
     given, found = _parse_overrides(data, overrides)
-    last = {item.place: item for item in given}
+    last = dict[problems.Place, _Given]()
+    for item in given:
+        earlier = last.setdefault(item.place, item)
+        if item.option and earlier.option not in ("", item.option) and item.value != earlier.value:
+            found.append((item.origin, f"{earlier.origin} gives another value: leave one out"))
+        last[item.place] = item
     for item in last.values():
         _apply(data, item.place, item.value)
     origins = {place: item.origin for place, item in last.items()}
@@ -210,6 +222,7 @@ class _Given(NamedTuple):
     place: problems.Place
     value: Any
     origin: str
+    option: str
 
 
 def _parse_overrides(
@@ -224,7 +237,8 @@ def _parse_overrides(
             override = Override(override, typed=f"--set {override}")
         origin = shorten(override.typed)
         try:
-            given.append(_Given(*_parse_override(override, is_custom), origin))
+            parsed = _parse_override(override, is_custom)
+            given.append(_Given(*parsed, origin, override.option))
         except ConfigError as error:
             found.append((origin, str(error)))
     return given, found

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from difflogic.config import load_config
 from difflogic.config.effects import without_effect
 from difflogic.experiment.searching import Trainer, compile_kernels
 from difflogic.library.exchange import MessageCallback, ShouldStop, table
@@ -100,6 +101,9 @@ def sweep(
             each if isinstance(each, str) else f"{each.key}={json.dumps(each.value)}"
             for each in options.overrides
         )
+        load_config(config, options.overrides)  # while options know their names
+        if any(text.split("=")[0].strip() == "training.seed" for text in texts):
+            raise ConfigError("--set training.seed: a sweep has its seeds from --seeds")
         request = Request(config, texts, tuple(options.grid), options.recipe)
         plan = _make_plan(request, numbers, place, allow_code)
     elif place is None:

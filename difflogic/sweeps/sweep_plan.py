@@ -99,7 +99,6 @@ def make_plan(request: Request, seeds: Sequence[int], *, allow_code: bool = Fals
     is as for `load_config`. Raises ConfigError that names every wrong value.
     """
     axes = parse_axes(request.grid)
-    _load(request, {}, allow_code)
     found, problems = [], []
     for values in itertools.product(*axes.values()):  # the last axis varies fastest
         texts = dict(zip(axes, values, strict=True))

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from difflogic.verification.case import UNEVEN
 from tests.cli.processes import (
     HELD,
     ROOT,
@@ -22,7 +23,6 @@ from tests.cli.processes import (
     of_session,
     with_hook,
 )
-from tests.difflogic.training.tiny import TINY
 
 MOST = 16
 SECONDS = 300
@@ -37,7 +37,7 @@ pytestmark = [
 LOOPBACK = ("0100007F:", "00000000000000000000000001000000:", "0000000000000000FFFF00000100007F:")
 """127.0.0.1, ::1 and ::ffff:127.0.0.1 as /proc/net writes them on a little-endian machine."""
 
-SMALL = [f"--set={each}" for each in TINY]
+SMALL = [f"--set={each}" for each in UNEVEN]
 TRAIN = ["train", "checkerboard", "--epochs=2", "--dir=run", "--quiet", *SMALL]
 SWEEP = ["sweep", "checkerboard", "--epochs=2", "--seeds=0-1", "--dir=sweep", "--quiet", *SMALL]
 BENCH = ["bench", "--repeat=1", *SMALL]

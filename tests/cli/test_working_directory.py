@@ -2,8 +2,8 @@
 
 import pytest
 
+from difflogic.verification.case import UNEVEN
 from tests.cli.processes import ROOT, run_python
-from tests.difflogic.training.tiny import TINY
 
 CIRCUIT = str(ROOT / "docs" / "gallery" / "checkerboard.json")
 MODULES = ("json", "random", "typing", "resource", "sitecustomize", "usercustomize", "psutil")
@@ -14,7 +14,7 @@ import pathlib
 with pathlib.Path({path!r}).open("a") as told:
     told.write(__name__ + "\\n")
 """
-SETTINGS = [f"--set={setting}" for setting in (*TINY, "training.epochs=2")]
+SETTINGS = [f"--set={setting}" for setting in (*UNEVEN, "training.epochs=2")]
 
 
 SWEEP = ["sweep", "checkerboard-small", *SETTINGS]

@@ -112,6 +112,15 @@ def test_a_sweep_from_beginning_to_end(dct, tmp_path, words):
         (["checkerbord", "--seeds=3"], 'did you mean "checkerboard"'),
         (["checkerboard", "--seeds=3", "--grid=training.batch=0,1"], "--grid training.batch=0"),
         (["checkerboard", "--seeds=3", "--grid=training.seed=0,1"], "--seeds"),
+        (["checkerboard", "--seeds=3", "--set=training.seed=0"], "--seeds"),
+        (
+            ["checkerboard", "--seeds=3", "--grid=training.batch=1,2", "--set=training.batch=3"],
+            "--set training.batch=3 gives another value",
+        ),
+        (
+            ["checkerboard", "--seeds=3", "--epochs=2", "--set=training.epochs=3"],
+            "--set training.epochs=3 gives another value",
+        ),
         (["checkerboard", "--seeds=3", "--recipe=none"], 'no recipe "none"'),
         (["checkerboard", "--seeds=3", "--scheduler=tcp://127.0.0.1:1"], "--backend dask"),
         (["checkerboard", "--seeds=3", "--backend=sequential", "--workers=2"], "one run at a time"),

@@ -231,6 +231,24 @@ def test_messages_quote_the_typed_option():
     assert "--set" not in message
 
 
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        (Override("training.seed", 1, "--seed 1"), "training.seed=2"),
+        ("training.epochs=3", Override("training.epochs", 4, "--epochs 4")),
+        ("parallel.workers=2", Override("parallel.workers", "auto", "--workers auto")),
+        ("training.batch=2", Override("training.batch=3", typed="--grid training.batch=3")),
+    ],
+)
+def test_two_options_must_not_give_a_key_different_values(earlier, later):
+    for pair in ([earlier, later], [later, earlier]):
+        options = [each if isinstance(each, str) else each.typed for each in pair]
+        first, second = (f"--set {each}" if each[0] != "-" else each for each in options)
+        assert error(overrides=pair) == f"{second}: {first} gives another value: leave one out"
+    load_config("checkerboard-small", [Override("task.width", 9, "--small"), "task.width=8"])
+    load_config("checkerboard-small", ["training.seed=1", Override("training.seed", 1, "--seed 1")])
+
+
 def test_values_that_disagree_name_their_origins_and_no_others():
     others = ["training.epochs=5", "automaton.steps=9"]
     message = error(overrides=["automaton.channels=7", *others, "task.loss_channels=[7]"])

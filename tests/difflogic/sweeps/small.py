@@ -23,7 +23,9 @@ TINY = (
 
 def small_plan(*grid: str, seeds: tuple[int, ...] = (0, 1), overrides: tuple[str, ...] = ()) -> Any:
     """A checkerboard of 6×7 cells."""
-    return make_plan(Request("checkerboard-small", (*TINY, *overrides), grid), seeds)
+    axes = tuple(f"{axis.partition('=')[0]}=" for axis in grid)
+    fixed = [each for each in (*TINY, *overrides) if not each.startswith(axes)]
+    return make_plan(Request("checkerboard-small", tuple(fixed), grid), seeds)
 
 
 def execute_all(path: Path, plan: SweepPlan, jobs: int = 1) -> list[Row]:

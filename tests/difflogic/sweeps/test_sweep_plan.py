@@ -72,7 +72,8 @@ def test_the_command_repeats_the_sweep():
     words = shlex.split(plan.command)
     assert words[:5] == ["dct", "sweep", "checkerboard-small", "--seeds", "0-2,7"]
     pairs = list(zip(words[3::2], words[4::2], strict=True))
-    assert [value for flag, value in pairs if flag == "--set"] == list(TINY)
+    fixed = [each for each in TINY if not each.startswith("update.gates")]
+    assert [value for flag, value in pairs if flag == "--set"] == fixed
     assert [value for flag, value in pairs if flag == "--grid"] == ["update.gates=[8,4,2],[6,4,2]"]
 
 
