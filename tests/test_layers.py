@@ -18,7 +18,7 @@ BUDGETS = {
     "cli.app": 9_500,
     "difflogic.engine.oracle": 1_440,
     "difflogic.experiment": 31_000,
-    "difflogic.formats": 4_120,
+    "difflogic.formats": 4_130,
     "difflogic.inspection": 2_100,
     "difflogic.library.exporting": 12_150,
     "difflogic.library.training": 31_500,

@@ -140,6 +140,8 @@ def _rates(report: Benchmark) -> dict[str, str]:
         peak += f", {report.peak_all_workers / 1e9:.0f} on {counted(path.workers, 'worker')}"
     lines["arithmetic peak"] = peak
     share = f"{100 * report.share_of_peak:.0f} % of the peak reached"
+    if report.share_of_peak > 1:
+        share = "above the peak, which other programs slowed down: measure again"
     lines["arithmetic limit"] = f"{1000 * report.limit:.3f} ms per step: {share}"
     if path.workers > 1:
         taken = "{created:g} per step: {own:.1f} taken by their own worker, {stolen:.1f} stolen"

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from difflogic.training.plan import ParallelPlan
 
 
+BESIDES_BYTES = 170 * 10**6
+"""Of a process that has trained some steps, without its buffers."""
+
+
 def plan(
     given: Configured,
     machine: Annotated[
@@ -104,8 +108,9 @@ def _decisions(plan: ParallelPlan) -> dict[str, str]:
         "chunks": f"{len(plan.chunks)} of {counted(plan.tiles_per_chunk, 'tile')}",
         "groups": f"{plan.groups} of {counted(plan.samples_per_group, 'sample')}",
         "waves": f"{plan.waves} of {counted(plan.wave, 'sample')}",
-        "memory": f"{show_bytes(plan.bytes)}: {show_bytes(plan.bytes_per_worker)} per worker, "
-        f"{show_bytes(plan.bytes_shared)} shared{searches}{limit}",
+        "memory": f"{show_bytes(plan.bytes)} of buffers: {show_bytes(plan.bytes_per_worker)} per "
+        f"worker, {show_bytes(plan.bytes_shared)} shared{searches}{limit}",
+        "besides": f"{show_bytes(BESIDES_BYTES)} or more, for the interpreter and its libraries",
     }
 
 

@@ -32,7 +32,7 @@ class Format:
     comparable: bool = False
     """Whether the function accepts an `interface`: the circuit's inputs and outputs."""
     named: bool = False
-    """Whether the file contains its own name, given as `rule`."""
+    """Whether the file contains its own name, given as `file`."""
 
     def require_comparable(self) -> None:
         """Raise ConfigError unless the function accepts an `interface`."""
@@ -48,7 +48,7 @@ class Format:
         """Return the content of `file`."""
         given: dict[str, Any] = {} if interface is None else {"interface": interface}
         if file is not None and self.named:
-            given["rule"] = file.stem
+            given["file"] = file.name
         name = f"write_{self.name}"
         module, _, function = (self.place or f"{name}:{name}").partition(":")
         writer = getattr(importlib.import_module(f"difflogic.formats.{module}"), function)
@@ -65,7 +65,7 @@ FORMATS = {
         Format("verilog", ".v", "modules of a cell and of a whole grid"),
         Format("blif", ".blif", "one cell, for abc and yosys", comparable=True),
         Format("aiger", ".aig", "one cell as an and-inverter graph, binary", comparable=True),
-        Format("c", ".h", "a C99 header without dependencies: 64 cells to a word"),
+        Format("c", ".h", "a C99 header without dependencies: 64 cells to a word", named=True),
         Format("python", ".py", "a module that needs only NumPy"),
         Format(
             "golly",

@@ -14,9 +14,14 @@ from difflogic.circuit.grid import OFFSETS
 from difflogic.formats.interface import used_interface, used_rows
 from difflogic.formats.notation import expressions, identifier, rendered, row_names
 
+LEAST_SIDE, SHOWN_SIDE, SHOWN_STEPS = 5, 32, 20
+"""The example has the sides and steps of training, or these if there would be little to see."""
 
-def write_c(automaton: Automaton) -> str:
+
+def write_c(automaton: Automaton, file: str | None = None) -> str:
+    """Return a header; its example names `file`, by default the automaton."""
     circuit, name = automaton.circuit, identifier(automaton)
+    small = 1 < max(automaton.height, automaton.width) < LEAST_SIDE
     names, interface, used = row_names(circuit), used_interface(circuit), used_rows(circuit)
     unread = set(range(circuit.inputs, circuit.rows)) - set(circuit.outputs.tolist())
     unread -= {row for gate in range(circuit.gates) for row in circuit.reads(gate)}
@@ -26,6 +31,10 @@ def write_c(automaton: Automaton) -> str:
         automaton,
         f"{name}_step makes a step of a grid of any size, {name}_cells the next state of any 64 "
         "cells. It is fastest with -O3 -march=native.",
+        file=file or f"{name}.h",
+        height=SHOWN_SIDE if small else automaton.height,
+        width=SHOWN_SIDE if small else automaton.width,
+        steps=automaton.steps if automaton.steps > 1 else SHOWN_STEPS,
         names=names,
         parameters=parameters + [f"uint64_t *next{label}" for label in interface.outputs],
         gates=expressions(circuit, names, "0", "~(uint64_t)0"),

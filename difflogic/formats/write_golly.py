@@ -33,12 +33,13 @@ MOST_STEPS, MOST_NUMBERS = 2**17, 2**20
 """Steps of making diagrams, and numbers in all nodes: a few seconds and megabytes."""
 
 
-def write_golly(automaton: Automaton, rule: str | None = None) -> str:
-    """Return a .rule file. Its name must be `rule`, by default the automaton's, capitalised.
+def write_golly(automaton: Automaton, file: str | None = None) -> str:
+    """Return a .rule file. Its name must be `file`, by default the automaton's, capitalised.
 
     Raises CircuitError if Golly cannot run the automaton, or the name is not valid for Golly.
     """
-    name = automaton.name[0].upper() + automaton.name[1:] if rule is None else rule
+    name = automaton.name[0].upper() + automaton.name[1:]
+    name = name if file is None else file.removesuffix(".rule")
     if not re.fullmatch("[A-Za-z0-9_-]+", name):
         raise CircuitError(
             f'"{name}" is not a valid rule name for Golly: use only letters, digits, - and _ '

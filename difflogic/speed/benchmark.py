@@ -54,7 +54,10 @@ class Benchmark:
 
     @property
     def share_of_peak(self) -> float:
-        """Share of the workers' arithmetic peak that a median step reaches, 0 to 1."""
+        """Share of the workers' arithmetic peak that a median step reaches.
+
+        Above 1 if the peak was measured beside other programs.
+        """
         return self.limit / self.path.total.median
 
     def as_dict(self) -> dict[str, Any]:

@@ -86,11 +86,13 @@ def figure(rows: int, columns: int) -> tuple[Figure, Any]:
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Apply the style. Draw and encode figures inside this context."""
+    """Apply the style, and nothing of the user's. Draw and encode figures inside this context."""
     _import_matplotlib()
-    from matplotlib import rc_context
+    from matplotlib import rc_context, rcdefaults, rcParams
 
-    with rc_context(_STYLE):
+    with rc_context():
+        rcdefaults()
+        rcParams.update(_STYLE)
         yield
 
 

@@ -160,6 +160,12 @@ class TestShown:
             "noise": "unknown from 3 repeats: use --repeat 10",
         }
 
+    def test_no_share_of_the_peak_is_above_all_of_it(self, shown):
+        found = below(shown(replace(made_up(), peak_all_workers=7e10)).stdout)
+        assert found["arithmetic limit"].startswith(
+            "10.714 ms per step: above the peak, which other"
+        )
+
     def test_a_reduced_configuration_is_reported(self):
         asked = load_config("checkerboard", ["training.batch=2", "automaton.steps=20"])
         cut = asked.with_sections(automaton={"steps": 1})

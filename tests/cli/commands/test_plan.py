@@ -32,6 +32,8 @@ def test_a_plan_gives_decisions(plan):
     words = {line.split("  ")[0]: line for line in lines}
     assert {"chunks", "groups", "workers", "strategy", "tasks", "waves", "memory"} <= set(words)
     assert words["strategy"].split() == ["strategy", "samples"]
+    assert " of buffers: " in words["memory"]
+    assert words["besides"].endswith("170 MB or more, for the interpreter and its libraries")
     assert {workers: ceiling for workers, _, _, ceiling, *_ in rows(found)} == {
         "1": "1.00",
         "2": "2.00",

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from difflogic.formats.notation import identifier
-from difflogic.formats.write_c import write_c
+from difflogic.formats.write_c import SHOWN_SIDE, SHOWN_STEPS, write_c
 from tests.difflogic.circuit.circuits import circuit_of, step
 from tests.difflogic.formats import examples
 from tests.difflogic.formats.tools import call, needs
@@ -138,8 +138,12 @@ def test_the_example_runs_as_it_stands(start, fire_rate, tmp_path):
     gates = [(14, 9, 2), (6, 18, 16), (7, 19, 4)]
     made = examples.automaton(circuit_of(gates, [19, 20], (4, 2)), "my-ca", "periodic", fire_rate)
     automaton = replace(made, start=start, visible=visible, height=6, width=70)
-    text = write_c(automaton)
-    (tmp_path / "my_ca.h").write_text(text)
+    if small := (start, fire_rate) == ("random", 1.0):  # nothing is seen of so little
+        automaton = replace(automaton, height=3, width=3, steps=1)
+    text = write_c(automaton, "other.h")
+    (tmp_path / "other.h").write_text(text)
+    if small:
+        automaton = replace(automaton, height=SHOWN_SIDE, width=SHOWN_SIDE, steps=SHOWN_STEPS)
     lines = text[text.index("Example:") : text.index(" */\n#ifndef")].splitlines()[1:]
     (tmp_path / "example.c").write_text("".join(f"{line[7:]}\n" for line in lines))
     call(*SANITIZED, *STRICT, "example.c", "-o", "example", cwd=tmp_path)

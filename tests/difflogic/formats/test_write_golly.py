@@ -80,12 +80,12 @@ def test_a_rule_has_the_name_of_its_file_and_the_colours_of_its_states():
     made = automaton(life(), name="made", palette=((1, 2, 3), (4, 5, 6)))
     assert Rule(write_golly(made)).name == "Made"
     assert write_golly(made).endswith("@COLORS\n\n0 1 2 3\n1 4 5 6\n")
-    text = write_golly(made, rule="x-Y_2")
+    text = write_golly(made, file="x-Y_2.rule")
     assert Rule(text).name == "x-Y_2"
     assert "called x-Y_2.rule" in text
     for name in ("", "a b", "a:T3", "ä", "a\n"):
         with pytest.raises(CircuitError, match="is not a valid rule name for Golly"):
-            write_golly(made, rule=name)
+            write_golly(made, file=name)
 
 
 @pytest.mark.thorough
@@ -114,7 +114,7 @@ def test_golly_runs_it(tmp_path, boundary):
             break
     made = automaton(circuit, name="drawn", boundary=boundary, height=height, width=width)
     state = rng.integers(0, 2, (1, height, width))
-    (tmp_path / "Drawn.rule").write_text(write_golly(made, rule="Drawn"))
+    (tmp_path / "Drawn.rule").write_text(write_golly(made, file="Drawn.rule"))
     suffix = {"zero": "P", "periodic": "T"}[boundary] + f"{width},{height}"
     write_rle(tmp_path / "start.rle", state[0], f"Drawn:{suffix}")
     for steps in range(1, 21):
@@ -133,7 +133,7 @@ def test_golly_runs_brains_brain(tmp_path):
         frames == 1, difflogic.Assumptions(symmetry="outer-totalistic", hidden=1), effort="low"
     )
     assert found.rule.name == "B2/S/C3"
-    text = write_golly(found.automaton, rule="Drawn")
+    text = write_golly(found.automaton, file="Drawn.rule")
     assert Rule(text).numbers["num_states"] == 3
     (tmp_path / "Drawn.rule").write_text(text)
     start = rng.integers(0, 3, (24, 37))

@@ -102,6 +102,20 @@ def test_a_sweeps_figure():
     np.testing.assert_allclose(by_label(gates)["a"], [(10, 20), (20, 21), (30, 22)])
 
 
+def test_settings_of_the_user_change_no_figure(model):
+    import matplotlib
+
+    def drawn():
+        with styled():
+            return encode(runs.draw(model, rows(40), 30), ".svg")
+
+    own = {"text.usetex": True, "axes.prop_cycle": matplotlib.cycler(color=[]), "text.color": "w"}
+    expected = drawn()
+    with matplotlib.rc_context(own):
+        assert drawn() == expected
+        assert matplotlib.rcParams["text.usetex"]
+
+
 def test_without_matplotlib_the_message_says_how_to_install_it(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ConfigError, match=r"pip install '\.\[plot\]'"):
