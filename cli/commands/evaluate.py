@@ -66,12 +66,20 @@ def evaluate(
         raise typer.Exit(FAILURE)
 
 
+DECIDING = ("exactness", "gates")
+"""Tests that are about the task itself, or judge nothing."""
+
+
 def _show(results: Mapping[str, Any], source: Path, task: str | None, reasons: bool) -> None:
     """Print the results, with reasons why other tests do not apply."""
     published = results["published"]
     seed = results["training_seed"]
     trained = "a circuit" if seed is None else f"trained with seed {seed}"
     typer.echo(f"{results['experiment']} · {trained} · evaluated with seed {results['seed']}")
+    typer.echo(_verdict(results))
+    typer.echo(report.assurance(results["assurance"], results["exact"], source, task))
+    if any(name not in DECIDING for name in results["tests"]):
+        typer.echo("tests that do not decide ask for more than the task does")
     if "learned_by" in published:
         typer.echo(
             f"published: hard loss 0 from epoch {published['learned_by']}, with one seed, on "
@@ -87,14 +95,14 @@ def _show(results: Mapping[str, Any], source: Path, task: str | None, reasons: b
             _show_gates(test)
         for line in (*_remarks(test), *test["notes"]):
             typer.echo(f"  {line}")
-    typer.echo()
     healing = results["assurance"]["healing"]  # all that heals, where healing from any start fails
+    proofs.show_healing(healing)
+    useless: dict[str, list[str]] = {}
     for name, reason in results["not_applicable"].items() if reasons else ():
         if name != "healing" or not healing:
-            typer.echo(f"{name}: not applicable: {reason}")
-    typer.echo(report.assurance(results["assurance"], results["exact"], source, task))
-    typer.echo(_verdict(results))
-    proofs.show_healing(healing)
+            useless.setdefault(reason, []).append(name)
+    for number, (reason, names) in enumerate(useless.items()):
+        typer.echo("\n" * (number == 0) + f"not applicable: {', '.join(names)}: {reason}")
 
 
 def _verdict(results: Mapping[str, Any]) -> str:
@@ -118,7 +126,7 @@ def _remarks(test: Mapping[str, Any]) -> list[str]:
 
 def _show_counts(counts: Sequence[Mapping[str, Any]]) -> None:
     output.show_table(
-        "test | grid | fire rate | step | wrong cells | of | right | wrong starts | of | decides",
+        "test | grid | fire rate | step | wrong cells | of | right | wrong starts | all | decides",
         (
             (
                 count["name"],
@@ -134,6 +142,7 @@ def _show_counts(counts: Sequence[Mapping[str, Any]]) -> None:
             )
             for count in counts
         ),
+        spare="all | wrong starts | fire rate | of",
     )
 
 

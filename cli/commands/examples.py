@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,6 +17,9 @@ from difflogic.library.declaration import Force, Operand, Opt
 from difflogic.library.groups import ExampleOptions
 from difflogic.system.callbacks import ignore
 from difflogic.system.files import for_shell
+
+if TYPE_CHECKING:
+    from difflogic.library.applying import Applied
 
 Grids = Annotated[
     Path | None, Opt("Save the grids: .json, .csv or .npz", "FILE", names="--output -o")
@@ -38,6 +41,7 @@ def train_examples(
     """
     from difflogic.examples.pairs import named, right_in_words
     from difflogic.library import exemplifying
+    from difflogic.run.story import answer, story
 
     workers = "auto" if shared.workers is None else shared.workers
     options = replace(options, directory=shared.directory, seed=shared.seed or 0, workers=workers)
@@ -51,23 +55,24 @@ def train_examples(
     if shared.as_json:
         output.show_json(found.as_dict())
     else:
-        right = right_in_words(found.summary["scores"]["right_pairs"])
-        proof = found.summary["scores"]["assurance"]["text"]
-        typer.echo(f"examples   {right}")
-        if found.wrong:
-            typer.echo(f"wrong      {named(found.wrong)}")
-        if found.suspected:
-            typer.echo(
-                f"suspicion  {named(found.suspected)} may be wrong: a rule that was learned "
-                "without is right on all other pairs"
-            )
+        scores, path = found.summary["scores"], for_shell(found.path)
         longer = "" if found.padded is None else f"; {found.padded.text}"
-        typer.echo(f"proof      {proof}{longer}; other grids are not proved")
-        typer.echo(f"circuit    {in_one_line(found.words)}")
-        typer.echo(f"run        {found.path}")
-        path = for_shell(found.path)
+        proof = f"{scores['assurance']['text']}{longer}; other grids are not proved"
+        right, (fine, kept) = scores["right_pairs"], scores["right_pairs"]["held out"]
+        # Suspected pairs were kept aside to learn the others.
+        right = right | {"held out": [fine, kept - len(found.suspected)]}
+        told = {"circuit": in_one_line(found.words), **story(found.summary, proof)}
+        told |= {"examples": right_in_words(right)}
+        if found.wrong:
+            told["wrong"] = "\n".join(found.differences) or named(found.wrong)
+        if found.suspected:
+            told["suspected"] = (
+                f"{named(found.suspected)}: a rule learned without is right on all other pairs"
+            )
+        output.show_lines(told)
+        typer.echo(f"\n{answer(found.summary)}")
         then = f"dct apply {path} FILE, or dct simplify {path} -o FILE"
-        typer.echo(f"next       {found.hint or then}")
+        output.show_lines({"run": str(found.path), "next": found.hint or then})
     if interruption.requested:
         raise Interrupted(interruption.exit_code - 128)
     if not found.right:
@@ -98,12 +103,30 @@ def apply(
         output.show_json([vars(each) for each in found])
     else:
         for each in found:
-            verdict = {None: "", True: ": right", False: ": wrong"}[each.right]
-            typer.echo(f"{each.place}{verdict}")
-            for row in each.after if to is None else ():
-                typer.echo("  " + in_one_line(" ".join(row)))
+            verdict = {None: "", True: ": right", False: ": wrong where *; the file's is the last"}
+            typer.echo(f"{each.place}{verdict[each.right]}")
+            for line in _beside(each) if to is None else ():
+                typer.echo("  " + in_one_line(line))
     known = [each.right for each in found if each.right is not None]
     if known and not as_json:
         typer.echo(f"{sum(known)} of {len(known)} right")
     if not all(known):
         raise typer.Exit(FAILURE)
+
+
+def _beside(found: Applied) -> list[str]:
+    """Return the rows of the grid before and of the rule's; of the file's, too, if it is another.
+
+    A mark follows each cell of the rule's grid that the file has otherwise.
+    """
+    grids, known = [found.before, found.after], found.expected
+    if known and not found.right and [*map(len, known)] == [*map(len, found.after)]:
+        grids.append(known)
+    width = max((len(name) for grid in grids for row in grid for name in row), default=0)
+    lines = []
+    for before, after, *others in zip(*grids, strict=True):
+        other = others[0] if others else after
+        marked = (f"{a:>{width}}{' *'[a != b]}" for a, b in zip(after, other, strict=True))
+        first, *rest = (" ".join(f"{name:>{width}}" for name in row) for row in (before, *others))
+        lines.append("  ".join([f"{first}  →  {''.join(marked)}", *rest]).rstrip())
+    return lines

@@ -6,6 +6,9 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,6 +30,9 @@ MAX_BYTES = 2**20
 MAX_KEY_PARTS = 8
 """Most parts of a dotted key or a section's name. A configuration needs two, and the parser's
 memory grows with the square of their number."""
+
+MOST_FILES = 1000
+"""Files of a directory among which a missing one's nearest name is looked for."""
 
 KIND = (TASK, "kind")
 
@@ -153,13 +159,24 @@ def _locate(source: str | Path) -> Path:
     )
 
 
+def _hint(path: Path) -> str:
+    """Return the file or shipped configuration whose name is nearest to a missing file's."""
+    known = {name: name for name in shipped_configs()}
+    with suppress(OSError):
+        known |= {each.stem: str(each) for each in islice(path.parent.glob("*.toml"), MOST_FILES)}
+    nearest = get_close_matches(path.stem, known, 1)
+    return (
+        f"did you mean {known[nearest[0]]}?"
+        if nearest
+        else "dct config list shows the shipped ones"
+    )
+
+
 def _read(path: Path) -> dict[str, Any]:
     try:
         content = read_named(path, MAX_BYTES, "a configuration")
     except MissingFileError:
-        raise ConfigError(
-            f"{path}: no such file; shipped configurations: {', '.join(shipped_configs())}"
-        ) from None
+        raise ConfigError(f"{path}: no such file: {_hint(path)}") from None
     try:
         return parse_toml(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:

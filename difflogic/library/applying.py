@@ -33,6 +33,8 @@ class Applied:
     """A cell for which the rule gives two symbols has the name "?"."""
     right: bool | None
     """Whether this is the output in the file; None if it has none."""
+    expected: tuple[tuple[str, ...], ...] | None = None
+    """The output in the file."""
 
 
 def apply(source: Source, inputs: str | Path | Sequence[Any]) -> list[Applied]:
@@ -63,8 +65,9 @@ def apply(source: Source, inputs: str | Path | Sequence[Any]) -> list[Applied]:
     results = []
     for raw, grid in zip(raws, found, strict=True):
         after = tuple(tuple(names[symbol] for symbol in row) for row in grid.tolist())
-        known = None if raw.after is None else after == tuple(map(tuple, raw.after))
-        results.append(Applied(raw.place, tuple(map(tuple, raw.before)), after, known))
+        known = None if raw.after is None else tuple(map(tuple, raw.after))
+        right = None if known is None else after == known
+        results.append(Applied(raw.place, tuple(map(tuple, raw.before)), after, right, known))
     return results
 
 

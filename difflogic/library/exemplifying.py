@@ -11,10 +11,12 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from difflogic.circuit.automaton import Automaton
 from difflogic.evaluation.padded import Padded, prove_padded
-from difflogic.evaluation.settled import outcomes
-from difflogic.examples.encoding import encodings
+from difflogic.evaluation.settled import outcomes, settle
+from difflogic.examples.encoding import CLASH, apply_rule, encodings
 from difflogic.examples.pairs import MOST_NAMED, Examples, Pair, local, named
 from difflogic.examples.reading import read_examples
 from difflogic.experiment.session import Session
@@ -70,6 +72,8 @@ class LearnedRule:
     """Where the pairs stand that are wrong, those kept aside included."""
     suspected: tuple[str, ...] = ()
     """The pairs without which it was learned, and which it has wrong: the rest is right."""
+    differences: tuple[str, ...] = ()
+    """Of wrong pairs, if they are few: a cell of each, what the file says, and what the rule."""
     hint: str = ""
     """What may help, if not all pairs are right."""
     padded: Padded | None = None
@@ -145,6 +149,7 @@ def train_examples(
         if learned.right:
             learned = replace(learned, padded=_prove_longer(run, stop))
     learned = replace(learned, wrong=_wrong(run, examples))
+    learned = replace(learned, differences=_differences(run, examples, learned.wrong[:MOST_NAMED]))
     return learned if learned.right else replace(learned, hint=_hint(learned, examples, options))
 
 
@@ -159,6 +164,25 @@ def _wrong(run: RunDirectory, examples: Examples) -> tuple[str, ...]:
         if not right
     }
     return tuple(p.place for p in (*examples.train, *examples.held_out) if str(p) in wrong)
+
+
+def _differences(run: RunDirectory, examples: Examples, wrong: Sequence[str]) -> tuple[str, ...]:
+    """Return a cell of each wrong pair, what the file says about it, and what the rule says."""
+    pairs = [p for p in (*examples.train, *examples.held_out) if p.place in wrong]
+    if not pairs:
+        return ()
+    automaton, task = _learned(run)
+    assert task.encoding is not None, "it learned from examples"
+    grids, names = [pair.before for pair in pairs], dict(enumerate(examples.symbols))
+    names[CLASH] = "?"
+    found = apply_rule(task.encoding, task.channels, grids, lambda x: settle(automaton, x).shown)
+    words = []
+    for pair, after in zip(pairs, found, strict=True):
+        for row, column in np.argwhere(after != pair.after)[:1].tolist():
+            said, given = names[int(pair.after[row, column])], names[int(after[row, column])]
+            place = f"{pair.place}, row {row}, column {column}"
+            words.append(f"{place}: the file says {said}, the rule {given}")
+    return tuple(words)
 
 
 def _hint(learned: LearnedRule, examples: Examples, options: ExampleOptions) -> str:
@@ -256,7 +280,9 @@ def _keep(
         outcome = (
             f"right on all pairs, {counted(each.gates, 'gate')}" if each.right else "not right"
         )
-        on_message(f"way {number}: {outcome}; {each.epochs} epochs, {each.seconds:.1f} s")
+        further = number > len(problem.ways)  # `describe` named the others
+        words = f" ({each.words})" if further else ""
+        on_message(f"way {number}{words}: {outcome}; {each.epochs} epochs, {each.seconds:.1f} s")
     return replace(learned, path=run.path)
 
 

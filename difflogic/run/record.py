@@ -16,7 +16,7 @@ from typing import Any, Literal
 from difflogic.config import Config
 from difflogic.config.loading import MAX_BYTES, flat, parse_toml
 from difflogic.run import lock
-from difflogic.run.run_directory import ROOT, RunDirectory, entries, epoch_of
+from difflogic.run.run_directory import ROOT, RunDirectory, entries, epoch_of, suggestion
 from difflogic.run.story import ON_PAIRS, verdict
 from difflogic.run.summary import read_summary
 from difflogic.system.errors import DctError, RunDirectoryError
@@ -50,7 +50,8 @@ def list_runs(root: str | Path = ROOT, inside: bool = False) -> list[RunRecord]:
     ones are listed as such. Raises RunDirectoryError if `root` cannot be read.
     """
     if not os.path.lexists(root):
-        raise RunDirectoryError(f"{root}: no such directory: dct train NAME makes runs/")
+        hint = suggestion(Path(root)) or ": dct train NAME makes runs/"
+        raise RunDirectoryError(f"{root}: no such directory{hint}")
     named, found = RunDirectory(Path(root)), []
     for each in [named] if named.is_sweep else entries(root):
         for run in each.runs if each.is_sweep and (inside or named.is_sweep) else [each]:

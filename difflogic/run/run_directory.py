@@ -17,6 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatch
+from itertools import islice
 from operator import methodcaller
 from pathlib import Path
 from typing import Self
@@ -45,6 +46,8 @@ ATTEMPT = re.compile(r"\.attempt-[0-9]+")
 _RESULTS = files.OF_RUN[files.OF_RUN.index(files.METRICS) :]
 OF_SWEEP = (SWEEP, *TABLES)
 """All files of a sweep, without those of its runs, in the order in which they are first written."""
+MOST_SEARCHED = 100
+"""Directories of the working directory that are searched for runs."""
 
 _STAMP = "%Y%m%d-%H%M%S"
 """The local time at the beginning of a run's name."""
@@ -132,9 +135,7 @@ class RunDirectory:
         if is_there(path) and not path.is_dir():
             raise RunDirectoryError(f"{path}: is not a run directory, but a file")
         if not path.is_dir():
-            found = entries(root)
-            known = f': the newest of {root} is {found[-1].path}, or "{LAST}"' if found else ""
-            raise RunDirectoryError(f"{path}: no such run directory{known}")
+            raise RunDirectoryError(f"{path}: no such run directory{suggestion(path, root)}")
         if sweeps and run.is_sweep:
             return run
         if not run.is_run:
@@ -346,6 +347,24 @@ def entries(root: str | Path) -> list[RunDirectory]:
     return [RunDirectory(path) for _, path in sorted(found)]
 
 
+def suggestion(path: Path, root: str | Path = ROOT) -> str:
+    """Return what to say after "no such directory": a sweep's run of that name, or the newest run.
+
+    That is the newest under `root`, or else in the working directory and its directories.
+    """
+    inside = [run.path for run in RunDirectory(path.parent).runs if run.path.name == path.name]
+    if inside:
+        return f": did you mean {for_shell(inside[0])}?"
+    if found := entries(root):
+        return f': the newest of {root} is {found[-1].path}, or "{LAST}"'
+    with suppress(OSError, RunDirectoryError):
+        places = islice(filter(is_folder, Path().iterdir()), MOST_SEARCHED)
+        here = [run for place in (Path(), *places) for run in entries(place)]
+        if here:
+            return f": the newest run here is {max(here, key=lambda run: run.begun).path}"
+    return ""
+
+
 def newest(root: str | Path = ROOT) -> RunDirectory:
     """Return the newest run or sweep under `root`. Raises RunDirectoryError without one."""
     found = entries(root)
@@ -368,6 +387,8 @@ def saved_model(path: Path, root: str | Path = ROOT) -> Path:
     """
     run = newest(root) if str(path) == LAST and not path.exists() else RunDirectory(path)
     if not run.path.is_dir():
+        if not is_there(path) and (found := suggestion(path, root)).endswith("?"):
+            raise RunDirectoryError(f"{path}: no such run{found}")
         return path
     if not run.model.exists():
         raise run.refusal(

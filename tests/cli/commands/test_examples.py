@@ -30,7 +30,12 @@ def test_a_rule_is_learned_and_applied(dct, pairs):
     again = dct("apply", "learned", "more.json", "-o", "out.json")
     assert "exists already" in again.refusal
     Path("hostile.json").write_text(json.dumps([[["\x1b]0;title\x07", 0, 0]]]))
-    assert "\n  0 \\x1b]0;title\\x07 0\n" in dct("apply", "learned", "hostile.json").stdout
+    shown = dct("apply", "learned", "hostile.json").stdout
+    assert shown.count("\\x1b]0;title\\x07") == 2, "before and after"
+    Path("wrong.json").write_text(json.dumps([{"input": [[3, 0, 0]], "output": [[0, 3, 3]]}]))
+    wrong = dct("apply", "learned", "wrong.json")
+    assert wrong.exit_code == 1
+    assert "  3 0 0  →  0 3 0*  0 3 3\n" in wrong.stdout
     assert "meaning: 0: this" in dct("inspect", "learned").stdout
 
 

@@ -1,6 +1,7 @@
 """Rules learned from examples: the best one is kept, and applied to other grids."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -106,6 +107,8 @@ def test_a_wrong_pair_is_suspected(many, tmp_path):
     few = {"symbols": "by-name", "steps": 2} if many == 2 else {}
     found = train_examples(examples, ExampleOptions(**few, directory=tmp_path / "run"))
     assert (found.right, found.suspected, found.wrong) == (False, ("pair 5",), ("pair 5",))
+    (difference,) = found.differences
+    assert re.fullmatch(r"pair 5, row \d+, column \d+: the file says \d, the rule \d", difference)
     assert found.summary["scores"]["right_pairs"] == {"training": [12, 12], "held out": [3, 4]}
     assert "check pair 5" in found.hint
     assert any(each.words.startswith("without pair 5: ") for each in found.attempts)

@@ -16,7 +16,7 @@ from difflogic.run.run_directory import RunDirectory
 from difflogic.run.settings import differing, refuse_changes, with_free_settings
 from difflogic.system.errors import RunDirectoryError
 from tests.difflogic.experiment.kill import results
-from tests.difflogic.training.test_session import Messages, stop_after
+from tests.difflogic.experiment.test_session import Messages, stop_after
 from tests.difflogic.training.tiny import tiny
 
 STORED = load_config("checkerboard-small")
