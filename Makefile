@@ -68,12 +68,15 @@ test: $(VENV)/.installed-dev
 
 # Before a release: more seeds, sizes, mutants and moments of a kill than `make test` tries. Then the
 # property tests, whose examples `make test` fixes, with ten drawn seeds, or those of SEEDS="1 2 …".
+# Then guards are dropped, one at a time: 200 drawn ones, or those of MUTANTS="proof/ run/".
+MUTANTS := 200
 SEEDS = $(shell od -An -tu4 -N40 /dev/urandom)
 exhaustive: $(VENV)/.installed-dev
 	DCT_SEEDS=4 $(BIN)/python -m pytest -n auto --dist worksteal
 	@for seed in $(SEEDS); do echo "property tests with the seed $$seed"; \
 		$(BIN)/python -m pytest -q -n auto --dist worksteal -m "hypothesis and not exhaustive" \
 			--hypothesis-profile=drawn --hypothesis-seed=$$seed || exit 1; done
+	$(BIN)/python -m tests.mutations "$$(mktemp -d)" $(MUTANTS)
 
 # For the loop of development: what takes long, and what starts processes, is left to `make test`.
 quick: $(VENV)/.installed-dev
