@@ -46,7 +46,7 @@ class Entry:
 ONCE = {"--from", "--resume", "--dir"}
 """Options that name a run. Click would silently take the last of several."""
 
-COMMON = "Options"
+USUAL = "Options"
 """Heading of the options that belong to no panel."""
 
 
@@ -67,12 +67,12 @@ class Command(TyperCommand):
 
 def show_options(command: Any, ctx: Any, formatter: Any) -> None:
     """Write arguments, common options, and then each panel under its own heading."""
-    panels: dict[str, list[tuple[str, str]]] = {"Arguments": [], COMMON: []}
+    panels: dict[str, list[tuple[str, str]]] = {"Arguments": [], USUAL: []}
     for param in command.get_params(ctx):
         record = param.get_help_record(ctx)
         if record is not None:
             argument = param.param_type_name == "argument"
-            panel = "Arguments" if argument else getattr(param, "rich_help_panel", None) or COMMON
+            panel = "Arguments" if argument else getattr(param, "rich_help_panel", None) or USUAL
             # Drop the parentheses around a default in words, and the range: errors name it.
             text = re.sub(r"\[default: \(([^)]*)\).*\]$", r"[default: \1]", record[1])
             text = re.sub(r"(; |  \[)[^\[;]*<=?x[^\[;]*\]$", lambda m: "]" * (m[1] == "; "), text)
@@ -200,7 +200,7 @@ class Verify(LazyGroup):
     }
 
 
-class Runs(LazyGroup):
+class RunsGroup(LazyGroup):
     """`dct runs`: without the name of a command, it lists."""
 
     entries: ClassVar[dict[str, Entry]] = {
@@ -238,7 +238,7 @@ def _group(cls: type[LazyGroup], help_text: str, **options: Any) -> typer.Typer:
 
 verify = _group(Verify, "Check training against plain NumPy, and prove properties of circuits.")
 runs = _group(
-    Runs,
+    RunsGroup,
     "List saved runs, the newest last, with the settings that differ; or work with single ones.",
     no_args_is_help=False,
     subcommand_metavar="[DIR] | COMMAND [ARGS]...",

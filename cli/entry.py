@@ -16,7 +16,7 @@ OBJECTS = 50_000
 Imports create a hundred thousand objects: collecting after every 700 takes a tenth of the start-up.
 """
 
-ADDRESSES = 2**28
+LEAST_ADDRESS_BYTES = 2**28
 """Smallest limit on the address space (ulimit -v), in bytes: NumPy did not load with 210 MB."""
 
 
@@ -28,7 +28,7 @@ def _require_addresses() -> None:
         limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     except (ImportError, AttributeError):  # Windows, systems without such a limit
         return
-    if limit != resource.RLIM_INFINITY and limit < ADDRESSES:
+    if limit != resource.RLIM_INFINITY and limit < LEAST_ADDRESS_BYTES:
         print(
             f"error: the limit on a process's address space, {limit / 1e6:.0f} MB, is too low: "
             "raise it with ulimit -v unlimited",

@@ -31,7 +31,7 @@ OUT_OF_MEMORY = (
     "out of memory: use fewer workers, a smaller batch, or a smaller grid, or raise the limit with "
     "ulimit -v"
 )
-ROOM = 2**25
+MAPPABLE_BYTES = 2**25
 """Bytes that can always be mapped unless memory is the problem."""
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -143,7 +143,7 @@ def memory_is_left() -> bool:
     try:
         import mmap
 
-        mmap.mmap(-1, ROOM).close()
+        mmap.mmap(-1, MAPPABLE_BYTES).close()
     except (OSError, MemoryError, ImportError):
         return False
     return True

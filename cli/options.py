@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from difflogic.library.declaration import (
     AUTO,
-    THREADS,
+    THREAD_RANGE,
     AllowCode,
     NewDirectory,
     Operand,
@@ -18,7 +18,7 @@ from difflogic.library.declaration import (
     Recipe,
     Seed,
     Set,
-    Workers,
+    WorkersOption,
     named,
 )
 from difflogic.system.errors import ConfigError
@@ -33,8 +33,8 @@ SHIPPED_SMALL = "checkerboard-small"
 def worker_counts(text: str) -> int | Literal["auto"] | tuple[int, ...]:
     """Parse a number of workers, "auto", or a list of numbers. Raises ConfigError."""
     if "," not in text:
-        return cast(int | Literal["auto"], THREADS.read_or("auto", text))
-    found = tuple(THREADS.read(int, part.strip()) for part in text.split(","))
+        return cast(int | Literal["auto"], THREAD_RANGE.read_or("auto", text))
+    found = tuple(THREAD_RANGE.read(int, part.strip()) for part in text.split(","))
     if len(set(found)) < len(found):
         raise ConfigError(f'"{text}" lists a number twice')
     return found
@@ -53,7 +53,7 @@ Small = Annotated[bool, Opt("Use the small experiment, with fewer gates")]
 _SOURCE = Operand(
     'Run directory ("last" for the newest), model file, or circuit in JSON', "RUN|MODEL|CIRCUIT"
 )
-Source = Annotated[Path, _SOURCE]
+SourceOperand = Annotated[Path, _SOURCE]
 Sources = Annotated[Sequence[Path], _SOURCE]
 Output = Annotated[Path | None, Opt("Save the circuit as JSON", "FILE", names="--output -o")]
 AsJson = Annotated[bool, Opt("Print the result as JSON", names="--json")]
@@ -69,9 +69,9 @@ WorkerCounts = Annotated[
 ]
 
 # Options that set a key of the configuration.
-Key = Annotated[int | str | None, Opt(parse=_key, metavar="N")]
-Epochs = Annotated[Key, Opt("Number of epochs (optimizer steps)")]
-Device = Annotated[
+KeyOption = Annotated[int | str | None, Opt(parse=_key, metavar="N")]
+Epochs = Annotated[KeyOption, Opt("Number of epochs (optimizer steps)")]
+DeviceOption = Annotated[
     str | None, Opt("Device to train on: cpu, or gpu (needs the gpu extra)", "DEVICE", shown="cpu")
 ]
 
@@ -82,7 +82,7 @@ class Shared:
 
     directory: NewDirectory = None
     seed: Seed | None = None
-    workers: Workers | None = None
+    workers: WorkersOption | None = None
     quiet: Quiet = False
     as_json: AsJson = False
 
@@ -106,7 +106,7 @@ class RunOptions:
         ),
     ] = None
     epochs: Epochs = None
-    device: Device = None
+    device: DeviceOption = None
     watch: Annotated[bool, Opt("Show the run in a local browser; prints a link")] = False
     timings: Annotated[bool, Opt("Show the seconds of each phase at the end")] = False
     allow_code: AllowCode = False

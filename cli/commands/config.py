@@ -10,7 +10,7 @@ from cli.options import AsJson, Configured
 from cli.terminal import output
 from difflogic.library.declaration import AllowCode, Recipe
 
-COLUMNS = ["channels", "steps", "gates_with_logits", "gates_per_cell", "attempt_epochs", "batch"]
+SHOWN = ["channels", "steps", "gates_with_logits", "gates_per_cell", "attempt_epochs", "batch"]
 """Columns of an experiment after its name, task and grid."""
 
 
@@ -74,5 +74,5 @@ def _row(each: dict[str, Any]) -> list[Any]:
         each["task_title"] + (f", fire rate {rate:g}" if rate < 1 else ""),
         ", ".join(parts) or "–",
         f"{each['height']}×{each['width']}",
-        *(each[key] for key in COLUMNS),
+        *(each[key] for key in SHOWN),
     ]

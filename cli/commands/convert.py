@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from cli.failures import note
-from cli.options import Source
+from cli.options import SourceOperand
 from cli.progress import show_progress
 from cli.terminal import output
 from difflogic.library.declaration import Advanced, Force, Operand, Opt, TimeLimit, Unsimplified
@@ -29,7 +29,7 @@ def _list_formats(wanted: bool) -> None:
 
 
 def export(
-    source: Source,
+    source: SourceOperand,
     file: Annotated[
         Path | None, Opt("File to write", "FILE", names="--output -o", shown="stdout")
     ] = None,

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from cli.failures import FAILURE
-from cli.options import AsJson, Source
+from cli.options import AsJson, SourceOperand
 from cli.progress import announce_hard, show_progress
 from cli.terminal import output, proofs, report
 from difflogic.library.declaration import AllowCode, Opt, Seed, Starts
@@ -17,7 +17,7 @@ from difflogic.run.story import percent
 
 
 def evaluate(
-    source: Source,
+    source: SourceOperand,
     tests: Annotated[
         Sequence[str],
         Opt(

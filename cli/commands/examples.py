@@ -11,7 +11,7 @@ import typer
 
 from cli.failures import FAILURE, in_one_line, note
 from cli.interrupt import Interrupted, Interruption
-from cli.options import AsJson, Shared, Source
+from cli.options import AsJson, Shared, SourceOperand
 from cli.terminal import output
 from difflogic.library.declaration import Force, Operand, Opt
 from difflogic.library.groups import ExampleOptions
@@ -21,7 +21,7 @@ from difflogic.system.files import for_shell
 if TYPE_CHECKING:
     from difflogic.library.applying import Applied
 
-Grids = Annotated[
+GridsFile = Annotated[
     Path | None, Opt("Save the grids: .json, .csv or .npz", "FILE", names="--output -o")
 ]
 
@@ -80,9 +80,9 @@ def train_examples(
 
 
 def apply(
-    source: Source,
+    source: SourceOperand,
     inputs: Annotated[Path, Operand("Grids: JSON, JSON lines, CSV or NPZ", "INPUT")],
-    to: Grids = None,
+    to: GridsFile = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:

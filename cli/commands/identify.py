@@ -14,7 +14,7 @@ from cli.interrupt import Interrupted, Interruption
 from cli.options import AsJson, Output
 from cli.progress import show_progress
 from cli.terminal import output
-from difflogic.library.declaration import Effort, Force, Operand, Opt, Seconds
+from difflogic.library.declaration import EffortOption, Force, Operand, Opt, Seconds
 from difflogic.library.groups import Assumptions
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def identify(
         ),
     ],
     assumed: Assumptions,
-    effort: Effort = "normal",
+    effort: EffortOption = "normal",
     time_limit: Annotated[Seconds | None, Opt("Time limit for the solver")] = None,
     to: Output = None,
     predict: Annotated[

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cli.failures import in_one_line
-from cli.options import AsJson, Source
+from cli.options import AsJson, SourceOperand
 from cli.progress import show_progress
 from cli.terminal import output
 from difflogic.library.declaration import Natural, Opt, Seconds, Unsimplified
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def inspect(
-    source: Source,
+    source: SourceOperand,
     unsimplified: Unsimplified = False,
     time_limit: Annotated[Seconds | None, Opt("Time limit for the symmetries", shown="10")] = None,
     limit: Annotated[

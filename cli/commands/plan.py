@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cli.failures import note
-from cli.options import AsJson, Configured, Device, WorkerCounts, with_flags
+from cli.options import AsJson, Configured, DeviceOption, WorkerCounts, with_flags
 from cli.terminal import output
 from difflogic.library.declaration import Opt, Recipe
 from difflogic.system.errors import ConfigError
@@ -31,7 +31,7 @@ def plan(
     ] = None,
     workers: WorkerCounts = None,
     recipe: Recipe = None,
-    device: Device = None,
+    device: DeviceOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Show how training is divided among workers and laid out in memory.

@@ -20,8 +20,8 @@ from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted, show_bytes
 
 RunOrSweep = Annotated[Path, Operand('Run directory ("last" for the newest), or sweep', "RUN")]
-Runs = Annotated[Sequence[Path], Operand(metavar="RUN…")]
-LONGEST = 40
+RunPaths = Annotated[Sequence[Path], Operand(metavar="RUN…")]
+WIDEST = 40
 """Characters of a value in a table."""
 UNCOMPARED = ("path", "begun", "age")
 ALWAYS_COMPARED = ("verdict", "gates", "epochs", "seconds")
@@ -87,7 +87,7 @@ def _cell(key: str, value: Any) -> str | None:
             return f"{len(rows)}×{len(rows[0])} {hashlib.sha256(value.encode()).hexdigest()[:4]}"
         case _:
             text = in_one_line(value if isinstance(value, str) else json.dumps(value))
-            return text if len(text) <= LONGEST or key == "path" else text[: LONGEST - 1] + "…"
+            return text if len(text) <= WIDEST or key == "path" else text[: WIDEST - 1] + "…"
 
 
 def show(run: RunOrSweep, as_json: AsJson = False) -> None:
@@ -125,7 +125,8 @@ def show(run: RunOrSweep, as_json: AsJson = False) -> None:
 
 
 def compare(
-    sources: Annotated[Runs, Opt('Two runs or more; "last" is the newest')], as_json: AsJson = False
+    sources: Annotated[RunPaths, Opt('Two runs or more; "last" is the newest')],
+    as_json: AsJson = False,
 ) -> None:
     """Compare runs: the settings in which they differ, and their results, side by side."""
     from difflogic.library import records
@@ -147,7 +148,7 @@ def compare(
 
 
 def remove(
-    sources: Annotated[Runs, Opt('Runs or sweeps; "last" is the newest')],
+    sources: Annotated[RunPaths, Opt('Runs or sweeps; "last" is the newest')],
     yes: Annotated[bool, Opt("Do not ask", names="--yes -y")] = False,
 ) -> None:
     """Remove runs and sweeps: the files that dct wrote, and then their directories.

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 import typer
 
 from cli.failures import FAILURE, note
-from cli.options import AsJson, Output, Source
+from cli.options import AsJson, Output, SourceOperand
 from cli.progress import show_progress
 from cli.terminal import output, proofs
-from difflogic.library.declaration import Effort, Force, TimeLimit
+from difflogic.library.declaration import EffortOption, Force, TimeLimit
 
 if TYPE_CHECKING:
     from difflogic.library.simplifying import Simplified
 
 
 def simplify(
-    source: Source,
-    effort: Effort = "normal",
+    source: SourceOperand,
+    effort: EffortOption = "normal",
     time_limit: TimeLimit = None,
     to: Output = None,
     force: Force = False,

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.failures import note
-from cli.options import AsJson, Source
+from cli.options import AsJson, SourceOperand
 from cli.progress import show_progress
 from cli.terminal import output
 from difflogic.library.conditions import Conditions
-from difflogic.library.declaration import Engine, Force, Opt, Workers
+from difflogic.library.declaration import EngineOption, Force, Opt, WorkersOption
 from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 def simulate(
-    source: Source,
+    source: SourceOperand,
     conditions: Conditions,
-    engine: Engine = "auto",
-    workers: Workers = "auto",
+    engine: EngineOption = "auto",
+    workers: WorkersOption = "auto",
     picture: Annotated[Path | None, Opt("Draw the last state", "FILE.png")] = None,
     save: Annotated[Path | None, Opt("Save all channels of the last state", "FILE.npz")] = None,
     force: Force = False,

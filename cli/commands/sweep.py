@@ -13,7 +13,7 @@ import typer
 
 from cli.failures import FAILURE, in_one_line, note
 from cli.interrupt import Interruption
-from cli.options import AsJson, ConfigArgument, Device, Epochs, Quiet, with_flags
+from cli.options import AsJson, ConfigArgument, DeviceOption, Epochs, Quiet, with_flags
 from cli.progress import warm_up
 from cli.terminal import output
 from cli.terminal.screen import QUIET_SECONDS, Bar, Display, Screen, can_animate
@@ -38,7 +38,7 @@ def sweep(
     *,
     options: SweepOptions,
     epochs: Epochs = None,
-    device: Device = None,
+    device: DeviceOption = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from cli.failures import FAILURE, note
-from cli.options import AsJson, Source
+from cli.options import AsJson, SourceOperand
 from cli.progress import show_progress
 from cli.terminal import output
 from difflogic.library.conditions import Conditions
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def synth(
-    source: Source, conditions: Conditions, options: ChipOptions, as_json: AsJson = False
+    source: SourceOperand, conditions: Conditions, options: ChipOptions, as_json: AsJson = False
 ) -> None:
     """Synthesise, place and route a grid of cells on an FPGA, and report its size and clock.
 

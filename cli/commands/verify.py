@@ -13,7 +13,7 @@ import typer
 from cli import ranks as processes
 from cli.failures import FAILURE, note
 from cli.interrupt import Interruption
-from cli.options import AsJson, ConfiguredByOption, Source
+from cli.options import AsJson, ConfiguredByOption, SourceOperand
 from cli.progress import show_progress, warm_up
 from cli.terminal import output, proofs, report
 from cli.terminal.screen import Counter
@@ -113,7 +113,7 @@ def _title(finding: Deviation) -> str:
 
 
 def circuit(
-    source: Source,
+    source: SourceOperand,
     against: Annotated[
         Path | None,
         Opt(
@@ -159,7 +159,7 @@ def circuit(
 
 
 def convergence(
-    source: Source,
+    source: SourceOperand,
     claims: Claims,
     task: Annotated[
         str | None,

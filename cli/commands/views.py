@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from cli.failures import note
-from cli.options import Source, Sources
+from cli.options import SourceOperand, Sources
 from cli.progress import announce_hard, show_progress
 from difflogic.library.conditions import Conditions
 from difflogic.library.declaration import AllowCode, Force, Operand, Opt, Port, TimeLimit
@@ -42,7 +42,7 @@ def plot(
 
 
 def render(
-    source: Source,
+    source: SourceOperand,
     file: Annotated[
         Path, Opt("Animation (.gif, .apng, .webp) or strip (.png)", "FILE", names="--output -o")
     ],

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Palette = Sequence[tuple[int, int, int]]
 
-LINES = 10
+PICTURE_LINES = 10
 LINE_SECONDS = 10.0
 """Without a terminal: lines per run, and the most seconds between two of them."""
 
@@ -42,7 +42,7 @@ MOST_SHOWN = 100
 """Longest side of a picture that is shown as text, in cells."""
 
 COLOR_CHANNELS = (2, 3)
-COLORS = ("grey11", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
+TERMINAL_COLORS = ("grey11", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
 """Colours of a cell by its bits: the first channel is red, the second green, the third blue."""
 
 
@@ -230,7 +230,7 @@ class Lines(Display):
 
     def update(self) -> None:
         progress = self._progress
-        part, stage = LINES * progress.epoch // progress.epochs, progress.stage
+        part, stage = PICTURE_LINES * progress.epoch // progress.epochs, progress.stage
         with self._lock:
             is_new = part > self._shown[0] or stage != self._shown[1]
             if is_new or time.perf_counter() - self._time >= LINE_SECONDS:
@@ -418,7 +418,7 @@ def draw_cells(bits: Bits, colored: bool, palette: Palette = ()) -> list[Text]:
     rows = [[int(number) for number in row] for row in numbers]
     if len(rows) % 2:
         rows.append([0] * len(rows[0]))
-    colors = [f"rgb({r},{g},{b})" for r, g, b in palette] if named else COLORS
+    colors = [f"rgb({r},{g},{b})" for r, g, b in palette] if named else TERMINAL_COLORS
     drawn = []
     for upper, lower in zip(rows[::2], rows[1::2], strict=True):
         pairs = zip(upper, lower, strict=True)

@@ -50,7 +50,7 @@ def show_convergence(findings: Sequence[Finding], gates: int) -> None:
     typer.echo(output.page("convergence", findings=findings, gates=gates), nl=False)
 
 
-SIDES = (4, 8, 16, 32, 64, 128)
+SHOWN_SIDES = (4, 8, 16, 32, 64, 128)
 """Sides of the square grids whose steps are shown."""
 
 
@@ -65,7 +65,7 @@ def show_every_size(found: EverySize, assumed: str) -> None:
 
 def _steps(found: EverySize) -> dict[int, int]:
     """Return the step that a proof for every size gives for squares, by side."""
-    return {} if found.proof is None else {n: found.proof.from_step(n, n) for n in SIDES}
+    return {} if found.proof is None else {n: found.proof.from_step(n, n) for n in SHOWN_SIDES}
 
 
 def _size(found: Finding) -> str:

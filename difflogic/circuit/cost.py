@@ -6,10 +6,10 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import show_bytes
 
-MOST_SIDE = 256
+MOST_PROOF_SIDE = 256
 """Most rows and columns of a grid to prove something about: proofs keep the sets of all steps."""
 
-MOST_BYTES = 2**31
+MOST_STEP_BYTES = 2**31
 """Most memory for one step of a proof, and for its steps together. A step then takes seconds."""
 
 
@@ -21,10 +21,10 @@ def step_bytes(circuit: Circuit, cells: int) -> int:
 def require_provable(circuit: Circuit, height: int, width: int) -> None:
     """Raise ConfigError if a proof about a grid of this size would take too much."""
     what = f"{height}×{width} cells"
-    if not all(1 <= side <= MOST_SIDE for side in (height, width)):
-        raise ConfigError(f"{what}: sides must be from 1 to {MOST_SIDE}: give a size that is")
-    if (needed := step_bytes(circuit, height * width)) > MOST_BYTES:
+    if not all(1 <= side <= MOST_PROOF_SIDE for side in (height, width)):
+        raise ConfigError(f"{what}: sides must be from 1 to {MOST_PROOF_SIDE}: give a size that is")
+    if (needed := step_bytes(circuit, height * width)) > MOST_STEP_BYTES:
         raise ConfigError(
             f"{what} and {circuit.gates} gates: each step of a proof needs {show_bytes(needed)}, "
-            f"more than {show_bytes(MOST_BYTES)}: give a smaller size, or simplify the circuit"
+            f"more than {show_bytes(MOST_STEP_BYTES)}: give a smaller size, or simplify the circuit"
         )

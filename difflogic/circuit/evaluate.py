@@ -100,11 +100,11 @@ class Logic(ABC, Generic[Value]):
 
     def gate(self, kind: int, x: Value, y: Value) -> Value:
         """Return one of the 16 ops of two values. An ignored value may be anything."""
-        value: Value = OPS[kind](self, x, y)
+        value: Value = OP_FUNCTIONS[kind](self, x, y)
         return value
 
 
-OPS: tuple[Callable[[Any, Any, Any], Any], ...] = (
+OP_FUNCTIONS: tuple[Callable[[Any, Any, Any], Any], ...] = (
     lambda v, x, y: v.constant(0),
     lambda v, x, y: v.and_(x, y),
     lambda v, x, y: v.and_(x, v.not_(y)),

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.gates import PASS_THROUGH
-
-Ints = npt.NDArray[np.integer]
+from difflogic.system.array_types import Ints
 
 
 class Layer(NamedTuple):

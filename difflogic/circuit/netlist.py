@@ -24,9 +24,8 @@ from difflogic.circuit.wiring import (
     spread_directions,
     wired_to_see,
 )
+from difflogic.system.array_types import Ints
 from difflogic.system.errors import ConfigError
-
-Ints = npt.NDArray[np.integer]
 
 
 class FixedGates(Protocol):

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.circuit import Circuit
-from difflogic.circuit.evaluate import OPS, Logic, evaluate
+from difflogic.circuit.evaluate import OP_FUNCTIONS, Logic, evaluate
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.system.deadline import NEVER, Deadline
@@ -70,9 +70,9 @@ class Literals(Logic[int]):
     def gate(self, kind: int, x: int, y: int) -> int:
         flips = _FLIPS.get(kind)
         if flips is None:
-            literal: int = OPS[kind](self, x, y)
+            literal: int = OP_FUNCTIONS[kind](self, x, y)
             return literal
-        # Faster than OPS, which calls a method per inverter: searches build a million graphs.
+        # Faster than OP_FUNCTIONS, which call a method per inverter: searches build many graphs.
         flip_x, flip_y, flip = flips
         return self.and_(x ^ flip_x, y ^ flip_y) ^ flip
 

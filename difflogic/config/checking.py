@@ -22,9 +22,9 @@ def config_from_dict(data: Mapping[str, Any], source: str) -> Config:
 def check(
     data: Mapping[str, Any],
     source: str,
-    origins: Mapping[problems.Place, str],
+    origins: Mapping[problems.At, str],
     found: Iterable[tuple[str, str]],
-    known: Collection[problems.Place] = (),
+    known: Collection[problems.At] = (),
 ) -> Config:
     """Validate, or raise one ConfigError with the problems already `found` and all others.
 
@@ -51,7 +51,7 @@ def check(
     return config
 
 
-def _origin(problem: problems.Problem, source: str, origins: Mapping[problems.Place, str]) -> str:
+def _origin(problem: problems.Problem, source: str, origins: Mapping[problems.At, str]) -> str:
     """Return where a value came from: its override, or the file."""
     if origins.get(problem.place):
         return origins[problem.place]

@@ -10,7 +10,7 @@ from difflogic.tasks import CustomSection, custom, draw_batch, make_task
 from difflogic.tasks.checked import LARGE
 from difflogic.tasks.code import contradiction
 
-SAMPLES = 64
+COMPARED_SAMPLES = 64
 """Samples of a class of one's own that are compared with each other."""
 
 
@@ -18,7 +18,7 @@ def without_effect(config: Config) -> list[str]:
     """Return a warning for contradictory samples, and each setting without effect: what to do."""
     finishing, found = config.finishing, []
     if isinstance(config.task, CustomSection) and custom.is_loaded(config.task):
-        clash = contradiction(*draw_batch(make_task(config), 0, 0, SAMPLES))
+        clash = contradiction(*draw_batch(make_task(config), 0, 0, COMPARED_SAMPLES))
         if clash is not None:
             found.append(
                 f"samples {clash[0]} and {clash[1]} of the task have equal starts and different "

@@ -94,7 +94,7 @@ def load_config(
     if recipe is not None:
         data = apply_recipe(recipe, data)
     given, found = _parse_overrides(data, overrides)
-    last = dict[problems.Place, _Given]()
+    last = dict[problems.At, _Given]()
     for item in given:
         earlier = last.setdefault(item.place, item)
         if item.option and earlier.option not in ("", item.option) and item.value != earlier.value:
@@ -236,7 +236,7 @@ def _load_code(data: dict[str, Any], directory: Path) -> None:
 class _Given(NamedTuple):
     """A valid override."""
 
-    place: problems.Place
+    place: problems.At
     value: Any
     origin: str
     option: str
@@ -270,7 +270,7 @@ def _names_code(item: Any) -> bool:
     return name.strip() == ".".join(KIND) and is_custom(value.strip().strip("\"'"))
 
 
-def _parse_override(override: Override, is_custom: bool) -> tuple[problems.Place, Any]:
+def _parse_override(override: Override, is_custom: bool) -> tuple[problems.At, Any]:
     """Return the place and the value of an override. Raises ConfigError."""
     name, _, text = override.key.partition("=")
     name, text = name.strip(), text.strip()
@@ -284,7 +284,7 @@ def _parse_override(override: Override, is_custom: bool) -> tuple[problems.Place
     return place, _parse_text(text) if schema.is_text(*place[:2]) else _parse_value(text)
 
 
-def _check_place(place: problems.Place) -> None:
+def _check_place(place: problems.At) -> None:
     if len(place) == 1:
         if place[0] in schema.sections():
             example = schema.keys(place[0])[0]
@@ -321,7 +321,7 @@ def _parse_text(text: str) -> str:
     return value if isinstance(value, str) else text
 
 
-def _drop_keys_of_other_kinds(data: dict[str, Any], origins: Mapping[problems.Place, str]) -> None:
+def _drop_keys_of_other_kinds(data: dict[str, Any], origins: Mapping[problems.At, str]) -> None:
     """Drop the file's keys that the kind of task from an override does not have."""
     task = data.get(TASK)
     if isinstance(task, dict):
@@ -334,7 +334,7 @@ def _drop_keys_of_other_kinds(data: dict[str, Any], origins: Mapping[problems.Pl
         data[RUN] = {key: value for key, value in facts.items() if not key.startswith("task_")}
 
 
-def _apply(data: dict[str, Any], place: problems.Place, value: Any) -> None:
+def _apply(data: dict[str, Any], place: problems.At, value: Any) -> None:
     if len(place) == 1:
         data[place[0]] = value
         return

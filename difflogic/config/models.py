@@ -15,7 +15,7 @@ from difflogic.circuit.netlist import Architecture, wire
 from difflogic.circuit.wiring import TOPOLOGIES
 from difflogic.config.problem import Problem
 from difflogic.config.sections import (
-    FREE,
+    CHANGEABLE_KEYS,
     CheckpointConfig,
     FinishingConfig,
     ParallelConfig,
@@ -135,9 +135,9 @@ class Config(Section):
         return data
 
     def effective(self) -> dict[str, Any]:
-        """Return the tables without the keys in `FREE`, which change no result."""
+        """Return the tables without the keys in `CHANGEABLE_KEYS`, which change no result."""
         data = self.to_dict()
-        for section, keys in FREE.items():
+        for section, keys in CHANGEABLE_KEYS.items():
             data[section] = {key: value for key, value in data[section].items() if key not in keys}
             if not data[section]:
                 del data[section]

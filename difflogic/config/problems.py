@@ -16,12 +16,12 @@ from difflogic.tasks import CustomSection, TaskSection
 
 _NAMED_PLACE = re.compile(r"\[(\w+)\] (\w+)")
 
-Place = tuple[str, ...]
+At = tuple[str, ...]
 """A value's place: (key,) at the top level, (section,), or (section, key)."""
 
 
 class Problem(NamedTuple):
-    place: Place
+    place: At
     text: str
     is_disagreement: bool = False
     """Each value is valid alone, but not together with others."""
@@ -70,7 +70,7 @@ def _located(
     return location, None
 
 
-def unknown(place: Place, is_section: bool = False, known: Iterable[str] = ()) -> str:
+def unknown(place: At, is_section: bool = False, known: Iterable[str] = ()) -> str:
     """Return the message for a section or key that does not exist, with the nearest valid name.
 
     `known` are the keys to choose from, by default all of the section.
@@ -100,7 +100,7 @@ def combine(found: Sequence[tuple[str, str]]) -> ConfigError:
 
 
 def _describe(
-    kind: str, place: Place, index: int | None, value: Any, model: type[TaskSection] | None
+    kind: str, place: At, index: int | None, value: Any, model: type[TaskSection] | None
 ) -> str:
     section, key = place if len(place) == 2 else (TOP_LEVEL, place[0])
     is_section = len(place) == 1 and key in {*schema.sections(), RUN}

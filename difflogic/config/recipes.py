@@ -13,7 +13,7 @@ from typing import Any
 from difflogic.config import schema
 from difflogic.system.errors import ConfigError, did_you_mean
 
-KEPT = ("seed", "epochs", "batch", "learning_rate", "precision")
+KEYS_KEPT = ("seed", "epochs", "batch", "learning_rate", "precision")
 """Keys of [training] that belong to the experiment and are no levers."""
 
 PUBLISHED = ("epochs", "batch", "learning_rate")
@@ -38,7 +38,7 @@ def reference(data: dict[str, Any]) -> dict[str, Any]:
     Without published epochs, training takes the epochs of one attempt.
     """
     changed = {key: value for key, value in data.items() if key not in LEVER_SECTIONS}
-    levers = [("training", key) for key in schema.keys("training") if key not in KEPT]
+    levers = [("training", key) for key in schema.keys("training") if key not in KEYS_KEPT]
     for section, key in (*levers, *LEVER_KEYS, WOUNDS):
         if isinstance(changed.get(section), dict):
             changed[section] = {k: v for k, v in changed[section].items() if k != key}

@@ -19,7 +19,7 @@ from difflogic.system.quantities import BYTES
 from difflogic.tasks.section import Section, Size
 
 Auto = Literal["auto"]
-Count = Annotated[int, Field(ge=1, le=10**9)]
+WholeNumber = Annotated[int, Field(ge=1, le=10**9)]
 Epoch = Annotated[int, Field(ge=0, le=10**9)]
 LearningRate = Annotated[float, Field(gt=0, le=1000)]
 Decay = Annotated[float, Field(ge=0, le=0.999999)]
@@ -35,7 +35,7 @@ else:
     Form = Literal[*FORMS]
     FirstTopology = Literal[*FIRST_TOPOLOGIES]
 
-FREE = {
+CHANGEABLE_KEYS = {
     "parallel": (
         "workers",
         "strategy",
@@ -126,7 +126,7 @@ class TrainingConfig(Section):
     seed: Annotated[int, Field(ge=0, lt=2**63)] = Field(
         default=23, description="seed of all random choices: wiring, start states, cells that fire"
     )
-    epochs: Count = Field(description="training steps, one optimizer step each")
+    epochs: WholeNumber = Field(description="training steps, one optimizer step each")
     batch: Size = Field(description="samples per training step")
     learning_rate: LearningRate = Field(description="AdamW's step size, in logits per step")
     beta1: Decay = Field(
@@ -312,7 +312,7 @@ class PublishedConfig(Section):
     Only recipes use it: --recipe reference, and --recipe benchmark, which measures steps.
     """
 
-    epochs: Count | None = Field(default=None, description="training steps, as published")
+    epochs: WholeNumber | None = Field(default=None, description="training steps, as published")
     batch: Size | None = Field(
         default=None,
         description="samples per training step, as published; set only if another number works "
@@ -322,10 +322,10 @@ class PublishedConfig(Section):
         default=None,
         description="AdamW's step size, as published; set only if another one works better here",
     )
-    learned_by: Count | None = Field(
+    learned_by: WholeNumber | None = Field(
         default=None, description="first epoch with a hard loss of 0, with the one published seed"
     )
-    active_gates: Count | None = Field(
+    active_gates: WholeNumber | None = Field(
         default=None, description="gates of the published circuit whose op is neither A nor B"
     )
 

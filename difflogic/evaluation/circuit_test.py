@@ -33,7 +33,7 @@ SOUP_SIDE, SOUP_STEPS = 128, 300
 """As published: 128×128 cells for 300 steps."""
 
 
-class Draw(IntEnum):
+class Drawn(IntEnum):
     """Separates the tests' random streams. The numbers determine results: never change one."""
 
     GENERALISATION = 0
@@ -70,7 +70,7 @@ class Subject:
             return self.source.netlist, self.source.ops
         return netlist_of(self.source.circuit, self.task.channels)
 
-    def streams(self, draw: Draw) -> Streams:
+    def streams(self, draw: Drawn) -> Streams:
         """Return a test's random streams."""
         return Streams(self.seed, Purpose.EVALUATION_START, Purpose.EVALUATION_MASK, draw)
 
@@ -80,7 +80,7 @@ class Subject:
         return list(Count.of_scene(name, scene, wrong))
 
 
-Run = Callable[[Subject], dict[str, Any]]
+Measure = Callable[[Subject], dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class CircuitTest:
     """One line about what it measures."""
     require: Callable[[Task], object]
     """Raises InapplicableError, with the reason, if it does not apply to a task."""
-    run: Run
+    run: Measure
     """Returns JSON values, among them `notes`, and a list of Count in `counts` if it counts."""
 
     def refusal(self, task: Task) -> str | None:
@@ -115,10 +115,12 @@ TESTS: dict[str, CircuitTest] = {}
 """All tests by name, in the order of reports. Exactness always runs: every report needs it."""
 
 
-def circuit_test(about: str, require: Callable[[Task], object] = ignore) -> Callable[[Run], Run]:
+def circuit_test(
+    about: str, require: Callable[[Task], object] = ignore
+) -> Callable[[Measure], Measure]:
     """Add a function to TESTS under its name; `require` refuses tasks, by default none."""
 
-    def add(run: Run) -> Run:
+    def add(run: Measure) -> Measure:
         TESTS[run.__name__] = CircuitTest(run.__name__, about, require, run)
         return run
 
@@ -211,7 +213,7 @@ def run_soup(subject: Subject) -> tuple[Count, int | None]:
     torus = subject.task.on_grid(rows, SOUP_SIDE, boundary="periodic", steps=1)
     require_samples(torus)
     at = range(steps, max(SOUP_STEPS, steps) + 1, steps)
-    scene = scene_of(torus, subject.streams(Draw.SOUP), at)
+    scene = scene_of(torus, subject.streams(Drawn.SOUP), at)
     wrong = count_wrong(*subject.netlist, scene, 1)
     bad = np.flatnonzero(wrong[:, 0])
     count = Count.of_all_steps(f"random soup, total of {len(at)} steps", scene, wrong)

@@ -21,7 +21,7 @@ Draw = Callable[[int, int], tuple[Bits, npt.NDArray[Any]]]
 FIRST_FOUND = 2**62
 """The first number of starts found by certificates; drawn starts have smaller numbers."""
 
-AT_ONCE = 64
+STARTS_AT_ONCE = 64
 """Number of starts to draw at a time when counting bits."""
 
 
@@ -124,11 +124,11 @@ class Scene:
     def counted(self, starts: int) -> int:
         """Return the number of bits of the first `starts` starts that count at one step.
 
-        If all cells of the first AT_ONCE starts count, assumes the same of the others.
+        If all cells of the first STARTS_AT_ONCE starts count, assumes the same of the others.
         """
         total = self.cells * starts
-        for first in range(0, starts, AT_ONCE):
-            targets = self.draw(first, min(AT_ONCE, starts - first))[1]
+        for first in range(0, starts, STARTS_AT_ONCE):
+            targets = self.draw(first, min(STARTS_AT_ONCE, starts - first))[1]
             free = np.isnan(targets[:, 0])
             if not first and not free.any():
                 break

@@ -19,7 +19,7 @@ from difflogic.system.callbacks import ignore
 if TYPE_CHECKING:
     from difflogic.tasks.base import Task
 
-LONGEST = 8
+MOST_TIMES = 8
 """Multiple of a training run's steps, scaled to the grid's size, after which the rest is cut, but
 for the steps in which a front crosses the grid."""
 SLOWEST = 2
@@ -41,9 +41,9 @@ def settle(
 ) -> Settled:
     """Run starts (runs, channels of training, height, width) for as long as training did, and on.
 
-    Steps grow with the grid's longer side. The run ends at a fixed point, or after LONGEST times as
-    many steps and SLOWEST more for each cell of that side. All cells fire in each step. `watch`
-    gets each state, the start first.
+    Steps grow with the grid's longer side. The run ends at a fixed point, or after MOST_TIMES
+    times as many steps and SLOWEST more for each cell of that side. All cells fire in each step.
+    `watch` gets each state, the start first.
     """
     runs, _, height, width = starts.shape
     live = live_part(automaton)
@@ -53,7 +53,7 @@ def settle(
     share = max(1.0, max(height, width) / max(automaton.height, automaton.width))
     least = round(automaton.steps * share)
     rests = False
-    for _ in range(LONGEST * least + SLOWEST * max(height, width)):
+    for _ in range(MOST_TIMES * least + SLOWEST * max(height, width)):
         watch(board, state)
         before, state = state, network.step(board, state)
         rests = before == state

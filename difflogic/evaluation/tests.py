@@ -16,7 +16,7 @@ from difflogic.evaluation.circuit_test import (
     EXACTNESS,
     TESTS,
     CircuitTest,
-    Draw,
+    Drawn,
     Subject,
     circuit_test,
     require_any_grid,
@@ -56,7 +56,7 @@ LONG_STARTS = 8
 def generalisation(subject: Subject) -> dict[str, Any]:
     """Count wrong cells on the task's larger grid."""
     larger = subject.task.larger()
-    scene = scene_of(larger.task, subject.streams(Draw.GENERALISATION), larger.steps)
+    scene = scene_of(larger.task, subject.streams(Drawn.GENERALISATION), larger.steps)
     is_one = not larger.task.has_random_start and subject.config.automaton.fire_rate == 1
     counts = subject.count(larger.name, scene, 1 if is_one else subject.starts or LARGER_STARTS)
     return {"counts": counts, "notes": [] if larger.note is None else [larger.note]}
@@ -80,7 +80,7 @@ def _damaged(subject: Subject, name: str, heals: bool) -> dict[str, Any]:
     steps = SQUARE_TIMES * subject.config.automaton.steps
     until = steps // 2 if heals else steps
     damage, task = Damage(SQUARE, until), subject.task.on_grid(SQUARE_SIDE, SQUARE_SIDE)
-    scene = scene_of(task, subject.streams(Draw.DAMAGE), (steps,))
+    scene = scene_of(task, subject.streams(Drawn.DAMAGE), (steps,))
     ignored = None if heals else damage.middle(scene.grid)
     scene = replace(scene, damage=damage, ignored=ignored)
     counts = subject.count(name, scene, subject.starts or SQUARE_STARTS)
@@ -104,7 +104,7 @@ def asynchronous(subject: Subject) -> dict[str, Any]:
     counts = []
     for name, rate in (("as trained", trained), ("other mode", other)):
         at = [equal_steps(times * automaton.steps, trained, rate) for times in MODE_TIMES]
-        scene = scene_of(subject.task, subject.streams(Draw.ASYNCHRONOUS), at)
+        scene = scene_of(subject.task, subject.streams(Drawn.ASYNCHRONOUS), at)
         scene = replace(scene, fire_rate=rate)
         counts += subject.count(name, scene, subject.starts or MODE_STARTS)
     note = (
@@ -129,7 +129,7 @@ def robustness(subject: Subject) -> dict[str, Any]:
     The mean is over all starts, and all steps after step SETTLED.
     """
     trained = subject.config.automaton.fire_rate
-    task, streams = subject.task.on_grid(LONG_SIDE, LONG_SIDE), subject.streams(Draw.ROBUSTNESS)
+    task, streams = subject.task.on_grid(LONG_SIDE, LONG_SIDE), subject.streams(Drawn.ROBUSTNESS)
     scene = replace(
         scene_of(task, streams, range(SETTLED + 1, LONG_STEPS + 1)),
         fire_rate=FIRE_RATE if trained == 1 else trained,
@@ -172,7 +172,7 @@ def noise(subject: Subject) -> dict[str, Any]:
     for name, rate in (("synchronous", 1.0), ("asynchronous", min(FIRE_RATE, trained.fire_rate))):
         grown = equal_steps(SQUARE_TIMES * trained.steps, trained.fire_rate, rate)
         first = max(noises.SETTLING, grown) + 1
-        scene = scene_of(task, subject.streams(Draw.NOISE), range(first, first + noises.COUNTED))
+        scene = scene_of(task, subject.streams(Drawn.NOISE), range(first, first + noises.COUNTED))
         scene, points = replace(scene, fire_rate=rate), []
         for probability in noises.PROBABILITIES:
             count = noises.count_wrong(subject.automaton, scene, probability, starts)

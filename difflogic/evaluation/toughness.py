@@ -29,7 +29,7 @@ SIDE, SQUARE, FIRE_RATE = 64, 10, 0.6
 COUNTED = range(400, 701, 10)
 """Steps after which wrong cells are counted; the first ones from random cells do not count."""
 
-DRAWS = 4
+GRIDS_DAMAGED = 4
 """Grids that are damaged; with a single one, chance decides by 20 cells and more."""
 
 STRIDE = 11
@@ -65,7 +65,7 @@ class Toughness:
         scene = scene_of(self._task.on_grid(SIDE, SIDE), self._streams, COUNTED)
         damage = Damage(SQUARE, COUNTED[-1], anywhere=True)
         hurt = replace(scene, fire_rate=FIRE_RATE, damage=damage)
-        return Trial(self._netlist, hurt, tuple(range(DRAWS)))
+        return Trial(self._netlist, hurt, tuple(range(GRIDS_DAMAGED)))
 
     @cached_property
     def lessons(self) -> Trial:

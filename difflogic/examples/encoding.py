@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.grid import NEIGHBORS
-from difflogic.examples.pairs import Grid, Pair
+from difflogic.examples.pairs import Pair, SymbolGrid
 from difflogic.system.array_types import Bits
 
 MOVES = {
@@ -38,7 +38,7 @@ MOVES = {
 """Features that wires move on: of what they are a copy, and which channel they take over in each
 step: that of the feature after, before or itself, from this neighbour."""
 
-NAMES = ("inside", "filled", "this", "another", "single", "odd", "largest", *MOVES)
+FEATURE_NAMES = ("inside", "filled", "this", "another", "single", "odd", "largest", *MOVES)
 CLASH = 255
 """Stands in a decoded grid where a cell got two symbols."""
 
@@ -83,14 +83,14 @@ class Encoding:
         known = dict(enumerate(name.replace("=", "") for name in names))
         return [known.get(number, f"memory {number - len(names) + 1}") for number in channels]
 
-    def runs(self, grid: Grid) -> list[int]:
+    def runs(self, grid: SymbolGrid) -> list[int]:
         """Return the symbol of each run that a grid needs; one run of no matter what, if one."""
         if not self.per_symbol:
             return [self.background]
         kept = _singles(grid) if self.keeps_singles else []
         return [each for each in np.unique(grid).tolist() if each not in (self.background, *kept)]
 
-    def _plane(self, feature: str, grid: Grid, run: int) -> npt.NDArray[np.bool_]:
+    def _plane(self, feature: str, grid: SymbolGrid, run: int) -> npt.NDArray[np.bool_]:
         match MOVES[feature][0] if feature in MOVES else feature:
             case "":
                 return np.zeros(grid.shape, np.bool_)
@@ -112,7 +112,7 @@ class Encoding:
                 return np.asarray(kept)
         return np.asarray(grid == self.symbols.index(feature.removeprefix("=")))
 
-    def starts(self, grid: Grid, size: tuple[int, int], channels: int) -> Bits:
+    def starts(self, grid: SymbolGrid, size: tuple[int, int], channels: int) -> Bits:
         """Return a start for each run, (runs, channels, *size); the grid is in the upper left.
 
         The channels of the outputs start with what is true of the grid, other ones with 0.
@@ -133,7 +133,7 @@ class Encoding:
                 bits[:height, :width] = self._plane(feature, pair.after, run)
         return targets
 
-    def decode(self, grid: Grid, states: Bits) -> Grid:
+    def decode(self, grid: SymbolGrid, states: Bits) -> SymbolGrid:
         """Return the grid that the outputs of its runs, (runs, outputs, height, width), show.
 
         CLASH stands where a cell has two symbols.
@@ -166,7 +166,7 @@ class Encoding:
         return True
 
 
-def _block_sizes(grid: Grid) -> npt.NDArray[np.int64]:
+def _block_sizes(grid: SymbolGrid) -> npt.NDArray[np.int64]:
     """Return how many cells each cell's block has: connected cells of one symbol."""
     labels = np.arange(grid.size).reshape(grid.shape)
     while True:
@@ -180,7 +180,7 @@ def _block_sizes(grid: Grid) -> npt.NDArray[np.int64]:
             return np.bincount(labels.ravel())[labels]
 
 
-def _singles(grid: Grid) -> list[int]:
+def _singles(grid: SymbolGrid) -> list[int]:
     """Return the symbols that occur in one cell only."""
     found, times = np.unique(grid, return_counts=True)
     singles: list[int] = found[times == 1].tolist()
@@ -196,7 +196,7 @@ def _shift(pair: Pair, background: int) -> float:
 def encodings(pairs: Sequence[Pair], symbols: tuple[str, ...], background: int) -> list[Encoding]:
     """Return the encodings that fit some pairs, those that treat symbols alike first."""
 
-    def used(grids: Iterable[Grid]) -> tuple[str, ...]:
+    def used(grids: Iterable[SymbolGrid]) -> tuple[str, ...]:
         numbers = sorted({int(each) for grid in grids for each in np.unique(grid)} - {background})
         return tuple("=" + symbols[number] for number in numbers)
 
@@ -234,8 +234,8 @@ def stacked(
 
 
 def apply_rule(
-    encoding: Encoding, channels: int, grids: Sequence[Grid], run: Callable[[Bits], Bits]
-) -> list[Grid]:
+    encoding: Encoding, channels: int, grids: Sequence[SymbolGrid], run: Callable[[Bits], Bits]
+) -> list[SymbolGrid]:
     """Return what becomes of grids. Those of one size run together.
 
     `run` takes starts (runs, channels, height, width), and returns the last outputs (runs, outputs,
@@ -244,7 +244,7 @@ def apply_rule(
     by_size: dict[tuple[int, ...], list[int]] = {}
     for number, grid in enumerate(grids):
         by_size.setdefault(grid.shape, []).append(number)
-    found: dict[int, Grid] = {}
+    found: dict[int, SymbolGrid] = {}
     for (height, width), numbers in by_size.items():
         starts = [encoding.starts(grids[number], (height, width), channels) for number in numbers]
         ends = np.cumsum([len(each) for each in starts])

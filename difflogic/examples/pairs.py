@@ -17,7 +17,7 @@ MOST_CELLS = 2**18
 MOST_NAMED = 5
 """Pairs that a message names one by one."""
 
-Grid = npt.NDArray[np.uint8]
+SymbolGrid = npt.NDArray[np.uint8]
 """Numbers of symbols, shape (height, width)."""
 
 
@@ -25,8 +25,8 @@ Grid = npt.NDArray[np.uint8]
 class Pair:
     """An example: a grid, and what should become of it."""
 
-    before: Grid
-    after: Grid
+    before: SymbolGrid
+    after: SymbolGrid
     place: str = ""
     """Where it was read, for messages: "train pair 3"."""
 

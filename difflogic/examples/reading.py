@@ -13,20 +13,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from difflogic.examples.pairs import MOST_CELLS, MOST_SYMBOLS, Examples, Grid, Pair
+from difflogic.examples.pairs import MOST_CELLS, MOST_SYMBOLS, Examples, Pair, SymbolGrid
 from difflogic.system.archive import NpzReader
 from difflogic.system.errors import ConfigError, ModelFileError
 from difflogic.system.files import read_named
 from difflogic.system.quantities import counted
 from difflogic.system.subject import about
 
-MOST_BYTES = 2**26
-SUFFIXES = (".json", ".jsonl", ".csv", ".npz")
+MOST_EXAMPLE_BYTES = 2**26
+EXAMPLES = (".json", ".jsonl", ".csv", ".npz")
 
 _NO_NAME = re.compile(r"0\d+|[+-]?(\d+\.\d*|\.\d+|\d+[eE][+-]?\d+|(?i:nan|inf))|[+-]\d+")
 """Texts that are meant as numbers, but not from 0 to 15."""
 
-Cells = list[list[str]]
+NamedRows = list[list[str]]
 """The names of symbols, by row and column."""
 
 
@@ -34,8 +34,8 @@ class Raw(NamedTuple):
     """An example as it stands in a file; `after` is None if only an input is there."""
 
     place: str
-    before: Cells
-    after: Cells | None
+    before: NamedRows
+    after: NamedRows | None
     aside: bool = False
     """Whether the file keeps it aside, as a test."""
 
@@ -87,7 +87,7 @@ def raw_grids(grids: Sequence[Any]) -> list[Raw]:
     return [Raw(f"grid {n}", _cells(grid, f"grid {n}"), None) for n, grid in enumerate(found, 1)]
 
 
-def name_symbols(grids: Iterable[Cells]) -> tuple[str, ...]:
+def name_symbols(grids: Iterable[NamedRows]) -> tuple[str, ...]:
     """Return the names of symbols by their numbers: whole numbers from 0 to 15 keep their own.
 
     Other names are numbered as they first occur. Raises ConfigError for more than 16.
@@ -104,7 +104,7 @@ def name_symbols(grids: Iterable[Cells]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def numbered(cells: Cells, symbols: Sequence[str], told: Sequence[str] = ()) -> Grid:
+def numbered(cells: NamedRows, symbols: Sequence[str], told: Sequence[str] = ()) -> SymbolGrid:
     """Return a grid of symbols' numbers.
 
     Raises ConfigError for a symbol without one; it lists those `told`, by default all.
@@ -121,12 +121,12 @@ def numbered(cells: Cells, symbols: Sequence[str], told: Sequence[str] = ()) -> 
 def _read(path: Path, paired: bool) -> Iterator[Raw]:
     try:
         suffix = path.suffix.lower()
-        if suffix not in SUFFIXES:
-            raise ConfigError(f"is no file of examples: give {', '.join(SUFFIXES)}")
+        if suffix not in EXAMPLES:
+            raise ConfigError(f"is no file of examples: give {', '.join(EXAMPLES)}")
         if suffix == ".npz":
             found = _from_npz(path)
         else:
-            content = read_named(path, MOST_BYTES, "a file of examples").decode("utf-8-sig")
+            content = read_named(path, MOST_EXAMPLE_BYTES, "a file of examples").decode("utf-8-sig")
             found = {".json": _from_json, ".jsonl": _from_lines}.get(suffix, _from_csv)(
                 content, paired
             )
@@ -197,7 +197,7 @@ def _pair(value: Any, place: str) -> Raw:
     )
 
 
-def _cells(rows: Any, place: str) -> Cells:
+def _cells(rows: Any, place: str) -> NamedRows:
     """Check a grid: rows of equal length, of whole numbers from 0 to 15, or of texts."""
     if isinstance(rows, list) and rows and not any(isinstance(row, list) for row in rows):
         rows = [rows]  # a line
@@ -252,7 +252,7 @@ def _from_npz(path: Path) -> Iterator[Raw]:
 
     Where `mask` is not 0, a cell belongs to its grid; the rest is padding on the right and below.
     """
-    with NpzReader(path, MOST_BYTES, "examples") as reader:
+    with NpzReader(path, MOST_EXAMPLE_BYTES, "examples") as reader:
         names = [name for name in ("inputs", "outputs", "mask") if name in reader.names]
         arrays = {name: reader.numbers(name, 4 * MOST_CELLS) for name in names}
         before = arrays.get("inputs", np.zeros(0))

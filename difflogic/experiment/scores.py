@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from difflogic.config import Config
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
-from difflogic.run.measures import AROUND, TOTALS
+from difflogic.run.measures import APART, TOTALS
 from difflogic.run.metrics import History
 from difflogic.system import machine
 from difflogic.system.json_values import json_value
@@ -52,7 +52,7 @@ def summarize(config: Config, trainer: Trainer, history: History, resumed: int) 
         },
         "seconds": {
             "training": sum(phases.seconds.values()),
-            **{name: account[name] for name in (*AROUND, *TOTALS)},
+            **{name: account[name] for name in (*APART, *TOTALS)},
             "phases": dict(phases.seconds),
         },
         "versions": machine.versions(),

@@ -28,8 +28,8 @@ VERSION = 1
 
 NAME_LENGTH = 64
 
-Row = Annotated[int, Field(ge=0, lt=ROWS)]
-Size = Annotated[int, Field(ge=1, le=65536)]
+RowNumber = Annotated[int, Field(ge=0, lt=ROWS)]
+SideLength = Annotated[int, Field(ge=1, le=65536)]
 Label = Annotated[int, Field(ge=0, lt=2**31)]
 OpName: Any = Literal[tuple(op.name for op in Op)]
 
@@ -48,8 +48,8 @@ class Gate(_Section):
     """A gate: it writes the row after those of the inputs and of the gates before it."""
 
     op: OpName = Field(description="function of the inputs a and b")
-    a: Row = Field(description="row of the first input")
-    b: Row = Field(description="row of the second input; any lower row if op ignores it")
+    a: RowNumber = Field(description="row of the first input")
+    b: RowNumber = Field(description="row of the second input; any lower row if op ignores it")
 
 
 Symbol = Annotated[str, Field(min_length=1, max_length=41)]
@@ -92,8 +92,8 @@ class Head(_Section):
     boundary: Literal["zero", "periodic"] = Field(
         description="what lies beyond the grid's edge: cells of zeros, or the opposite edge"
     )
-    height: Size = Field(description="rows of the training grid, in cells")
-    width: Size = Field(description="columns of the training grid, in cells")
+    height: SideLength = Field(description="rows of the training grid, in cells")
+    width: SideLength = Field(description="columns of the training grid, in cells")
     steps: Annotated[int, Field(ge=1, le=10**6)] = Field(
         description="steps after which training expects the right state"
     )
@@ -112,7 +112,7 @@ class Head(_Section):
         description="numbers of the channels that the automaton is judged by",
         json_schema_extra={"uniqueItems": True},
     )
-    outputs: Annotated[list[Row], Field(min_length=1, max_length=MAX_CHANNELS)] = Field(
+    outputs: Annotated[list[RowNumber], Field(min_length=1, max_length=MAX_CHANNELS)] = Field(
         description="row of each channel's next state"
     )
     palette: Annotated[

@@ -75,7 +75,7 @@ def _shrink(decoded: dict[str, Any]) -> Any:
 
 def _golly(path: Path, assumed: Mapping[str, Any]) -> Automaton:
     try:
-        text = text_of(read_named(path, read_golly.MOST_BYTES, "a rule"))
+        text = text_of(read_named(path, read_golly.MOST_RULE_BYTES, "a rule"))
         name, circuit, palette = read_golly.read_golly(text)
     except ConfigError as error:
         raise CircuitError(str(error)) from None

@@ -32,7 +32,7 @@ from difflogic.circuit.grid import CENTER, NEIGHBORHOOD
 from difflogic.formats.strict_json import MAX_CHANNELS, MAX_GATES, ROWS
 from difflogic.system.errors import CircuitError, shown
 
-Layer = npt.NDArray[np.int64]
+GateRows = npt.NDArray[np.int64]
 """Shape (3, gates): op, wire_a and wire_b of each gate."""
 
 _GATE_KEYS = ("op", "wire_a", "wire_b")
@@ -86,13 +86,13 @@ def _circuit(data: dict[str, Any]) -> Circuit:
     return _flatten(channels, kernels, update)
 
 
-def _kernel(data: Any, place: str) -> list[Layer]:
+def _kernel(data: Any, place: str) -> list[GateRows]:
     kernel = _object(data, place)
     _require(kernel, "input_size", place, NEIGHBORHOOD, "the cells that it sees")
     return _layers(kernel, NEIGHBORHOOD, place)
 
 
-def _layers(part: dict[str, Any], inputs: int, place: str) -> list[Layer]:
+def _layers(part: dict[str, Any], inputs: int, place: str) -> list[GateRows]:
     """Return the layers of a kernel or of the update circuit, which has `inputs` inputs."""
     found = []
     for number, layer in enumerate(_list(part, "layers", place)):
@@ -121,12 +121,14 @@ def _gate(data: Any, place: str) -> tuple[int, int, int]:
     return op, a, b
 
 
-def _flatten(channels: int, kernels: Sequence[Sequence[Layer]], update: Sequence[Layer]) -> Circuit:
+def _flatten(
+    channels: int, kernels: Sequence[Sequence[GateRows]], update: Sequence[GateRows]
+) -> Circuit:
     """Return the circuit of one cell, with a copy of each kernel for each channel."""
-    parts: list[Layer] = []
+    parts: list[GateRows] = []
     next_row = NEIGHBORHOOD * channels
 
-    def add(layers: Sequence[Layer], rows: Layer) -> Layer:
+    def add(layers: Sequence[GateRows], rows: GateRows) -> GateRows:
         """Add a copy of `layers` for each column of their inputs `rows`, (inputs, copies).
 
         Returns the rows of the outputs, (gates of the last layer, copies).

@@ -16,7 +16,7 @@ from difflogic.circuit.evaluate import Text
 from difflogic.system import templates
 from difflogic.version import __version__
 
-LINE = 96
+COMMENT_COLUMNS = 96
 """Columns of a comment, without its comment sign."""
 
 
@@ -48,13 +48,13 @@ def identifier(automaton: Automaton) -> str:
 def head(automaton: Automaton, *usage: str) -> list[str]:
     """Return the lines of a comment that says what a file holds and how to use it."""
     text = templates.rendered(
-        templates.ROOT / "formats" / "head.jinja",
+        templates.PACKAGE / "formats" / "head.jinja",
         automaton=automaton,
         circuit=automaton.circuit,
         usage=usage,
         version=__version__,
     )
-    return [line for each in text.splitlines() for line in textwrap.wrap(each, LINE)]
+    return [line for each in text.splitlines() for line in textwrap.wrap(each, COMMENT_COLUMNS)]
 
 
 def leb128(value: int) -> bytes:
@@ -66,7 +66,7 @@ def leb128(value: int) -> bytes:
     return bytes([*found, value])
 
 
-def folded(items: Sequence[str], width: int = LINE) -> list[str]:
+def folded(items: Sequence[str], width: int = COMMENT_COLUMNS) -> list[str]:
     """Join items by blanks into lines of at most `width` columns, or of one longer item."""
     lines: list[str] = []
     for item in items:
@@ -84,7 +84,7 @@ def rendered(name: str, automaton: Automaton, *usage: str, **values: Any) -> str
     `listed` joins items by commas, in lines after the first indented by some columns.
     """
     return templates.rendered(
-        templates.ROOT / f"{name}.jinja",
+        templates.PACKAGE / f"{name}.jinja",
         {"folded": folded, "listed": _listed},
         automaton=automaton,
         circuit=automaton.circuit,

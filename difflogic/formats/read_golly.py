@@ -21,7 +21,7 @@ from difflogic.formats.strict_json import MAX_GATES
 from difflogic.formats.write_golly import MOST_NUMBERS, ORDER
 from difflogic.system.errors import CircuitError
 
-MOST_BYTES = 2**24
+MOST_RULE_BYTES = 2**24
 MOST_LINES = 2**16
 """Lines of a table, with those that its symmetries add."""
 RINGS = {
@@ -34,7 +34,7 @@ RINGS = {
 CROSS = ("N", "W", "E", "S", "C")
 """The order of cells in a tree of four neighbours, from the root."""
 
-Line = tuple[tuple[frozenset[int], ...], int]
+TableLine = tuple[tuple[frozenset[int], ...], int]
 """Which states match, of the centre and its neighbours, and the next state."""
 
 
@@ -131,7 +131,7 @@ class _Building:
             raise ValueError
         return found
 
-    def table(self, lines: Sequence[Line], neighbourhood: str) -> list[int]:
+    def table(self, lines: Sequence[TableLine], neighbourhood: str) -> list[int]:
         """Return the next state's bits by a table: the first line that matches counts."""
         after = list(self._cells["C"])
         for sets, state in reversed(lines):
@@ -149,7 +149,7 @@ class _Building:
         return self._matches[name, states]
 
 
-def _table(settings: dict[str, str], states: int, lines: Iterable[str]) -> Iterator[Line]:
+def _table(settings: dict[str, str], states: int, lines: Iterable[str]) -> Iterator[TableLine]:
     """Yield the lines of a table, with those that its symmetries add."""
     ring = RINGS.get(settings.get("neighborhood", ""))
     if ring is None:
@@ -178,7 +178,7 @@ def _table(settings: dict[str, str], states: int, lines: Iterable[str]) -> Itera
 
 def _bound(
     tokens: Sequence[str], variables: dict[str, tuple[int, ...]], states: int
-) -> Iterator[Line]:
+) -> Iterator[TableLine]:
     """Yield a line for each value of the variables that it has more than once.
 
     The first line that matches counts, so their order does: that of Golly, where the values of a

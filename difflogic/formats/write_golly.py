@@ -27,7 +27,7 @@ from difflogic.version import __version__
 
 ORDER = ("NW", "NE", "SW", "SE", "N", "W", "E", "S", "C")
 """The order of cells in a tree, from the root."""
-MOST_CHANNELS = 8
+MOST_GOLLY_CHANNELS = 8
 """Golly's states are at most 256."""
 MOST_STEPS, MOST_NUMBERS = 2**17, 2**20
 """Steps of making diagrams, and numbers in all nodes: a few seconds and megabytes."""
@@ -46,11 +46,11 @@ def write_golly(automaton: Automaton, file: str | None = None) -> str:
             "in the file name, such as Life.rule"
         )
     live = np.flatnonzero(live_channels(automaton.circuit, automaton.visible)).tolist()
-    if len(live) > MOST_CHANNELS:
+    if len(live) > MOST_GOLLY_CHANNELS:
         raise CircuitError(
             f"{len(live)} channels affect the visible ones, and Golly has states for "
-            f"{MOST_CHANNELS} at most: simplify the circuit, or export another format, such as c "
-            "or verilog"
+            f"{MOST_GOLLY_CHANNELS} at most: simplify the circuit, or export another format, as "
+            "c or verilog"
         )
     tree = _Tree(automaton.circuit, live)
     if tree.quiet:

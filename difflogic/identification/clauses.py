@@ -16,51 +16,51 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.identification.recording import Inquiry
-from difflogic.identification.rules import UNKNOWN, Table, within
+from difflogic.identification.rules import UNSEEN, RuleTable, within
 from difflogic.proof.satisfiability import Formula
 from difflogic.system.errors import StoppedError
 
-State = tuple[int, ...]
+StateBits = tuple[int, ...]
 """A cell's bits, lowest first: literals of the formula."""
 Key = tuple[int, int, int, int]
 """A cell: recording, step, row and column."""
 
-AT_ONCE = 1000
+ENTRIES_AT_ONCE = 1000
 """Entries to encode between two looks at the clock."""
 
 
 class Clauses:
     """A formula about a rule and the cells of a recording."""
 
-    def __init__(self, formula: Formula, inquiry: Inquiry, known: Table) -> None:
-        """`known` is the table by entry; UNKNOWN entries become variables."""
+    def __init__(self, formula: Formula, inquiry: Inquiry, known: RuleTable) -> None:
+        """`known` is the table by entry; UNSEEN entries become variables."""
         self.formula, self.space, self.boundary = formula, inquiry.space, inquiry.boundary
         self.plain_start, self.gap = inquiry.plain_start, inquiry.gap
         self._deadline = inquiry.deadline
         self._frames = inquiry.recording.frames
-        self.occurring: npt.NDArray[np.bool_] = known != UNKNOWN
+        self.occurring: npt.NDArray[np.bool_] = known != UNSEEN
         """Entries that some cell may depend on."""
-        self.rule: list[State] = []
+        self.rule: list[StateBits] = []
         for number, state in enumerate(known.tolist()):
-            if number % AT_ONCE == 0:
+            if number % ENTRIES_AT_ONCE == 0:
                 self._check_time()
-            self.rule.append(self.new_state() if state == UNKNOWN else self.constant(state))
-        self._cells: dict[Key, State] = {}
-        self._results: dict[tuple[State, ...], State] = {}
-        self._looks: dict[State, State] = {}
+            self.rule.append(self.new_state() if state == UNSEEN else self.constant(state))
+        self._cells: dict[Key, StateBits] = {}
+        self._results: dict[tuple[StateBits, ...], StateBits] = {}
+        self._looks: dict[StateBits, StateBits] = {}
         self._sorted: dict[tuple[int, ...], list[int]] = {}
 
     def _check_time(self) -> None:
         if self._deadline.passed:
             raise StoppedError("the time limit passed before a rule was found: raise --time-limit")
 
-    def constant(self, state: int) -> State:
+    def constant(self, state: int) -> StateBits:
         return tuple(self.formula.constant(state >> bit & 1) for bit in range(self.space.bits))
 
-    def new_state(self, look: int = UNKNOWN) -> State:
-        """Return a new variable state; it looks like `look`, unless that is UNKNOWN."""
+    def new_state(self, look: int = UNSEEN) -> StateBits:
+        """Return a new variable state; it looks like `look`, unless that is UNSEEN."""
         looks = self.space.looks_like or range(self.space.states)
-        allowed = [state for state, each in enumerate(looks) if look in (UNKNOWN, each)]
+        allowed = [state for state, each in enumerate(looks) if look in (UNSEEN, each)]
         bits = []
         for place in range(self.space.bits):
             values = {state >> place & 1 for state in allowed}
@@ -77,15 +77,15 @@ class Clauses:
         if true not in literals and not any(-literal in literals for literal in literals):
             self.formula.add(literals - {-true})
 
-    def equals(self, state: State, value: int) -> list[int]:
+    def equals(self, state: StateBits, value: int) -> list[int]:
         """Return literals that all hold if a state has this value."""
         return [bit if value >> place & 1 else -bit for place, bit in enumerate(state)]
 
-    def differs(self, state: State, value: int) -> list[int]:
+    def differs(self, state: StateBits, value: int) -> list[int]:
         """Return a clause: a state does not have this value."""
         return [-literal for literal in self.equals(state, value)]
 
-    def _value(self, state: State) -> int | None:
+    def _value(self, state: StateBits) -> int | None:
         """Return the value of a constant state, else None."""
         true = self.formula.true
         if any(abs(bit) != true for bit in state):
@@ -111,14 +111,14 @@ class Clauses:
 
     def _around(
         self, number: int, step: int, y: int, x: int
-    ) -> Generator[Key, None, tuple[State, ...]]:
+    ) -> Generator[Key, None, tuple[StateBits, ...]]:
         cells = []
         for offset in self.space.offsets:
             place = number, step, y + offset[0], x + offset[1]
-            seen = UNKNOWN
+            seen = UNSEEN
             if self.space.private and offset != (0, 0):
                 seen = self._seen(*place)
-            if seen != UNKNOWN:
+            if seen != UNSEEN:
                 cells.append(self.constant(seen))
                 continue
             state = yield from self._cell(*place)
@@ -128,11 +128,11 @@ class Clauses:
     def _seen(self, number: int, step: int, y: int, x: int) -> int:
         place = within(y, x, self._frames.shape[2:], self.boundary)
         if place is None:
-            return 0 if self.boundary == "zero" else UNKNOWN
+            return 0 if self.boundary == "zero" else UNSEEN
         frame, between = divmod(step, self.gap)
-        return UNKNOWN if between else int(self._frames[number, frame, *place])
+        return UNSEEN if between else int(self._frames[number, frame, *place])
 
-    def _look(self, state: State) -> State:
+    def _look(self, state: StateBits) -> StateBits:
         """Return the lowest state that looks like `state`."""
         if state not in self._looks:
             looks, value = self.space.looks_like, self._value(state)
@@ -146,7 +146,7 @@ class Clauses:
             self._looks[state] = found
         return self._looks[state]
 
-    def _cell(self, number: int, step: int, y: int, x: int) -> Generator[Key, None, State]:
+    def _cell(self, number: int, step: int, y: int, x: int) -> Generator[Key, None, StateBits]:
         """Return the state of a cell `step` steps after the start, once it is made."""
         place = within(y, x, self._frames.shape[2:], self.boundary)
         if place is None and self.boundary == "zero":
@@ -160,9 +160,9 @@ class Clauses:
         number, step, y, x = key
         seen = self._seen(*key)
         start = not step or within(y, x, self._frames.shape[2:], self.boundary) is None
-        if seen == UNKNOWN and not start:
+        if seen == UNSEEN and not start:
             found = self._next((yield from self._around(number, step - 1, y, x)))
-        elif start and self.plain_start and seen != UNKNOWN:
+        elif start and self.plain_start and seen != UNSEEN:
             found = self.constant(seen)
         else:
             found = self.new_state(seen)
@@ -170,7 +170,7 @@ class Clauses:
                 self.require((yield from self._around(number, step - 1, y, x)), found)
         self._cells[key] = found
 
-    def _next(self, cells: tuple[State, ...]) -> State:
+    def _next(self, cells: tuple[StateBits, ...]) -> StateBits:
         """Return the state that follows a neighbourhood."""
         known = [value for value in map(self._value, cells) if value is not None]
         if len(known) == len(cells):
@@ -182,7 +182,7 @@ class Clauses:
             self._link(cells, result)
         return self._results[key]
 
-    def require(self, cells: tuple[State, ...], state: State) -> None:
+    def require(self, cells: tuple[StateBits, ...], state: StateBits) -> None:
         """Require that `state` follows a neighbourhood."""
         if any(self._value(cell) is None for cell in cells):
             key = self._alike(cells)
@@ -194,18 +194,18 @@ class Clauses:
             if x != y:
                 self.formula.equate(x, y)
 
-    def _alike(self, cells: tuple[State, ...]) -> tuple[State, ...]:
+    def _alike(self, cells: tuple[StateBits, ...]) -> tuple[StateBits, ...]:
         """Return the same key for neighbourhoods that the rule cannot tell apart."""
         if self.space.symmetry != "outer-totalistic":
             return cells
         centre = self.space.centre
         return (cells[centre], *sorted(cells[:centre] + cells[centre + 1 :]))
 
-    def _entry(self, entry: int) -> State:
+    def _entry(self, entry: int) -> StateBits:
         self.occurring[entry] = True
         return self.rule[entry]
 
-    def _link(self, cells: tuple[State, ...], result: State) -> None:
+    def _link(self, cells: tuple[StateBits, ...], result: StateBits) -> None:
         """Require that `result` follows a neighbourhood with unseen cells."""
         counted = self.space.symmetry == "outer-totalistic"
         for entry, unless in self._by_count(cells) if counted else self._by_pattern(cells):
@@ -213,9 +213,9 @@ class Clauses:
                 self._require_clause([*unless, bit, -wanted])
                 self._require_clause([*unless, -bit, wanted])
 
-    def _by_pattern(self, cells: Sequence[State]) -> Iterator[tuple[int, list[int]]]:
+    def _by_pattern(self, cells: Sequence[StateBits]) -> Iterator[tuple[int, list[int]]]:
         """Yield every entry that the cells allow, with a clause: the entry is another one."""
-        places: dict[State, int] = {}
+        places: dict[StateBits, int] = {}
         fixed = 0
         for state, weight in zip(cells, self.space.weights[:, 1].tolist(), strict=True):
             value = self._value(state)
@@ -231,7 +231,7 @@ class Clauses:
             unless = [x for cell, value in zip(clauses, values, strict=True) for x in cell[value]]
             yield int(entry_of[pattern]), unless
 
-    def _by_count(self, cells: Sequence[State]) -> Iterator[tuple[int, list[int]]]:
+    def _by_count(self, cells: Sequence[StateBits]) -> Iterator[tuple[int, list[int]]]:
         """Yield the same as `_by_pattern`, by how many neighbours have each state."""
         centre = self.space.centre
         others = [state for place, state in enumerate(cells) if place != centre]
@@ -248,7 +248,7 @@ class Clauses:
             if true not in unless:
                 yield entry, [literal for literal in unless if literal != -true]
 
-    def _count(self, cells: Sequence[State], value: int) -> list[int]:
+    def _count(self, cells: Sequence[StateBits], value: int) -> list[int]:
         """Return literals: whether at least 0, 1, … of the cells have this state."""
         formula = self.formula
         literals = []
@@ -279,15 +279,15 @@ class Clauses:
             p //= 2
         return column
 
-    def read(self, held: set[int]) -> Table:
+    def read(self, held: set[int]) -> RuleTable:
         """Return the table of an assignment, given by its true literals."""
         return np.array([self.value(each, held) for each in self.rule])
 
     @staticmethod
-    def value(state: State, held: set[int]) -> int:
+    def value(state: StateBits, held: set[int]) -> int:
         return sum((bit in held) << place for place, bit in enumerate(state))
 
-    def literals(self, table: Table) -> list[int]:
+    def literals(self, table: RuleTable) -> list[int]:
         """Return literals that all hold if the rule has this table."""
         return [
             literal

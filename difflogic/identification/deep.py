@@ -14,12 +14,12 @@ import numpy as np
 from difflogic.identification.clauses import Clauses
 from difflogic.identification.families import Density, Odds, Seen, States, Voting, sure
 from difflogic.identification.recording import Inquiry, Recording
-from difflogic.identification.rules import UNKNOWN, Space
+from difflogic.identification.rules import UNSEEN, Space
 from difflogic.proof.satisfiability import Formula
 from difflogic.system.deadline import Deadline
 from difflogic.system.elementary import log_sum, logarithm
 
-MOST_TRIED = 2**13
+MOST_TABLES_TRIED = 2**13
 """Tables to try one by one."""
 MOST_FOUND = 12
 """Tables for the solver to find."""
@@ -27,7 +27,7 @@ MOST_PATTERNS, SOLVED_GAP = 32, 2
 """Neighbourhoods of a rule, and steps, that the solver is asked about: more take too long, and add
 little."""
 CONFLICTS = 2_000
-FIRST = 8
+COMPARED_FIRST = 8
 """Neighbourhoods that are compared before the others."""
 
 
@@ -36,7 +36,7 @@ class Deep(Voting):
 
     def __init__(self, space: Space, gap: int, seen: Seen, deadline: Deadline) -> None:
         self.states, self._space, self._gap = space.states, space, gap
-        every = space.states**space.entries <= MOST_TRIED
+        every = space.states**space.entries <= MOST_TABLES_TRIED
         self._tables = self._every(seen) if every else self._found(seen, deadline)
         numbers = sure(space.states, self._tables[:, None]).sum(axis=2)
         prior = Density(space.states).evidence(numbers)
@@ -48,7 +48,7 @@ class Deep(Voting):
     def _every(self, seen: Seen) -> States:
         entries, states = self._space.entries, self.states
         self._tables = np.arange(states**entries)[:, None] // states ** np.arange(entries) % states
-        for some in (slice(0, FIRST), slice(FIRST, None)):
+        for some in (slice(0, COMPARED_FIRST), slice(COMPARED_FIRST, None)):
             fits = self.values(seen.around[:, some]) == seen.after[some]
             self._tables = self._tables[fits.all(axis=1)]
         return self._tables
@@ -76,13 +76,13 @@ class Deep(Voting):
         (cells, n), after = seen.around.shape, seen.after
         if space.patterns > MOST_PATTERNS or self._gap > SOLVED_GAP:
             return np.empty((0, space.entries), np.int64)
-        frames = np.full((n, 2, 1, cells), UNKNOWN)
+        frames = np.full((n, 2, 1, cells), UNSEEN)
         frames[:, 0, 0], frames[:, 1, 0, cells // 2] = seen.around.T, after
         inquiry = Inquiry(Recording(frames, space.states), space, "unknown", self._gap)
         shares = np.bincount(after, minlength=space.states) / len(after)
         found = set()
         with Formula() as formula:
-            clauses = Clauses(formula, inquiry, np.full(space.entries, UNKNOWN))
+            clauses = Clauses(formula, inquiry, np.full(space.entries, UNSEEN))
             for number in range(n):
                 clauses.explain(number, 1, 0, cells // 2)
             for _ in range(MOST_FOUND):

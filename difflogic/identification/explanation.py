@@ -20,17 +20,18 @@ from difflogic.identification.flips import fewest_flips
 from difflogic.identification.recording import Inquiry, Recording
 from difflogic.identification.rules import (
     BOUNDARIES,
-    COUNTING,
+    COUNTED,
     NEIGHBOURHOODS,
-    UNKNOWN,
+    UNSEEN,
+    RuleTable,
     Space,
-    Table,
     hidden_spaces,
     spread_states,
 )
-from difflogic.identification.solver import Flags, Solved, solve
+from difflogic.identification.solver import Solved, solve
 from difflogic.identification.votes import contradiction, count
 from difflogic.simplification import EFFORTS, simplify
+from difflogic.system.array_types import Flags
 from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import CircuitError, ConfigError, StoppedError
@@ -48,7 +49,7 @@ MOST_RENAMED = 3
 """Most states whose names are tried in every order: five more tables to fill."""
 QUICK_INPUTS = 16
 """Most inputs of a circuit that is built in no time."""
-TRIED = 1000
+FRAMES_TRIED = 1000
 """Random frames to try, to find one that tells two rules apart."""
 
 
@@ -68,7 +69,7 @@ class Explanation(Solved):
     """So many cells were recorded wrongly by any rule with the same clear entries."""
     agreement: npt.NDArray[np.float64] | None = None
     """In a recording with noise, by entry: the share of its occurrences that agree; 0 if unseen."""
-    likely: Table | None = None
+    likely: RuleTable | None = None
     """The likeliest state by entry, to fill those that were never seen."""
     by_odds: bool = False
     """Whether odds chose among kinds of rules: what is proved holds for this kind."""
@@ -77,7 +78,7 @@ class Explanation(Solved):
 
     @property
     def never_seen(self) -> Flags:
-        unseen: Flags = self.table == UNKNOWN
+        unseen: Flags = self.table == UNSEEN
         return unseen
 
     @property
@@ -147,12 +148,12 @@ class Explanation(Solved):
         return table_circuit.build(self.space, self._filled)
 
     @cached_property
-    def complete(self) -> Table:
+    def complete(self) -> RuleTable:
         """The next state by pattern, shape (patterns,), with the free entries filled."""
         return table_circuit.filled(self.space, self._filled, self.built)
 
     @property
-    def _filled(self) -> Table:
+    def _filled(self) -> RuleTable:
         """The table with the likeliest states where nothing was seen, if they are known."""
         return (
             self.table
@@ -179,7 +180,7 @@ class Explanation(Solved):
             where = np.argsort(order)  # the new number of each state
             patterns = np.take_along_axis(space.weights, where[cells], axis=1).sum(axis=0)
             values = np.empty_like(table)
-            values[space.entry_of[patterns]] = np.where(table == UNKNOWN, UNKNOWN, where[table])
+            values[space.entry_of[patterns]] = np.where(table == UNSEEN, UNSEEN, where[table])
             if (name := replace(self, table=values, likely=None).name) not in (None, self.name):
                 return f"{name} with --states {quote(','.join(names[state] for state in order))}"
         return None
@@ -246,11 +247,11 @@ class Explanation(Solved):
         if self.second is None or self.space.looks_like:
             return None
         rng = np.random.default_rng(0)
-        first, free = self.space.spread(self.table), self.second == UNKNOWN
+        first, free = self.space.spread(self.table), self.second == UNSEEN
         second = self.space.spread(np.where(free, self.table, self.second))
         _, _, height, width = self.recording.frames.shape
         boundary = "periodic" if self.boundary == "unknown" else self.boundary
-        for _ in range(TRIED):
+        for _ in range(FRAMES_TRIED):
             density = rng.random()
             frame = np.where(
                 rng.random((height, width)) < density,
@@ -264,15 +265,15 @@ class Explanation(Solved):
 
 
 def run(
-    space: Space, patterns: Table, frame: npt.NDArray[np.int64], boundary: str, steps: int
+    space: Space, patterns: RuleTable, frame: npt.NDArray[np.int64], boundary: str, steps: int
 ) -> npt.NDArray[np.int64]:
     """Return frames (…, height, width) after `steps` steps of a rule by pattern.
 
-    A cell that depends on an UNKNOWN one is UNKNOWN.
+    A cell that depends on an UNSEEN one is UNSEEN.
     """
     for _ in range(steps):
         found = spread_states(frame, space, boundary)
-        frame = np.where(found == UNKNOWN, UNKNOWN, patterns[found])
+        frame = np.where(found == UNSEEN, UNSEEN, patterns[found])
     return frame
 
 
@@ -288,7 +289,7 @@ def identify(inquiry: Inquiry) -> Explanation:
         return _with_hidden(inquiry)
     if inquiry.noise:
         return _with_noise(inquiry)
-    known = np.full(space.entries, UNKNOWN)
+    known = np.full(space.entries, UNSEEN)
     if inquiry.gap == 1:
         votes = count(recording, space, inquiry.boundary, inquiry.deadline)
         if len(votes.contradicted):
@@ -297,7 +298,7 @@ def identify(inquiry: Inquiry) -> Explanation:
         known = votes.table
         if recording.complete and inquiry.boundary != "unknown":
             none = np.zeros(space.entries, np.bool_)
-            read = Solved(known, known != UNKNOWN, none, None)
+            read = Solved(known, known != UNSEEN, none, None)
             return _identified(inquiry, "table", read)
     solved = solve(inquiry, known, _guess(inquiry, known) if likely is None else likely)
     if solved is None:
@@ -339,7 +340,7 @@ def _with_hidden(inquiry: Inquiry) -> Explanation:
     for space in hidden_spaces(inquiry.space, hidden):
         attempt = replace(inquiry, space=space, update=update)
         try:
-            solved = solve(attempt, np.full(space.entries, UNKNOWN))
+            solved = solve(attempt, np.full(space.entries, UNSEEN))
         except StoppedError as error:
             raise StoppedError(f"{error}; {refuted} kinds of hidden states are refuted") from None
         if solved is not None:
@@ -372,13 +373,13 @@ def _check(inquiry: Inquiry) -> None:
         )
 
 
-def _guess(inquiry: Inquiry, known: Table) -> Table | None:
+def _guess(inquiry: Inquiry, known: RuleTable) -> RuleTable | None:
     """Return an outer-totalistic rule that explains the recording, by the inquiry's entries.
 
     The solver tries it first; no answer depends on it.
     """
     space = inquiry.space
-    if space.symmetry in COUNTING or space.entries == (known != UNKNOWN).sum():
+    if space.symmetry in COUNTED or space.entries == (known != UNSEEN).sum():
         return None
     coarse = Space(space.neighbourhood, "outer-totalistic", space.states)
     merged = table_circuit.merge(coarse, space.spread(known))
@@ -405,7 +406,7 @@ def _first_unexplained(inquiry: Inquiry) -> tuple[int, int]:
 
     def fails(frames: npt.NDArray[np.int64]) -> bool:
         part = replace(inquiry, recording=Recording(frames, inquiry.recording.states))
-        known = np.full(inquiry.space.entries, UNKNOWN)
+        known = np.full(inquiry.space.entries, UNSEEN)
         return solve(part, known, decide=False) is None
 
     every = inquiry.recording.frames
@@ -413,7 +414,7 @@ def _first_unexplained(inquiry: Inquiry) -> tuple[int, int]:
 
     def cut(frame: int) -> npt.NDArray[np.int64]:
         frames = every[: number + 1].copy()
-        frames[number, frame:] = UNKNOWN
+        frames[number, frame:] = UNSEEN
         return frames
 
     return number, 1 + bisect_left(range(2, every.shape[1] + 1), True, key=lambda n: fails(cut(n)))

@@ -17,14 +17,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.identification.clauses import Clauses, State
+from difflogic.identification.clauses import Clauses, StateBits
 from difflogic.identification.recording import Inquiry
-from difflogic.identification.rules import UNKNOWN, Space, Table, shifted, within
+from difflogic.identification.rules import UNSEEN, RuleTable, Space, shifted, within
 from difflogic.identification.votes import Votes, count, transitions
 from difflogic.proof.satisfiability import Formula
+from difflogic.system.array_types import Flags
 from difflogic.system.errors import ConfigError, StoppedError
 
-Flags = npt.NDArray[np.bool_]
 """Of cells, shape (recordings, frames, height, width); of transitions, by the cells they write,
 without the first frame."""
 
@@ -42,7 +42,7 @@ MOST_PROVED = 3000
 class Flips:
     """A rule, and the cells that were recorded wrongly if it is right."""
 
-    table: Table
+    table: RuleTable
     flipped: npt.NDArray[np.int64]
     """Recording, frame, row and column of each, shape (n, 4)."""
     least: int
@@ -57,7 +57,7 @@ def fewest_flips(inquiry: Inquiry, votes: Votes) -> Flips:
     """
     recording, space, boundary = inquiry.recording, inquiry.space, inquiry.boundary
     *_, second, first = np.sort(votes.counts, axis=1).T
-    table = np.where(first - second >= SURE_VOTES, votes.table, UNKNOWN)
+    table = np.where(first - second >= SURE_VOTES, votes.table, UNSEEN)
     entries, following = transitions(recording, space, boundary)
     cells = _around(table[entries] != following, space, boundary)
     found, least = None, 0
@@ -101,7 +101,7 @@ def _touched(cells: Flags, space: Space, boundary: str) -> Flags:
     return touched
 
 
-def _fewest_of(inquiry: Inquiry, table: Table, cells: Flags, touched: Flags) -> Flips:
+def _fewest_of(inquiry: Inquiry, table: RuleTable, cells: Flags, touched: Flags) -> Flips:
     """Flip as few as possible of these cells; without a table if no flips of them suffice."""
     recording, space, boundary = inquiry.recording, inquiry.space, inquiry.boundary
     with Formula() as formula:
@@ -118,7 +118,7 @@ def _fewest_of(inquiry: Inquiry, table: Table, cells: Flags, touched: Flags) -> 
         for cell, state in noisy.states.items():
             frames[cell] = Clauses.value(state, held)
         seen = count(replace(recording, frames=frames), space, boundary).counts.any(axis=1)
-        found = np.where(seen, noisy.clauses.read(held), UNKNOWN)
+        found = np.where(seen, noisy.clauses.read(held), UNSEEN)
     return Flips(found, np.argwhere(frames != recording.frames), least)
 
 
@@ -128,7 +128,7 @@ class _Noisy:
     def __init__(self, clauses: Clauses, inquiry: Inquiry, cells: Flags) -> None:
         self.clauses, self._inquiry = clauses, inquiry
         self._frames, formula = inquiry.recording.frames, clauses.formula
-        self.states: dict[tuple[int, ...], State] = {}
+        self.states: dict[tuple[int, ...], StateBits] = {}
         self.cost = 0
         """So many cells are wrong at least."""
         self._assumed: dict[int, tuple[list[int], int]] = {}
@@ -143,7 +143,7 @@ class _Noisy:
                 formula.add([-same, literal])
             self._assumed[same] = [-same], 0
 
-    def _state(self, number: int, frame: int, y: int, x: int) -> State:
+    def _state(self, number: int, frame: int, y: int, x: int) -> StateBits:
         inside = within(y, x, self._frames.shape[2:], self._inquiry.boundary)
         if inside is None:
             return self.clauses.constant(0)

@@ -11,8 +11,8 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-Values = npt.NDArray[np.int64]
-RING = ("N", "NE", "E", "SE", "S", "SW", "W", "NW")
+StateArray = npt.NDArray[np.int64]
+CIRCLE = ("N", "NE", "E", "SE", "S", "SW", "W", "NW")
 LETTERS = (
     {"": ""},
     {"c": "1", "e": "0"},
@@ -27,13 +27,13 @@ LETTERS = (
         "z": "1256",
     },
 )
-"""For up to four neighbours, the letters, each with places in RING. For n > 4 neighbours a letter
+"""For up to four neighbours, the letters, each with places in CIRCLE. For n > 4 neighbours a letter
 says where the 8 - n others lie."""
 
 
 @cache
 def _classes() -> dict[tuple[bool, ...], tuple[int, str]]:
-    """Return the number and letter of each set of neighbours, given as flags by place in RING."""
+    """Return the number and letter of each set of neighbours, given as flags by place in CIRCLE."""
     found = {}
     for count, letters in enumerate(LETTERS):
         for letter, places in letters.items():
@@ -47,11 +47,13 @@ def _classes() -> dict[tuple[bool, ...], tuple[int, str]]:
     return found
 
 
-def name(ring: npt.NDArray[np.bool_], centre: npt.NDArray[np.bool_], after: Values) -> str | None:
+def name(
+    ring: npt.NDArray[np.bool_], centre: npt.NDArray[np.bool_], after: StateArray
+) -> str | None:
     """Return the name of the rule with these next states; None if it is not isotropic.
 
-    `ring` has the neighbours by place in RING, shape (8, patterns); `centre` and `after`, the next
-    state, have the shape (patterns,).
+    `ring` has the neighbours by place in CIRCLE, shape (8, patterns); `centre` and the next state,
+    `after`, have the shape (patterns,).
     """
     seen: dict[tuple[bool, int, str], int] = {}
     for around, alive, state in zip(ring.T.tolist(), centre.tolist(), after.tolist(), strict=True):

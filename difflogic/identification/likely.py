@@ -16,13 +16,13 @@ import numpy as np
 
 from difflogic.identification.deep import Deep
 from difflogic.identification.families import Density, Edges, Fitted, Odds, Seen, States, families
-from difflogic.identification.rules import COARSER, UNKNOWN, Offsets, Space, shifted
+from difflogic.identification.rules import COARSER, UNSEEN, Offsets, Space, shifted
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.elementary import exponential, log_sum, logarithm
 from difflogic.system.errors import ConfigError, StoppedError
 
 Before = tuple[States, States]
-"""A frame before and the one after it, shape (height, width) each; UNKNOWN for unseen cells."""
+"""A frame before and the one after it, shape (height, width) each; UNSEEN for unseen cells."""
 
 GAPS = {1: 0.9, 2: 0.06, 3: 0.025, 4: 0.015}
 """The prior of each number of steps from one frame to the next."""
@@ -36,13 +36,13 @@ LEAST = 1e-4
 """Hypotheses that are less likely than this, compared with the first, are dropped."""
 COMPLETIONS = 256
 """Ways to fill unknown cells of a neighbourhood; if there are more, as many random ones."""
-MOST_CELLS = 2**20
+MOST_WEIGHED_CELLS = 2**20
 """Cells to look at, all those of the last pair included: more would change no odds that matter."""
 MOST_EDGES = 200
 """Cells without a whole neighbourhood from which to learn."""
 SOLVING = 2.0
 """Seconds for hidden steps."""
-DEEP = ("none", "outer-sum", "outer-totalistic", "totalistic")
+DEEP_FAMILIES = ("none", "outer-sum", "outer-totalistic", "totalistic")
 """Families that are tried with hidden steps."""
 
 
@@ -81,7 +81,7 @@ class Likely:
     def predict(self, frame: States, boundary: str = "auto") -> Odds:
         """Return the probability of each state in the next frame, shape (states, height, width).
 
-        Cells of the frame may be UNKNOWN.
+        Cells of the frame may be UNSEEN.
         """
         found: Odds = np.zeros((self.states, frame.size))
         for each in self.hypotheses:
@@ -116,13 +116,13 @@ def reach(space: Space, gap: int) -> Offsets:
 
 
 def neighbourhoods(frame: States, offsets: Offsets, boundary: str) -> States:
-    """Return the cells around each cell, UNKNOWN beyond an unknown edge, shape (cells, n)."""
+    """Return the cells around each cell, UNSEEN beyond an unknown edge, shape (cells, n)."""
     return np.stack([shifted(frame, each, boundary).reshape(-1) for each in offsets])
 
 
 def _ways(around: States, states: int) -> States:
-    """Return a neighbourhood, shape (cells,), with its UNKNOWN cells filled in all ways."""
-    free = np.flatnonzero(around == UNKNOWN)
+    """Return a neighbourhood, shape (cells,), with its UNSEEN cells filled in all ways."""
+    free = np.flatnonzero(around == UNSEEN)
     if states ** len(free) <= COMPLETIONS:
         ways = np.arange(states ** len(free)) // states ** np.arange(len(free))[:, None] % states
     else:
@@ -133,9 +133,9 @@ def _ways(around: States, states: int) -> States:
 
 
 def _averaged(fitted: Fitted, around: States, states: int) -> Odds:
-    """Return odds after neighbourhoods of which some cells are UNKNOWN: mean over all ways."""
+    """Return odds after neighbourhoods of which some cells are UNSEEN: mean over all ways."""
     found: Odds = np.zeros((states, around.shape[1]))
-    whole = (around != UNKNOWN).all(axis=0)
+    whole = (around != UNSEEN).all(axis=0)
     found[:, whole] = fitted.odds(around[:, whole])
     for column in np.flatnonzero(~whole).tolist():
         found[:, column] = fitted.odds(_ways(around[:, column], states)).mean(axis=1)
@@ -156,7 +156,7 @@ def weigh(
     """
     solving, states = Deadline.after(SOLVING), spaces[0].states
     sizes = np.cumsum([before.size for before, _ in pairs])
-    pairs = pairs[: 1 + int(np.searchsorted(sizes, MOST_CELLS))]
+    pairs = pairs[: 1 + int(np.searchsorted(sizes, MOST_WEIGHED_CELLS))]
     sides = ("unknown", "periodic") if boundary == "auto" else (boundary,)
     found = []
     for space, gap, edge in product(spaces, gaps, sides):
@@ -173,7 +173,7 @@ def weigh(
                     "the time limit passed before all kinds of rules were weighed: raise "
                     "--time-limit, or choose one"
                 )
-            if gap > 1 and family.name not in DEEP:
+            if gap > 1 and family.name not in DEEP_FAMILIES:
                 continue
             if family.space.symmetry not in (space.symmetry, *COARSER[space.symmetry]):
                 continue
@@ -209,8 +209,8 @@ def _observed(
         [neighbourhoods(before, offsets, boundary) for before, _ in pairs], axis=1
     )
     after = np.concatenate([each.reshape(-1) for _, each in pairs])
-    known = after != UNKNOWN
-    whole = known & (around != UNKNOWN).all(axis=0)
+    known = after != UNSEEN
+    whole = known & (around != UNSEEN).all(axis=0)
     both = np.vstack([around[:, whole], after[whole]])
     if states ** len(both) < 2**62:
         places = states ** np.arange(len(both))[::-1]

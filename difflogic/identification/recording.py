@@ -14,11 +14,10 @@ import numpy.typing as npt
 
 from difflogic.circuit.colors import Color
 from difflogic.examples.pairs import MOST_SYMBOLS
-from difflogic.examples.reading import SUFFIXES, numbered, read_examples, read_inputs
-from difflogic.identification.rules import MOST_STATES, UNKNOWN, Space, Table
+from difflogic.examples.reading import EXAMPLES, numbered, read_examples, read_inputs
+from difflogic.identification.rules import MOST_STATES, UNSEEN, RuleTable, Space
 from difflogic.identification.universe import placed
-from difflogic.pictures.patterns import SUFFIXES as PATTERNS
-from difflogic.pictures.patterns import PatternFile, parse_pattern
+from difflogic.pictures.patterns import PATTERNS, PatternFile, parse_pattern
 from difflogic.pictures.pixels import color_name, color_number, opaque_colors, read_frames, unpacked
 from difflogic.system.archive import NpzReader, is_archive
 from difflogic.system.callbacks import ignore
@@ -28,12 +27,12 @@ from difflogic.system.files import read_named
 from difflogic.system.quantities import counted, format_ranges
 from difflogic.system.subject import about
 
-MOST_CELLS = 2**25
+MOST_FILM_CELLS = 2**25
 """In all frames together."""
-MOST_BYTES = 2**26
+MOST_FILM_BYTES = 2**26
 MOST_PAIRS = 10_000
 
-Frames = npt.NDArray[np.int64]
+FrameArray = npt.NDArray[np.int64]
 Values = npt.NDArray[Any]
 """Frames before the check, of any shape and type of number."""
 
@@ -45,13 +44,13 @@ Update = Callable[[int, int | None, str], object]
 class Recording:
     """Frames of one automaton, from one or several starts."""
 
-    frames: Frames
-    """States, or UNKNOWN for unseen cells, shape (recordings, frames, height, width)."""
+    frames: FrameArray
+    """States, or UNSEEN for unseen cells, shape (recordings, frames, height, width)."""
     states: int
     source: str = "the recording"
     sizes: tuple[tuple[int, int], ...] = ()
-    """Of pairs: rows and columns of each; the rest of its frames is UNKNOWN."""
-    query: Frames | None = None
+    """Of pairs: rows and columns of each; the rest of its frames is UNSEEN."""
+    query: FrameArray | None = None
     """A frame whose next one is asked for, shape (height, width)."""
     names: tuple[str, ...] = ()
     """What stands for each state in the file, such as "white"; empty if its number does."""
@@ -76,7 +75,7 @@ class Recording:
             )
         return self
 
-    def frame(self, number: int | Literal["last"]) -> Frames:
+    def frame(self, number: int | Literal["last"]) -> FrameArray:
         """Return the states of a frame, (height, width), without unseen cells, or ConfigError."""
         film = self.frames[0]
         if len(self.frames) > 1 or self.sizes:
@@ -84,15 +83,15 @@ class Recording:
         index = len(film) - 1 if number == "last" else number
         if index >= len(film):
             raise ConfigError(f"{self.source}: has the frames 0 to {len(film) - 1}, not {index}")
-        if (film[index] == UNKNOWN).any():
+        if (film[index] == UNSEEN).any():
             raise ConfigError(
                 f"{self.source}: frame {index} has unseen cells (-1 is one): choose another"
             )
-        cells: Frames = film[index]
+        cells: FrameArray = film[index]
         return cells
 
     @property
-    def pairs(self) -> list[tuple[Frames, Frames]]:
+    def pairs(self) -> list[tuple[FrameArray, FrameArray]]:
         """Each frame, and the one after it."""
         height, width = self.frames.shape[2:]
         return [
@@ -118,7 +117,7 @@ class Recording:
         inside = self.frames.size
         if self.sizes:
             inside = 2 * sum(rows * columns for rows, columns in self.sizes)
-        unseen = inside - int((self.frames != UNKNOWN).sum())
+        unseen = inside - int((self.frames != UNSEEN).sum())
         share = f"{unseen} of {inside} cells unseen ({unseen / inside:.0%})"
         states = ", ".join(names) or f"{self.states} states"
         parts = (*self.notes, states, share if unseen else "nothing unseen")
@@ -127,7 +126,7 @@ class Recording:
     @property
     def complete(self) -> bool:
         """Whether every cell was seen."""
-        return bool((self.frames != UNKNOWN).all())
+        return bool((self.frames != UNSEEN).all())
 
 
 @dataclass(frozen=True)
@@ -146,7 +145,7 @@ class Inquiry:
     """Cells may have up to this many more states than are seen."""
     plain_start: bool = False
     """Whether no cell is in a hidden state in the first frame."""
-    likely: Table | None = None
+    likely: RuleTable | None = None
     """The likeliest state by entry: the rule has it where the recording allows."""
     by_odds: bool = False
     """Whether odds chose among kinds of rules, and other kinds may explain the recording."""
@@ -199,8 +198,8 @@ def from_array(
     and the cell.
     """
     array = np.asarray(np.ma.filled(np.ma.asarray(data).astype(float), np.nan))
-    if array.size > MOST_CELLS:
-        raise ConfigError(f"{source}: {array.size} cells are more than {MOST_CELLS}: cut it")
+    if array.size > MOST_FILM_CELLS:
+        raise ConfigError(f"{source}: {array.size} cells are more than {MOST_FILM_CELLS}: cut it")
     if mask is not None:
         hidden = np.asarray(mask)
         try:
@@ -234,8 +233,8 @@ def from_array(
         )
     with about(source):
         values = _values(array, how)
-    unseen = np.isnan(array) | ((array == UNKNOWN) & (UNKNOWN not in values))
-    frames = np.where(unseen, UNKNOWN, len(values))
+    unseen = np.isnan(array) | ((array == UNSEEN) & (UNSEEN not in values))
+    frames = np.where(unseen, UNSEEN, len(values))
     for state, value in enumerate(values):
         frames[array == value] = state
     other = np.argwhere(frames == len(values))
@@ -285,7 +284,7 @@ def from_examples(path: Path, states: int | None = None) -> Recording:
     query = numbered(asked[0].before, names).astype(np.int64) if asked else None
     sizes = tuple(pair.before.shape for pair in examples.train)
     height, width = np.array(sizes).max(axis=0)
-    frames = np.full((len(sizes), 2, height, width), UNKNOWN)
+    frames = np.full((len(sizes), 2, height, width), UNSEEN)
     for film, pair in zip(frames, examples.train, strict=True):
         rows, columns = pair.before.shape
         film[:, :rows, :columns] = pair.before, pair.after
@@ -325,7 +324,7 @@ def read(paths: Sequence[Path], how: Reading = PLAINLY) -> Recording:
         film = np.where(np.isnan(data), np.nan, data >= how.threshold)
         found = from_array(film, mask, replace(how, states=how.count or 2), source)
         return replace(found, notes=(*found.notes, f"1 is a value of {how.threshold:g} or more"))
-    contents = [read_named(path, MOST_BYTES, "a recording") for path in paths]
+    contents = [read_named(path, MOST_FILM_BYTES, "a recording") for path in paths]
     patterns = [path.suffix.lower() in PATTERNS for path in paths]
     if any(patterns) != all(patterns):
         raise ConfigError(f"{source}: some are patterns and some images: give frames of one kind")
@@ -336,22 +335,22 @@ def read(paths: Sequence[Path], how: Reading = PLAINLY) -> Recording:
 def holds_pairs(path: Path) -> bool:
     """Whether a file has pairs of frames that do not follow each other."""
     if not is_archive(path):
-        return path.suffix.lower() in SUFFIXES
-    with NpzReader(path, MOST_BYTES, "recording") as reader:
+        return path.suffix.lower() in EXAMPLES
+    with NpzReader(path, MOST_FILM_BYTES, "recording") as reader:
         return "inputs" in reader.names
 
 
 def _arrays(path: Path) -> tuple[Values, Values | None]:
     try:
-        with NpzReader(path, MOST_BYTES, "recording") as reader:
+        with NpzReader(path, MOST_FILM_BYTES, "recording") as reader:
             names = [name for name in reader.names if name != "mask"]
             known = [name for name in ("frames", "states") if name in names]
             if len(known or names) != 1:
                 raise reader.error('needs an array "frames", and may have a "mask"')
-            data = reader.numbers((known or names)[0], MOST_CELLS)
+            data = reader.numbers((known or names)[0], MOST_FILM_CELLS)
             if known == ["states"]:  # a prediction: one frame
                 data = data[None]
-            return data, reader.numbers("mask", MOST_CELLS) if "mask" in reader.names else None
+            return data, reader.numbers("mask", MOST_FILM_CELLS) if "mask" in reader.names else None
     except ModelFileError as error:
         raise ConfigError(str(error)) from None
 
@@ -362,7 +361,9 @@ def _from_patterns(files: dict[str, bytes], how: Reading, source: str) -> Record
         with about(name):
             patterns.append(parse_pattern(content))
     with about(source):
-        frames, edge, words = placed(patterns, how.margin, MOST_CELLS, how.whole or len(files) == 1)
+        frames, edge, words = placed(
+            patterns, how.margin, MOST_FILM_CELLS, how.whole or len(files) == 1
+        )
     found = from_array(_steps(frames, how), None, how, source)
     rules = ", ".join(dict.fromkeys(each.rule for each in patterns if each.rule))
     return replace(found, notes=words, rule=rules, edge=edge)
@@ -399,7 +400,7 @@ def _from_images(files: dict[str, bytes], how: Reading, source: str) -> Recordin
     return replace(found, names=names, notes=notes, chosen=chosen, palette=palette)
 
 
-def _steps(frames: Frames, how: Reading) -> Frames:
+def _steps(frames: FrameArray, how: Reading) -> FrameArray:
     """Return frames; of one frame, if it is to be a line, each row is a step."""
     alone = how.line and len(frames) == 1 and frames.shape[1] > 1
     return frames[0] if alone else frames
@@ -422,7 +423,7 @@ def _side(film: npt.NDArray[np.uint64], grid: tuple[int, int] | None) -> int:
     return side if grid and fits else largest
 
 
-def _states(film: npt.NDArray[np.uint64], how: Reading) -> tuple[Frames, int, tuple[str, ...]]:
+def _states(film: npt.NDArray[np.uint64], how: Reading) -> tuple[FrameArray, int, tuple[str, ...]]:
     """Return the cells' states, shape (frames, height, width), their side, and the colours.
 
     Unless colours are given, state 0 is the most frequent one, the background. The others are

@@ -22,9 +22,9 @@ from difflogic.identification import hensel
 from difflogic.system.errors import ConfigError, did_you_mean
 
 Offsets = tuple[tuple[int, int], ...]
-Table = npt.NDArray[np.int64]
-"""The next state by entry, shape (entries,), or UNKNOWN."""
-UNKNOWN = -1
+RuleTable = npt.NDArray[np.int64]
+"""The next state by entry, shape (entries,), or UNSEEN."""
+UNSEEN = -1
 
 NEIGHBOURHOODS: dict[str, Offsets] = {
     **{name: NEIGHBORHOODS[name] for name in ("moore", "von-neumann", "hexagonal")},
@@ -48,7 +48,7 @@ COARSER: dict[str, tuple[str, ...]] = {
 COARSER["none"] = tuple(COARSER)[:-1]
 SYMMETRIES = tuple(COARSER)
 """Most symmetry first."""
-COUNTING = ("totalistic", "outer-sum", "outer-totalistic")
+COUNTED = ("totalistic", "outer-sum", "outer-totalistic")
 """Symmetries by which only numbers of cells matter, or sums of their states."""
 BOUNDARIES = ("periodic", "zero", "unknown")
 MOST_STATES = 16
@@ -266,11 +266,11 @@ class Space:
         rows, columns = (sorted({*axis}) for axis in zip(*self.offsets, strict=True))
         return "/".join("".join(signs.get((dy, dx), ".") for dx in columns) for dy in rows)
 
-    def spread(self, table: Table) -> Table:
+    def spread(self, table: RuleTable) -> RuleTable:
         """Return a table by entry as one by pattern, shape (patterns,)."""
         return table[self.entry_of]
 
-    def name(self, values: Table) -> str | None:
+    def name(self, values: RuleTable) -> str | None:
         """Return the usual name of the rule with these next states by pattern, if it has one."""
         if self.line:
             if self.states > 2:
@@ -297,11 +297,11 @@ class Space:
         generations = f"/C{self.states}" if self.states > 2 else ""
         return f"B{born}/S{stays}{generations}{letter}"
 
-    def _isotropic_name(self, values: Table) -> str | None:
+    def _isotropic_name(self, values: RuleTable) -> str | None:
         """Return the name in Hensel's notation of a rule that is not outer-totalistic."""
         if self.neighbourhood != "moore" or self.states > 2:
             return None
-        ring = self.digits[[self.names.index(cell) for cell in hensel.RING]] == 1
+        ring = self.digits[[self.names.index(cell) for cell in hensel.CIRCLE]] == 1
         return hensel.name(ring, self.digits[self.centre] == 1, values)
 
 
@@ -318,14 +318,14 @@ def _ranges(numbers: Sequence[int]) -> Iterator[str]:
 def spread_states(
     frames: npt.NDArray[np.int64], space: Space, boundary: str
 ) -> npt.NDArray[np.int64]:
-    """Return the pattern around each cell of frames (…, height, width), UNKNOWN if unseen."""
+    """Return the pattern around each cell of frames (…, height, width), UNSEEN if unseen."""
     total = np.zeros(frames.shape, np.int64)
     unseen = np.zeros(frames.shape, np.bool_)
     for weights, offset in zip(space.weights, space.offsets, strict=True):
         cells = shifted(frames, offset, boundary)
         total += weights[cells]
-        unseen |= cells == UNKNOWN
-    return np.where(unseen, UNKNOWN, total)
+        unseen |= cells == UNSEEN
+    return np.where(unseen, UNSEEN, total)
 
 
 def shifted(
@@ -336,7 +336,7 @@ def shifted(
     moved = np.roll(frames, (-dy, -dx), (-2, -1)).astype(np.int64)
     if boundary != "periodic":
         height, width = frames.shape[-2:]
-        beyond = 0 if boundary == "zero" else UNKNOWN
+        beyond = 0 if boundary == "zero" else UNSEEN
         y, x = np.arange(height) + dy, np.arange(width) + dx
         moved[..., (y < 0) | (y >= height), :] = beyond
         moved[..., :, (x < 0) | (x >= width)] = beyond
@@ -358,7 +358,7 @@ def hidden_spaces(space: Space, hidden: int) -> Iterator[Space]:
     their neighbours.
     """
     found = []
-    counted = space.symmetry if space.symmetry in COUNTING else "outer-totalistic"
+    counted = space.symmetry if space.symmetry in COUNTED else "outer-totalistic"
     for count in range(1, hidden + 1):
         kinds = product(
             product(range(space.states), repeat=count),

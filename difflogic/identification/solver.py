@@ -14,12 +14,11 @@ import numpy.typing as npt
 
 from difflogic.identification.clauses import Clauses
 from difflogic.identification.recording import Inquiry
-from difflogic.identification.rules import UNKNOWN, Space, Table, spread_states
+from difflogic.identification.rules import UNSEEN, RuleTable, Space, spread_states
 from difflogic.identification.table_circuit import build, filled
 from difflogic.proof.satisfiability import Formula
+from difflogic.system.array_types import Flags
 from difflogic.system.errors import StoppedError
-
-Flags = npt.NDArray[np.bool_]
 
 FIRST_CONFLICTS = 50
 """Conflicts to spend on a question before turning to the next. The limit then grows, since learned
@@ -33,18 +32,18 @@ LOOKED_AT, CELLS_AT_ONCE = 400, 16
 class Solved:
     """A rule that explains a recording, and which of its entries are shown to be unique."""
 
-    table: Table
+    table: RuleTable
     """UNKNOWN for entries that no cell depends on."""
     determined: Flags
     """Entries that are the same in every rule that explains the recording."""
     open: Flags
     """Entries that differ in another rule that explains it. Others that occur are undecided."""
-    second: Table | None
+    second: RuleTable | None
     """Another rule that explains it and differs in an entry that occurs, if one was found."""
 
 
 def solve(
-    inquiry: Inquiry, known: Table, guess: Table | None = None, *, decide: bool = True
+    inquiry: Inquiry, known: RuleTable, guess: RuleTable | None = None, *, decide: bool = True
 ) -> Solved | None:
     """Find a rule with the entries `known`, or None if no rule explains the recording.
 
@@ -79,10 +78,10 @@ def solve(
         if decide:
             return _decide(search, table)
         none = np.zeros(len(table), np.bool_)
-        return Solved(np.where(search.occurring(table), table, UNKNOWN), none, none, None)
+        return Solved(np.where(search.occurring(table), table, UNSEEN), none, none, None)
 
 
-def _renamed(space: Space, table: Table) -> Table:
+def _renamed(space: Space, table: RuleTable) -> RuleTable:
     """Return the same rule with hidden states renamed so that fewest entries lead to them."""
     groups = [
         [s for s, each in enumerate(space.looks_like) if each == look]
@@ -97,13 +96,13 @@ def _renamed(space: Space, table: Table) -> Table:
             names[group] = order
         patterns = space.weights[cells, names[digits]].sum(axis=0)
         found = np.empty_like(table)
-        found[space.entry_of[patterns]] = np.where(table == UNKNOWN, UNKNOWN, names[table])
+        found[space.entry_of[patterns]] = np.where(table == UNSEEN, UNSEEN, names[table])
         if (found >= visible).sum() < (best >= visible).sum():
             best = found
     return best
 
 
-def _pins(inquiry: Inquiry, table: Table) -> Iterator[int]:
+def _pins(inquiry: Inquiry, table: RuleTable) -> Iterator[int]:
     """Yield entries that can keep their states, since renaming hidden states covers the others.
 
     There is one for each pair of states that look alike. Its neighbourhood was seen, and so was the
@@ -114,10 +113,10 @@ def _pins(inquiry: Inquiry, table: Table) -> Iterator[int]:
     looks = np.array(space.looks_like)
     alone = np.array([space.looks_like.count(look) == 1 for look in range(recording.states)])
     frames, following = recording.frames[:, :-1], recording.frames[:, 1:]
-    clear = (frames != UNKNOWN) & alone[frames]
-    around = frames if space.private else np.where(clear, frames, UNKNOWN)
+    clear = (frames != UNSEEN) & alone[frames]
+    around = frames if space.private else np.where(clear, frames, UNSEEN)
     patterns = spread_states(around, space, "periodic")
-    seen = space.entry_of[patterns[clear & (patterns != UNKNOWN) & (following != UNKNOWN)]]
+    seen = space.entry_of[patterns[clear & (patterns != UNSEEN) & (following != UNSEEN)]]
     pinned = set()
     for entry in np.unique(seen if inquiry.gap == 1 else []).astype(int).tolist():
         look = space.looks_like[table[entry]]
@@ -142,18 +141,18 @@ class _Search:
         for done, (number, frame, y) in rows:
             self.update(done, total, "rows encoded")
             self._check_time()
-            for x in np.flatnonzero(self.frames[number, frame + 1, y] != UNKNOWN).tolist():
+            for x in np.flatnonzero(self.frames[number, frame + 1, y] != UNSEEN).tolist():
                 self.clauses.explain(number, frame + 1, y, x)
 
-    def occurring(self, table: Table) -> Flags:
+    def occurring(self, table: RuleTable) -> Flags:
         """Return the entries that cells depend on, under this rule."""
         return self.clauses.occurring
 
-    def refuted(self, table: Table) -> bool:
+    def refuted(self, table: RuleTable) -> bool:
         """Whether a rule fails to explain all. If so, require more of the next one."""
         return False
 
-    def find(self, assumptions: Sequence[int] = ()) -> Table | None:
+    def find(self, assumptions: Sequence[int] = ()) -> RuleTable | None:
         """Return a rule that explains all, or None. Raises StoppedError."""
         while True:
             answer, table = self.ask(assumptions, 10 * FIRST_CONFLICTS)
@@ -165,7 +164,9 @@ class _Search:
         if self.deadline.passed:
             raise StoppedError("the time limit passed before a rule was found: raise --time-limit")
 
-    def ask(self, assumptions: Sequence[int], conflicts: int) -> tuple[bool | None, Table | None]:
+    def ask(
+        self, assumptions: Sequence[int], conflicts: int
+    ) -> tuple[bool | None, RuleTable | None]:
         """Return whether there is a rule (None if that takes too long), and the rule."""
         formula = self.clauses.formula
         while True:
@@ -192,7 +193,7 @@ class _Lazy(_Search):
         self._entries = space.entry_of[patterns]
         self._rng = np.random.default_rng(0)
 
-    def _run(self, table: Table) -> Iterator[npt.NDArray[np.int64]]:
+    def _run(self, table: RuleTable) -> Iterator[npt.NDArray[np.int64]]:
         """Yield the entries around all cells before each step, and then the last states."""
         space, frames = self.clauses.space, self.frames[:, :-1]
         for _ in range(self.clauses.gap):
@@ -201,14 +202,14 @@ class _Lazy(_Search):
             frames = table[entries]
         yield frames
 
-    def occurring(self, table: Table) -> Flags:
+    def occurring(self, table: RuleTable) -> Flags:
         *steps, _ = self._run(table)
         found = np.zeros(len(table), np.bool_)
         for entries in steps:
             found[entries.reshape(-1)] = True
         return found
 
-    def refuted(self, table: Table) -> bool:
+    def refuted(self, table: RuleTable) -> bool:
         *_, ends = self._run(table)
         wrong = np.argwhere(ends != self.frames[:, 1:])
         if not len(wrong):
@@ -248,7 +249,7 @@ class _Traces(_Search):
         self._entries = np.moveaxis(entries, 1, 0)
         """The entry for each state of a cell, shape (frames, recordings, height, width, states)."""
 
-    def _possible(self, table: Table) -> Iterator[Flags]:
+    def _possible(self, table: RuleTable) -> Iterator[Flags]:
         """Yield the possible states of cells in each frame, shape (…, height, width, states)."""
         looks = np.array(self.clauses.space.looks_like)
         states = np.arange(len(looks))
@@ -260,13 +261,13 @@ class _Traces(_Search):
             possible = (following & possible[..., None]).any(axis=-2) & (looks == look)
             yield possible
 
-    def occurring(self, table: Table) -> Flags:
+    def occurring(self, table: RuleTable) -> Flags:
         found = np.zeros(len(table), np.bool_)
         for entries, possible in zip(self._entries[:-1], self._possible(table), strict=False):
             found[entries[possible]] = True
         return found
 
-    def refuted(self, table: Table) -> bool:
+    def refuted(self, table: RuleTable) -> bool:
         for frame, possible in enumerate(self._possible(table)):
             wrong = np.argwhere(~possible.any(axis=-1))
             if len(wrong):
@@ -276,7 +277,7 @@ class _Traces(_Search):
         return False
 
 
-def _decide(search: _Search, table: Table) -> Solved:
+def _decide(search: _Search, table: RuleTable) -> Solved:
     """Find out of each entry that occurs whether it could have another state."""
     open_ = np.zeros(len(table), np.bool_)
     second = _try_others(search, table, open_)
@@ -287,11 +288,11 @@ def _decide(search: _Search, table: Table) -> Solved:
         another = _try_others(search, table, open_)  # other entries may occur in this one
         second = another if second is None else second
     occurring = search.occurring(table)
-    table = np.where(occurring, table, UNKNOWN)
+    table = np.where(occurring, table, UNSEEN)
     return Solved(table, search.determined & occurring, open_ & occurring, second)
 
 
-def _try_others(search: _Search, table: Table, open_: Flags) -> Table | None:
+def _try_others(search: _Search, table: RuleTable, open_: Flags) -> RuleTable | None:
     """Ask of each entry that occurs in a rule, and is not known, for a rule with another state.
 
     Adds to the `open_` entries and those determined. Returns the last other rule that was found.
@@ -323,10 +324,10 @@ def _try_others(search: _Search, table: Table, open_: Flags) -> Table | None:
     return second
 
 
-def _smallest(search: _Search, table: Table, open_: Flags) -> Table:
+def _smallest(search: _Search, table: RuleTable, open_: Flags) -> RuleTable:
     """Return a rule whose open entries, one after the other, make circuits small if possible."""
     clauses, space = search.clauses, search.clauses.space
-    free = np.where(open_, UNKNOWN, table)
+    free = np.where(open_, UNSEEN, table)
     wanted = filled(space, free, build(space, free))[space.examples]
     chosen: list[int] = []
     try:
@@ -343,7 +344,7 @@ def _smallest(search: _Search, table: Table, open_: Flags) -> Table:
 
 def _other(
     search: _Search, entry: int, state: int, conflicts: int
-) -> tuple[bool | None, Table | None]:
+) -> tuple[bool | None, RuleTable | None]:
     """Ask whether a rule with another state in an entry explains all, and which one."""
     formula = search.clauses.formula
     clause = search.clauses.differs(search.clauses.rule[entry], state)

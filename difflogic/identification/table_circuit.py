@@ -12,7 +12,7 @@ import numpy.typing as npt
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import NEIGHBORHOOD, NEIGHBORS
 from difflogic.circuit.xag import Xag, to_circuit
-from difflogic.identification.rules import COARSER, UNKNOWN, Space, Table
+from difflogic.identification.rules import COARSER, UNSEEN, RuleTable, Space
 from difflogic.simplification.resynthesis import Expansion, starts
 
 MOST_COUNTED, MOST_INPUTS = 20, 21
@@ -20,23 +20,23 @@ MOST_COUNTED, MOST_INPUTS = 20, 21
 cells."""
 FEW_INPUTS = 10
 """Most inputs for which a circuit is built in every way."""
-FILLED = ("outer-totalistic", "isotropic", "rotations", "reflections")
+GRANTED = ("outer-totalistic", "isotropic", "rotations", "reflections")
 """Symmetries that a rule gets if the recording allows, best first."""
-VALUES_AT_ONCE = 2**28
+BYTES_AT_ONCE = 2**28
 """Bytes of gates' values to compute at once, of eight cases each."""
 
-SLOTS = {"WW": "NW", "EE": "NE", "WWW": "SW", "EEE": "SE"}
+FAR = {"WW": "NW", "EE": "NE", "WWW": "SW", "EEE": "SE"}
 """Circuits read nine cells: inputs that stand for cells further away."""
 
 Built = tuple[Xag, list[int]]
 
 
-def build(space: Space, table: Table) -> Circuit | None:
-    """Return a small circuit for a table by entry, whose UNKNOWN entries may become anything.
+def build(space: Space, table: RuleTable) -> Circuit | None:
+    """Return a small circuit for a table by entry, whose UNSEEN entries may become anything.
 
     Its rule is one of the space. The bits of a state are channels, the lowest is channel 0. Codes
     beyond the last state count as the last. The circuit of a `line-2` rule reads cells two away at
-    the inputs in SLOTS. None if the rule depends on too many bits.
+    the inputs in FAR. None if the rule depends on too many bits.
     """
     if space.counted:
         return None
@@ -85,7 +85,7 @@ def _before(far: int, age: int) -> tuple[str, tuple[int, int]]:
     return ("E", "C", "W")[sign + 1], (far - sign, age - 1)
 
 
-def filled(space: Space, table: Table, circuit: Circuit | None) -> Table:
+def filled(space: Space, table: RuleTable, circuit: Circuit | None) -> RuleTable:
     """Return the next state by pattern, with free entries filled as in `circuit`, or with 0.
 
     `circuit` is the result of `build`.
@@ -99,10 +99,10 @@ def _channels(space: Space) -> tuple[tuple[int, ...], list[int]]:
     return tuple(range(space.bits)), list(range(space.bits))
 
 
-def tabulate(space: Space, circuit: Circuit) -> Table:
+def tabulate(space: Space, circuit: Circuit) -> RuleTable:
     """Return a circuit's next state for each pattern, shape (patterns,)."""
-    states: Table = np.empty(space.patterns, np.int64)
-    some = 8 * max(1, VALUES_AT_ONCE // (circuit.inputs + circuit.gates))
+    states: RuleTable = np.empty(space.patterns, np.int64)
+    some = 8 * max(1, BYTES_AT_ONCE // (circuit.inputs + circuit.gates))
     for start in range(0, space.patterns, some):
         digits = space.digits[:, start : start + some]
         cases = np.zeros((circuit.inputs, -(-digits.shape[1] // 8)), np.uint8)
@@ -115,18 +115,18 @@ def tabulate(space: Space, circuit: Circuit) -> Table:
 
 
 def _row(space: Space, name: str, bit: int) -> int:
-    return NEIGHBORS.index(SLOTS.get(name, name)) * space.bits + bit
+    return NEIGHBORS.index(FAR.get(name, name)) * space.bits + bit
 
 
-def merge(space: Space, patterns: Table) -> Table | None:
+def merge(space: Space, patterns: RuleTable) -> RuleTable | None:
     """Return a table by pattern as one by entry, or None if an entry would need several states."""
-    known = patterns != UNKNOWN
-    merged = np.full(space.entries, UNKNOWN)
+    known = patterns != UNSEEN
+    merged = np.full(space.entries, UNSEEN)
     merged[space.entry_of[known]] = patterns[known]
     return merged if (merged[space.entry_of[known]] == patterns[known]).all() else None
 
 
-def _fillings(space: Space, table: Table) -> Iterator[Table]:
+def _fillings(space: Space, table: RuleTable) -> Iterator[RuleTable]:
     """Yield rules of the space by pattern, each once: the table with its free entries filled.
 
     A rule gets as much symmetry as the table allows. Free entries are filled as whole entries, as
@@ -134,7 +134,10 @@ def _fillings(space: Space, table: Table) -> Iterator[Table]:
     """
     found: set[bytes] = set()
     patterns = space.spread(table)
-    for symmetry in (*(each for each in FILLED if each in COARSER[space.symmetry]), space.symmetry):
+    for symmetry in (
+        *(each for each in GRANTED if each in COARSER[space.symmetry]),
+        space.symmetry,
+    ):
         coarse = replace(space, symmetry=symmetry)
         merged = merge(coarse, patterns)
         if merged is None:
@@ -142,20 +145,20 @@ def _fillings(space: Space, table: Table) -> Iterator[Table]:
         for cases in (_by_count(coarse), _by_code(coarse)):
             if cases is None or (found and space.cells * space.bits > FEW_INPUTS):
                 continue
-            tables = _tables(space, np.append(merged, UNKNOWN)[cases])
-            _, first = np.unique(cases, return_index=True)  # UNKNOWN, if any, comes first
+            tables = _tables(space, np.append(merged, UNSEEN)[cases])
+            _, first = np.unique(cases, return_index=True)  # UNSEEN, if any, comes first
             full = coarse.spread(_values(tables, len(cases))[first[-coarse.entries :]])
             if full.tobytes() not in found:
                 found.add(full.tobytes())
                 yield full
 
 
-def _ways(space: Space, patterns: Table) -> Iterator[Callable[[], Built]]:
+def _ways(space: Space, patterns: RuleTable) -> Iterator[Callable[[], Built]]:
     """Yield ways to build the circuit of a rule by pattern."""
     counted = replace(space, symmetry="outer-totalistic")
     cases, table = _by_count(counted), merge(counted, patterns)
     if cases is not None and table is not None:
-        yield partial(_counted, counted, _tables(space, np.append(table, UNKNOWN)[cases]))
+        yield partial(_counted, counted, _tables(space, np.append(table, UNSEEN)[cases]))
         if space.cells * space.bits > FEW_INPUTS:
             return
     if (codes := _codes(space)) is not None:
@@ -167,7 +170,7 @@ def _ways(space: Space, patterns: Table) -> Iterator[Callable[[], Built]]:
 def _by_count(space: Space) -> npt.NDArray[np.int64] | None:
     """Return the entry of each case of the centre's bits and its neighbours' counts.
 
-    UNKNOWN if there cannot be that many neighbours; None if the rule is of another kind, or if
+    UNSEEN if there cannot be that many neighbours; None if the rule is of another kind, or if
     there are too many cases.
     """
     size = (space.cells - 1).bit_length()
@@ -177,7 +180,7 @@ def _by_count(space: Space) -> npt.NDArray[np.int64] | None:
     numbers = space.digits[space.centre, space.examples].copy()
     for place, state in enumerate(space.neighbour_states):
         numbers += space.counts[state, space.examples] << space.bits + size * place
-    entries = np.full(1 << bits, UNKNOWN)
+    entries = np.full(1 << bits, UNSEEN)
     entries[numbers] = np.arange(space.entries)
     cases = np.arange(1 << bits)
     code = cases & (1 << space.bits) - 1
@@ -210,7 +213,7 @@ def _codes(space: Space) -> npt.NDArray[np.int64] | None:
 
 def _tables(space: Space, states: npt.NDArray[np.int64]) -> list[int]:
     """Return a complete truth table for each bit of the states of all cases."""
-    known = states != UNKNOWN
+    known = states != UNSEEN
     care = _number(known)
     inputs = len(states).bit_length() - 1
     found = [
@@ -224,7 +227,7 @@ def _tables(space: Space, states: npt.NDArray[np.int64]) -> list[int]:
     return found
 
 
-def _values(tables: Sequence[int], cases: int) -> Table:
+def _values(tables: Sequence[int], cases: int) -> RuleTable:
     """Return the state of each case, given the truth table of each of its bits."""
     states = np.zeros(cases, np.int64)
     for bit, table in enumerate(tables):

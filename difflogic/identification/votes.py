@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.identification.recording import Recording, place
-from difflogic.identification.rules import UNKNOWN, Space, Table, spread_states
+from difflogic.identification.rules import UNSEEN, RuleTable, Space, spread_states
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import StoppedError
 
@@ -27,9 +27,9 @@ class Votes:
     counts: npt.NDArray[np.int64]
 
     @property
-    def table(self) -> Table:
-        """The most frequent next state, the lowest of several; UNKNOWN without any."""
-        return np.where(self.counts.any(axis=1), self.counts.argmax(axis=1), UNKNOWN)
+    def table(self) -> RuleTable:
+        """The most frequent next state, the lowest of several; UNSEEN without any."""
+        return np.where(self.counts.any(axis=1), self.counts.argmax(axis=1), UNSEEN)
 
     @property
     def contradicted(self) -> npt.NDArray[np.int64]:
@@ -61,7 +61,7 @@ def count(
             deadline.check()
         part = recording.frames[film : film + wide, first : first + at_once + 1]
         entries, following = _transitions(part, space, boundary)
-        seen = entries != UNKNOWN
+        seen = entries != UNSEEN
         numbers = entries[seen] * space.states + following[seen]
         votes.counts[:] += np.bincount(numbers, minlength=size).reshape(-1, space.states)
         if hasty and len(votes.contradicted):
@@ -73,7 +73,7 @@ def contradiction(recording: Recording, space: Space, boundary: str, votes: Vote
     """Describe the first transition that contradicts most others, and one of those."""
     entries, following = transitions(recording, space, boundary)
     rare = np.isin(entries, votes.contradicted)
-    rare &= following != np.append(votes.table, UNKNOWN)[entries]
+    rare &= following != np.append(votes.table, UNSEEN)[entries]
     index = np.argwhere(rare)[0]
     entry, state = int(entries[tuple(index)]), int(following[tuple(index)])
     usual = int(votes.table[entry])
@@ -89,7 +89,7 @@ def transitions(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the entry around each cell of each frame but the last, and the cell's next state.
 
-    The entry is UNKNOWN if one of these cells was not seen.
+    The entry is UNSEEN if one of these cells was not seen.
     """
     return _transitions(recording.frames, space, boundary)
 
@@ -99,5 +99,5 @@ def _transitions(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     patterns = spread_states(frames[:, :-1], space, boundary)
     following = frames[:, 1:]
-    seen = (patterns != UNKNOWN) & (following != UNKNOWN)
-    return np.where(seen, space.entry_of[patterns], UNKNOWN), following
+    seen = (patterns != UNSEEN) & (following != UNSEEN)
+    return np.where(seen, space.entry_of[patterns], UNSEEN), following

@@ -19,7 +19,7 @@ from difflogic.proof.convergence.live_part import fold
 
 
 @dataclass(frozen=True)
-class Wires:
+class WireUse:
     """Which inputs are read, and how often each row is."""
 
     reads: npt.NDArray[np.bool_]
@@ -34,7 +34,7 @@ class Inspection:
 
     automaton: Automaton
     ops: dict[Op, int]
-    wires: Wires
+    wires: WireUse
     equations: Equations
     rule: Traits
 
@@ -52,8 +52,8 @@ def inspect(automaton: Automaton, seconds: float) -> Inspection:
     return Inspection(automaton, circuit.op_counts(), wires(circuit), lines, rule)
 
 
-def wires(circuit: Circuit) -> Wires:
+def wires(circuit: Circuit) -> WireUse:
     """Count readers. A gate reads only inputs that its op depends on."""
     reads = np.zeros(circuit.inputs, np.bool_)
     reads[circuit.read_inputs] = True
-    return Wires(reads.reshape(len(NEIGHBORS), circuit.channels), circuit.fan_out)
+    return WireUse(reads.reshape(len(NEIGHBORS), circuit.channels), circuit.fan_out)

@@ -18,7 +18,7 @@ from difflogic.circuit.xag import FALSE, Xag, from_circuit
 from difflogic.proof.convergence.live_part import fold
 from difflogic.system.errors import CircuitError
 
-LONGEST = 64
+EXPRESSION_LENGTH = 64
 """Target length of an expression, in characters. Parts get names to reach it."""
 
 MOST_TERMS = 16
@@ -104,7 +104,7 @@ def _place(term: Expression) -> tuple[int, int]:
     return (LEAVES.index(bare.kind) if bare.kind in LEAVES else -1), bare.value
 
 
-SIGNS = {Kind.AND: "∧", Kind.OR: "∨", Kind.XOR: "⊕"}
+OP_SIGNS = {Kind.AND: "∧", Kind.OR: "∨", Kind.XOR: "⊕"}
 ASCII = str.maketrans({"¬": "~", "∧": "&", "∨": "|", "⊕": "^"})
 """Translates the signs to those of C and Python. The meaning stays the same, since there are
 parentheses wherever ops mix."""
@@ -118,7 +118,7 @@ def text(expression: Expression, name: Callable[[Expression], str]) -> str:
         return name(expression)
     if expression.kind is Kind.NOT:
         return "¬" + _grouped(expression.terms[0], name)
-    sign = f" {SIGNS[expression.kind]} "
+    sign = f" {OP_SIGNS[expression.kind]} "
     return sign.join(_grouped(term, name) for term in expression.terms)
 
 
@@ -274,7 +274,7 @@ class _Reader:
         kind = self.xag.kind[gate]
         operands = self._flatten(kind, (self.xag.x[gate], self.xag.y[gate]))
         forms = self._both(kind, operands)
-        while forms[0].length > LONGEST:
+        while forms[0].length > EXPRESSION_LENGTH:
             chains = [x for x in operands if self._bare(x).is_chain]
             if not chains:
                 break

@@ -24,7 +24,7 @@ from difflogic.proof.satisfiability import Formula
 from difflogic.system.array_types import Words
 from difflogic.system.deadline import Deadline
 
-SYMMETRIES = {
+SQUARE_SYMMETRIES = {
     # The matrix maps a neighbour's offset (dy, dx).
     "rotation by 90°": (0, 1, -1, 0),
     "rotation by 180°": (-1, 0, 0, -1),
@@ -38,10 +38,10 @@ SYMMETRIES = {
 
 _RANDOM_WORDS = 48
 
-Answer = Literal["yes", "no", "not decided"]
+Certainty = Literal["yes", "no", "not decided"]
 
 COMPLEMENT = "symmetric under inverting all bits"
-LINEAR = "linear over GF(2)"
+LINEAR_RULE = "linear over GF(2)"
 AFFINE = "affine over GF(2)"
 QUIESCENT = "zeros stay zeros"
 
@@ -50,7 +50,7 @@ QUIESCENT = "zeros stay zeros"
 class Decision:
     """An answer, and how it was found."""
 
-    answer: Answer
+    answer: Certainty
     method: str
 
 
@@ -79,14 +79,14 @@ def examine(circuit: Circuit, seconds: float) -> Traits:
 
     symmetries = {
         name: decide(partial(_moved_differences, circuit, turned(matrix), 0, deadline))
-        for name, matrix in SYMMETRIES.items()
+        for name, matrix in SQUARE_SYMMETRIES.items()
     }
     zero = circuit.next_state(np.zeros((circuit.inputs, 1), np.bool_))[:, 0].tolist()
     quiescent = Decision("no" if any(zero) else "yes", "evaluation")
     affine = decide(partial(_affine_differences, circuit, zero, deadline))
     properties = {
         COMPLEMENT: decide(partial(_moved_differences, circuit, range(NEIGHBORHOOD), 1, deadline)),
-        LINEAR: affine if quiescent.answer == "yes" else quiescent,
+        LINEAR_RULE: affine if quiescent.answer == "yes" else quiescent,
         AFFINE: affine,
         QUIESCENT: quiescent,
     }

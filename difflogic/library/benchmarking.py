@@ -21,7 +21,7 @@ from difflogic.system.errors import ConfigError, did_you_mean
 from difflogic.system.machine import MemoryNode, nodes
 from difflogic.training.plan import ParallelPlan
 
-MOST_ROWS = 64
+MOST_SETTINGS = 64
 """Settings of a comparison. Each has its own buffers, and a turn in every round."""
 
 
@@ -75,8 +75,8 @@ def compare(
         raise ConfigError("compare one thing: workers or ways")
     found = _benchmarked(config, overrides)
     settings = _settings(found, workers, ways)
-    if len(settings) > MOST_ROWS:
-        raise ConfigError(f"{len(settings)} settings are too many: compare at most {MOST_ROWS}")
+    if len(settings) > MOST_SETTINGS:
+        raise ConfigError(f"{len(settings)} settings are too many: compare at most {MOST_SETTINGS}")
     repeat = _repeats(repeat, ORACLE in ways)
     count = counter(progress, "rounds measured:", repeat)
     return measurements.measure(settings, repeat, count)

@@ -12,7 +12,7 @@ from difflogic.circuit.colors import hex_color
 from difflogic.library.declaration import (
     MOST_SIDE,
     Advanced,
-    Effort,
+    EffortOption,
     Opt,
     Range,
     Seed,
@@ -153,7 +153,7 @@ class Conditions:
         require_declared(Conditions, vars(self))
 
     def automaton(
-        self, source: Loaded, effort: Effort = "low", *, progress: ProgressCallback
+        self, source: Loaded, effort: EffortOption = "low", *, progress: ProgressCallback
     ) -> Automaton:
         """Return the automaton to run: simplified, at this size, with these steps.
 

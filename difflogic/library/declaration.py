@@ -216,9 +216,9 @@ Seeds = Annotated[str | Sequence[int] | None, Opt(parse=parse_seeds)]
 Count = Annotated[int, Range(1)]
 Natural = Annotated[int, Range(0)]
 Share = Annotated[float, Range(0, 1), Opt(metavar="SHARE")]
-Pixels = Annotated[int, Range(1, 4096)]
+PixelCount = Annotated[int, Range(1, 4096)]
 Seconds = Annotated[float, Range(0.001, 1e9), Opt(metavar="SECONDS")]
-Effort = Annotated[
+EffortOption = Annotated[
     Literal["low", "normal", "high"],
     Opt("Effort: low takes about a second, normal a few seconds, high minutes"),
 ]
@@ -228,10 +228,12 @@ TimeLimit = Annotated[
 Unsimplified = Annotated[bool, Opt("Use the circuit as trained, with every gate")]
 Force = Annotated[bool, Opt("Overwrite existing files")]
 AllowCode = Annotated[bool, Advanced("Allow a custom task's code to run; read the code first")]
-THREADS = Range(1, 1024)
+THREAD_RANGE = Range(1, 1024)
 AUTO = "auto, as many as help, at most one per core"
-Workers = Annotated[int | Literal["auto"], THREADS, Opt("Worker threads", "N", shown=AUTO)]
-Engine = Annotated[
+WorkersOption = Annotated[
+    int | Literal["auto"], THREAD_RANGE, Opt("Worker threads", "N", shown=AUTO)
+]
+EngineOption = Annotated[
     Literal["auto", "interpreter", "compiled"],
     Advanced("How to compute: all give the same bits; interpreter compiles nothing"),
 ]

@@ -18,10 +18,10 @@ from difflogic.system.quantities import counted
 STAGES = (0.15, 0.35, 0.65)
 """Shares of the examples, the smallest ones, that the stages learn from."""
 
-SHORT = 2, 4
+MOST_EQUAL_LINES = 2, 4
 """Most equal rows or columns side by side in the stages before these."""
 
-FEW = 12
+MOST_SHORTENED_PAIRS = 12
 """Up to this many pairs are shortened for stages: among more there are small ones."""
 
 
@@ -87,7 +87,7 @@ def ways_to_learn(examples: Examples, options: ExampleOptions = AS_FITS) -> list
 
 
 @dataclass(frozen=True)
-class Size:
+class Sizing:
     """A size of circuit, and how long it runs."""
 
     steps: int
@@ -102,29 +102,29 @@ class Size:
     """Epochs until learning starts over."""
 
 
-def _sizes(encoding: Encoding, side: int) -> list[Size]:
+def _sizes(encoding: Encoding, side: int) -> list[Sizing]:
     """Return the sizes of circuit to try on grids with the longest side `side`.
 
     The notebook has the measurements behind them (docs/notebook/examples.md).
     """
     shown = len(encoding.features) + len(encoding.outputs)
     if encoding.features == ("single",):
-        return [Size(ceil(1.5 * side), shown, (32, 16, 8, 4), shortened=SHORT)]
+        return [Sizing(ceil(1.5 * side), shown, (32, 16, 8, 4), shortened=MOST_EQUAL_LINES)]
     if encoding.moving:
-        return [Size(side, shown, (32, 16, 8), shortened=SHORT)]
+        return [Sizing(side, shown, (32, 16, 8), shortened=MOST_EQUAL_LINES)]
     if encoding.features == ("this",):
-        return [Size(side, shown + 1, (32, 16, 8))]
+        return [Sizing(side, shown + 1, (32, 16, 8))]
     if "largest" in encoding.features:
-        return [Size(2, shown + 1, (48, 24, 12), staged=False)]
-    far = Size(side, shown + 4, (64, 32, 16))
+        return [Sizing(2, shown + 1, (48, 24, 12), staged=False)]
+    far = Sizing(side, shown + 4, (64, 32, 16))
     if encoding.per_symbol:
-        return [Size(2, shown + 2, (48, 24, 12), staged=False), far]
+        return [Sizing(2, shown + 2, (48, 24, 12), staged=False), far]
     wide = (128, 64, 32, 16)
-    return [*(Size(steps, shown + 3, wide, staged=False, restart=200) for steps in (3, 6)), far]
+    return [*(Sizing(steps, shown + 3, wide, staged=False, restart=200) for steps in (3, 6)), far]
 
 
 def _configure(
-    examples: Examples, encoding: Encoding, size: Size, options: ExampleOptions
+    examples: Examples, encoding: Encoding, size: Sizing, options: ExampleOptions
 ) -> Config:
     height, width = largest(examples.train)
     channels = size.channels
@@ -147,7 +147,9 @@ def _configure(
                 "features": list(encoding.features),
                 "outputs": list(encoding.outputs),
                 "stages": _stages(examples, encoding) if size.staged else [],
-                "shortened": list(size.shortened if len(examples.train) <= FEW else ()),
+                "shortened": list(
+                    size.shortened if len(examples.train) <= MOST_SHORTENED_PAIRS else ()
+                ),
                 "inputs": list(encoding.held),
                 "loss_channels": list(range(shown, shown + len(encoding.outputs))),
             },

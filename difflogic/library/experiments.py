@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from difflogic.config import Override, load_config
 from difflogic.system.errors import ConfigError
-
-CONWAY = "B3/S23"
+from difflogic.tasks.life import CONWAY
 
 
 @dataclass(frozen=True)

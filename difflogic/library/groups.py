@@ -15,7 +15,7 @@ from difflogic.library.declaration import (
     Count,
     NewDirectory,
     Opt,
-    Pixels,
+    PixelCount,
     Range,
     Recipe,
     Seconds,
@@ -264,7 +264,9 @@ class Frames(Checked):
         ),
     ] = ()
     sheet: Annotated[bool, Opt("Draw each channel separately, hidden ones too")] = False
-    scale: Annotated[Pixels | None, Opt("Pixels per cell", shown="about 256 pixels in all")] = None
+    scale: Annotated[PixelCount | None, Opt("Pixels per cell", shown="about 256 pixels in all")] = (
+        None
+    )
     frames_per_second: Annotated[float, Range(0.1, 50), Opt("Frames per second", names="--fps")] = (
         10
     )

@@ -20,10 +20,10 @@ from difflogic.formats.circuit_file import write_circuit
 from difflogic.identification.families import Odds
 from difflogic.identification.likely import Likely, weigh
 from difflogic.identification.recording import Reading, from_array, read
-from difflogic.identification.table_circuit import SLOTS
+from difflogic.identification.table_circuit import FAR
 from difflogic.identification.wanted import Wanted, choose
 from difflogic.inspection.equations import equations
-from difflogic.library.declaration import Effort, Seconds, checked
+from difflogic.library.declaration import EffortOption, Seconds, checked
 from difflogic.library.equality import SIMPLIFYING
 from difflogic.library.exchange import (
     Progress,
@@ -112,7 +112,7 @@ class Identified:
         lines = equations(self.circuit).texts
         if self.rule.space.drawable:
             return lines
-        names = {slot: name for name, slot in SLOTS.items()}
+        names = {slot: name for name, slot in FAR.items()}
         return [re.sub("|".join(names), lambda m: names[m[0]], line) for line in lines]
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
@@ -120,15 +120,15 @@ class Identified:
         write_output(path, write_circuit(self.automaton), force)
 
 
-PLAIN = Assumptions()
+NOTHING_ASSUMED = Assumptions()
 
 
 @checked
 def identify(
     recording: npt.ArrayLike | str | Path | Sequence[str | Path],
-    assumed: Assumptions = PLAIN,
+    assumed: Assumptions = NOTHING_ASSUMED,
     *,
-    effort: Effort = "normal",
+    effort: EffortOption = "normal",
     time_limit: Seconds | None = None,
     progress: ProgressCallback = ignore,
     should_stop: ShouldStop = never_stop,

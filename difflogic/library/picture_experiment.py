@@ -13,7 +13,7 @@ from difflogic.config.sections import fit_layer_widths
 from difflogic.library.experiments import Experiment, refuse_both
 from difflogic.library.groups import PictureOptions
 from difflogic.pictures.growth import Growth
-from difflogic.pictures.images import MOST_SIDE
+from difflogic.pictures.images import MOST_PICTURE_SIDE
 from difflogic.pictures.picture import Picture, is_image, read, read_two
 from difflogic.pictures.places import Places, place_bits
 from difflogic.pictures.text import render_picture
@@ -46,7 +46,7 @@ SINGLE_STEPS = {
 }
 """One step is learned: the rest of a growth follows from it."""
 
-COUNTING = SINGLE_STEPS | {
+COUNTING_KEYS = SINGLE_STEPS | {
     "automaton.places": True,
     "finishing.rectify": 0,
     "finishing.candidates": 0,
@@ -132,7 +132,7 @@ def experiment_for(picture: Picture, options: PictureOptions) -> Experiment:
     if growth.heal:
         changes["task.heal"] = list(growth.heal)
     if growth.places is not None:
-        changes |= COUNTING | _counting_circuit(growth, growth.places)
+        changes |= COUNTING_KEYS | _counting_circuit(growth, growth.places)
     elif growth.taught:
         changes |= TEACHING | _taught_circuit(growth)
     elif channels is not None:
@@ -165,7 +165,7 @@ def growth_for(picture: Picture, options: PictureOptions) -> Growth:
     is_large = longer > LEARNED_SIDE and options.channels is None
     counts = not teach and (two or tough or is_large)
     runs_all = two and heal  # the proof runs each damage of each picture
-    most = MOST_SIDE if counts and not runs_all else MOST_LEARNED
+    most = MOST_PICTURE_SIDE if counts and not runs_all else MOST_LEARNED
     if longer > most:
         why = " with --second and --heal" if runs_all else "" if counts else " with --channels"
         why = " with --teach" if teach else why

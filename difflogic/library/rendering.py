@@ -29,7 +29,7 @@ from difflogic.system.errors import ConfigError, shorten
 from difflogic.system.quantities import format_ranges
 from difflogic.view.animation import (
     BACKGROUND,
-    SUFFIXES,
+    FILMS,
     Animation,
     View,
     arrange,
@@ -38,10 +38,10 @@ from difflogic.view.animation import (
     shape,
 )
 
-SIDE = 256
+USUAL_PIXELS = 256
 """Approximate default length of a picture's longer side, in pixels."""
 
-GAP = 12
+GAP_PIXELS = 12
 """Pixels between two grids."""
 
 STRIP_FRAMES = 6
@@ -89,7 +89,7 @@ def render(
 
     Raises what `simulate` raises, and RunDirectoryError if the file cannot be written.
     """
-    path = require_output(file, SUFFIXES, force)
+    path = require_output(file, FILMS, force)
     loaded = load(source)
     conditions = conditions.begun(loaded.automaton, on_message)
     automaton = conditions.automaton(loaded, progress=progress)
@@ -99,7 +99,9 @@ def render(
     sizes = [(automaton.height, automaton.width)]
     if frames.larger:
         sizes.append((LARGER * automaton.height, LARGER * automaton.width))
-    panels, (height, width) = arrange([view.size(*each) for each in sizes], frames.scale, SIDE, GAP)
+    panels, (height, width) = arrange(
+        [view.size(*each) for each in sizes], frames.scale, USUAL_PIXELS, GAP_PIXELS
+    )
     require_pixels(len(shown), height, width)
     pictures = [np.full((height, width), BACKGROUND, np.uint8) for _ in shown]
     count = counter(progress, "frames:", len(shown) * len(sizes))

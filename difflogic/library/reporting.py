@@ -24,14 +24,13 @@ from difflogic.system.quantities import counted
 from difflogic.tasks import task_class
 from difflogic.view import reports
 from difflogic.view.plotting import runs, sweeps
-from difflogic.view.plotting.style import SUFFIXES as FIGURE_SUFFIXES
-from difflogic.view.plotting.style import encode, require_matplotlib, styled
+from difflogic.view.plotting.style import FIGURES, encode, require_matplotlib, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-SUFFIXES = (".html", ".htm")
+PAGES = (".html", ".htm")
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ def report(
     are damaged.
     """
     if file is not None:
-        require_output(file, SUFFIXES, force)
+        require_output(file, PAGES, force)
     given = [sources] if isinstance(sources, Source) else sources
     loaded = tuple(load_trusted(each, allow_code) for each in given)
     tested = tests and len(loaded) == 1 and loaded[0].trained
@@ -95,9 +94,9 @@ def framed(page: str) -> str:
     return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{escape(page)}"></iframe>'
 
 
-def _source(loaded: Loaded) -> reports.Source:
+def _source(loaded: Loaded) -> reports.ReportSource:
     """Return what is shown of something: of a run its training, too."""
-    found = reports.Source(loaded.automaton, loaded.model)
+    found = reports.ReportSource(loaded.automaton, loaded.model)
     if loaded.folder is None or Path(loaded.name).is_file():
         return found
     rows, summary = reports.read_training(saved_model(Path(loaded.name)).parent)
@@ -131,7 +130,7 @@ def plot(source: str | Path, file: str | Path | None = None, *, force: bool = Fa
     Raises ConfigError without matplotlib, for another kind of file, and for a circuit, which has no
     training; RunDirectoryError for a damaged run or sweep, and if the file cannot be written.
     """
-    path = None if file is None else require_output(file, FIGURE_SUFFIXES, force)
+    path = None if file is None else require_output(file, FIGURES, force)
     require_matplotlib()
     directory = SweepDirectory(newest().path if str(source) == LAST else Path(source))
     is_sweep = directory.is_sweep

@@ -10,7 +10,7 @@ from difflogic import simplification
 from difflogic.circuit.automaton import Automaton
 from difflogic.formats import by_name
 from difflogic.formats.circuit_file import write_circuit
-from difflogic.library.declaration import Effort, TimeLimit, checked
+from difflogic.library.declaration import EffortOption, TimeLimit, checked
 from difflogic.library.equality import smaller
 from difflogic.library.exchange import ProgressCallback, write_output
 from difflogic.library.loaded import Loaded, Source, load
@@ -95,7 +95,7 @@ class Simplified:
 @checked
 def simplify(
     source: Source,
-    effort: Effort = "normal",
+    effort: EffortOption = "normal",
     *,
     time_limit: TimeLimit = None,
     progress: ProgressCallback = ignore,
@@ -113,7 +113,7 @@ def simplify(
 
 def small_form(
     source: Source,
-    effort: Effort | None = None,
+    effort: EffortOption | None = None,
     *,
     time_limit: float | None = None,
     progress: ProgressCallback = ignore,

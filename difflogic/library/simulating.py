@@ -12,7 +12,7 @@ from difflogic.identification.rules import Space
 from difflogic.identification.table_circuit import tabulate
 from difflogic.library import declaration, starts
 from difflogic.library.conditions import AS_TRAINED, Conditions
-from difflogic.library.declaration import Workers, checked
+from difflogic.library.declaration import WorkersOption, checked
 from difflogic.library.exchange import (
     MessageCallback,
     Progress,
@@ -25,7 +25,7 @@ from difflogic.simulation import simulator, state_picture
 from difflogic.simulation.bit_grid import BitGrid, Geometry
 from difflogic.simulation.schedule import schedule
 from difflogic.simulation.simulator import (
-    Engine,
+    EngineName,
     Simulator,
     choose_engine,
     require_memory,
@@ -47,7 +47,7 @@ class Simulated:
     start: str
     seed: int
     steps: int
-    engine: Engine
+    engine: EngineName
     workers: int
     seconds: float
     """Wall time of the steps, in seconds."""
@@ -113,8 +113,8 @@ def simulate(
     source: Source,
     conditions: Conditions = AS_TRAINED,
     *,
-    engine: declaration.Engine = "auto",
-    workers: Workers = "auto",
+    engine: declaration.EngineOption = "auto",
+    workers: WorkersOption = "auto",
     progress: ProgressCallback = ignore,
     on_message: MessageCallback = ignore,
 ) -> Simulated:
@@ -173,7 +173,7 @@ def _engine(
     engine: str,
     workers: int | Literal["auto"],
     on_message: MessageCallback,
-) -> tuple[Engine, int]:
+) -> tuple[EngineName, int]:
     """Return the engine and its number of workers; say if compiling takes long, or too long."""
     from difflogic.simulation import native
 

@@ -22,10 +22,10 @@ import numpy.typing as npt
 from difflogic.circuit.automaton import Automaton
 from difflogic.identification.universe import bounds, placed
 from difflogic.pictures.images import image_bits
-from difflogic.pictures.patterns import SUFFIXES, PatternFile, parse_pattern
+from difflogic.pictures.patterns import PATTERNS, PatternFile, parse_pattern
 from difflogic.pictures.text import parse_picture
 from difflogic.simulation.bit_grid import BitGrid, pack
-from difflogic.simulation.simulator import MOST_STEPS, Simulator
+from difflogic.simulation.simulator import LAST_STEP, Simulator
 from difflogic.system.archive import NpzReader, Parts, is_archive, write_npz
 from difflogic.system.array_types import Bits
 from difflogic.system.errors import ConfigError, MissingFileError, shorten
@@ -34,17 +34,17 @@ from difflogic.system.quantities import format_ranges
 from difflogic.system.subject import about
 from difflogic.system.text import text_of
 
-NAMES = ("random", "center", "zeros")
+START_NAMES = ("random", "center", "zeros")
 
-MAX_BYTES = 2**26
+MOST_PICTURE_BYTES = 2**26
 """Largest picture file."""
 BAND_CELLS = 2**22
 """Cells times channels to pack at a time."""
 IMAGE_SIDE = 512
 """Images are scaled to at most this many cells, as pictures for training are."""
 
-MOST_CHANNELS = 2**16
-MARGIN = 2**16
+MOST_SAVED_CHANNELS = 2**16
+HEADER_BYTES = 2**16
 """Bytes of a state besides the cells: names, headers, checksums."""
 MOST_ARRAY = 2**26
 """Most bytes of a plain array."""
@@ -57,7 +57,7 @@ def prepare(
     density: float,
     pause: Callable[[], None] = lambda: None,
 ) -> str:
-    """Set the start of a simulator that has zeros: one of NAMES, the name of a file, or an array.
+    """Set the start of a simulator that has zeros: by one of START_NAMES, a file or an array.
 
     An array of bits has the shape (rows, columns) or (visible channels, rows, columns), and goes to
     the middle; or (channels, height, width) with all channels of training. A file may be an .npz
@@ -93,14 +93,14 @@ def prepare(
 
 def _read(path: Path) -> bytes:
     try:
-        return read_named(path, MAX_BYTES, "a start")
+        return read_named(path, MOST_PICTURE_BYTES, "a start")
     except MissingFileError as error:
-        raise ConfigError(f"{error}; a start is {', '.join(NAMES)} or a file") from None
+        raise ConfigError(f"{error}; a start is {', '.join(START_NAMES)} or a file") from None
 
 
 def read_pattern(start: str | Path) -> PatternFile | None:
     """Return the pattern in a start's file, None if it is no pattern. Raises ConfigError."""
-    if Path(start).suffix.lower() not in SUFFIXES:
+    if Path(start).suffix.lower() not in PATTERNS:
         return None
     content = _read(Path(start))
     with about(start):
@@ -113,11 +113,11 @@ def _picture(
     """Return bits of shape (visible channels, rows, columns), and the rule that a pattern names."""
     channels = len(automaton.visible)
     suffix = path.suffix.lower()
-    if suffix in SUFFIXES:
+    if suffix in PATTERNS:
         pattern = parse_pattern(content)
         cells = pattern.cells.astype(np.int64)
         if pattern.corner is not None and bounds(pattern.topology)[0] == (height, width):
-            cells = placed([pattern], 0, MAX_BYTES, whole=False)[0][0]
+            cells = placed([pattern], 0, MOST_PICTURE_BYTES, whole=False)[0][0]
         return bits_of(cells, channels), pattern.rule
     if suffix == ".txt":
         return parse_picture(text_of(content), channels), ""
@@ -200,8 +200,8 @@ def load_state(path: Path, simulator: Simulator) -> npt.NDArray[Any] | None:
     not fit the grid or circuit.
     """
     geometry = simulator.grid.geometry
-    # Compressed cells are hardly ever larger than the cells; MARGIN covers the overhead.
-    largest = geometry.bytes + 9 * MOST_CHANNELS + MARGIN
+    # Compressed cells are hardly ever larger than the cells; HEADER_BYTES covers the overhead.
+    largest = geometry.bytes + 9 * MOST_SAVED_CHANNELS + HEADER_BYTES
     with NpzReader(path, largest, "state") as reader:
         if reader.names == ["frames"]:
             raise reader.error("is a film: choose one of its frames with --frame")
@@ -210,7 +210,7 @@ def load_state(path: Path, simulator: Simulator) -> npt.NDArray[Any] | None:
         if "cells" not in reader.names:
             raise reader.error("is an npz archive, but not a state saved by dct")
         size = reader.array("size", (2,), (np.int64,)).tolist()
-        labels = reader.vector("labels", MOST_CHANNELS, np.int64).tolist()
+        labels = reader.vector("labels", MOST_SAVED_CHANNELS, np.int64).tolist()
         step = int(reader.array("step", (), (np.int64,)))
         problem = _misfit(simulator, tuple(size), tuple(labels), step)
         if problem is not None:
@@ -230,7 +230,7 @@ def _misfit(
 ) -> str | None:
     """Return why a state does not fit the simulator, or None."""
     geometry = simulator.grid.geometry
-    if min(size) < 1 or not 0 <= step <= MOST_STEPS:
+    if min(size) < 1 or not 0 <= step <= LAST_STEP:
         return f"{size[0]}×{size[1]} cells after step {step}: dct never saves such a state"
     if size != (geometry.height, geometry.width):
         return (

@@ -30,7 +30,7 @@ from difflogic.system.files import read_named, refused
 from difflogic.system.json_values import chosen
 from difflogic.system.quantities import counted
 
-MOST_BITS = 2**20
+MOST_FLIP_FLOPS = 2**20
 """Bits of a grid's state; no device has as many flip-flops."""
 
 MOST_PINS_BYTES = 10**6
@@ -102,10 +102,10 @@ def synthesize(
             "--check simulates the netlist with Icarus Verilog, which is missing: install "
             "iverilog, or leave --check out"
         )
-    if circuit.channels * height * width > MOST_BITS:
+    if circuit.channels * height * width > MOST_FLIP_FLOPS:
         raise ConfigError(
             f"{height}×{width} cells with {counted(circuit.channels, 'channel')} need more "
-            f"than {MOST_BITS} flip-flops, more than any device here has: choose a smaller --size"
+            f"than {MOST_FLIP_FLOPS} flip-flops, more than any device has: choose a smaller --size"
         )
     if conditions.noise:
         raise ConfigError("a netlist flips no bits at random: leave --noise out")

@@ -19,9 +19,7 @@ from difflogic.circuit.netlist import WiredLayers
 from difflogic.circuit.wiring import Wiring
 from difflogic.pictures.decision_diagram import CONSTANT, DecisionDiagram
 from difflogic.pictures.places import Places
-from difflogic.system.array_types import Array
-
-Ints = npt.NDArray[np.integer]
+from difflogic.system.array_types import Array, Ints
 
 NEW = -1
 """Stands for the parameter of a gate that the circuit did not have."""

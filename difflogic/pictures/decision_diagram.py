@@ -17,11 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.gates import Op
+from difflogic.system.array_types import Ints
 from difflogic.system.callbacks import may_cancel
 
-Ints = npt.NDArray[np.int64]
-
-FREE = -1
+ANY_VALUE = -1
 """Stands in a table for a value that does not matter."""
 
 CONSTANT = -1
@@ -52,7 +51,7 @@ class DecisionDiagram:
 def smallest_diagram(
     table: npt.NDArray[np.integer], groups: Sequence[Sequence[int]]
 ) -> DecisionDiagram:
-    """Return a small diagram of `table`, shape (outputs, 2 ** inputs), of 0, 1 and FREE.
+    """Return a small diagram of `table`, shape (outputs, 2 ** inputs), of 0, 1 and ANY_VALUE.
 
     Bit j of a column's number is input j. The order of questions decides the size: tries to ask
     each of the `groups` of inputs as a whole or by turns, then exchanges neighbours while it helps.
@@ -94,9 +93,9 @@ def _build(cube: Ints, order: Sequence[int]) -> DecisionDiagram:
     rows = np.array([CONSTANT])
     for bit in reversed(order):
         low, high = values[0::2], values[1::2]
-        low, high = np.where(low == FREE, high, low), np.where(high == FREE, low, high)
+        low, high = np.where(low == ANY_VALUE, high, low), np.where(high == ANY_VALUE, low, high)
         # A node and its opposite are one: the literal of low is never inverted.
-        inverted = np.where(low == FREE, 0, low & 1)
+        inverted = np.where(low == ANY_VALUE, 0, low & 1)
         low, high = low ^ inverted, high ^ inverted
         differ = low != high
         pairs, back = np.unique(low[differ] << ROW | high[differ], return_inverse=True)

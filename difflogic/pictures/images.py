@@ -37,7 +37,7 @@ _WORKING_SIDE = 1024
 _FAINT = 8 / 255
 """Smaller differences from the background are noise of the compression."""
 
-MOST_SIDE = 256
+MOST_PICTURE_SIDE = 256
 """Most cells to a side."""
 
 OWN_SIDE = 128
@@ -49,7 +49,7 @@ USUAL_SIDE = 64
 PALETTES = (2, 4, 8, 16)
 """Numbers of colours, with the background, that 1 to 4 bits can tell apart."""
 
-MOST_DRAWN = 1024
+MOST_DRAWING_COLORS = 1024
 """Most colours of a drawing, whose thin lines are kept; in a photo they would be grain."""
 
 USUAL_COLORS = 8
@@ -58,7 +58,7 @@ USUAL_COLORS = 8
 BEHIND_LIGHT, BEHIND_DARK, BEHIND_BOTH = (36, 40, 48), (255, 255, 255), (136, 146, 160)
 """Colours of nothing behind pictures with transparent pixels that are light, dark, or both."""
 
-Places = npt.NDArray[np.intp]
+Spots = npt.NDArray[np.intp]
 
 
 def image_bits(content: bytes, channels: int, height: int, width: int) -> npt.NDArray[np.uint8]:
@@ -162,7 +162,7 @@ def quantise(
         small = Image.fromarray(pixels).resize((columns, rows), Image.Resampling.BOX)
         pixels = np.asarray(small)
     numbers, palette = _numbers(pixels, colors, given, dither)
-    cells = _scaled(numbers, len(palette), rows, columns, found <= MOST_DRAWN)
+    cells = _scaled(numbers, len(palette), rows, columns, found <= MOST_DRAWING_COLORS)
     kept = np.unique(cells[cells > 0])
     if not len(kept):
         raise _nothing_left(height, width)
@@ -298,11 +298,11 @@ def _thin(numbers: npt.NDArray[np.int64], count: int, width: int) -> npt.NDArray
     return found
 
 
-def _last(mask: npt.NDArray[np.bool_], at: npt.NDArray[np.intp], none: int) -> Places:
+def _last(mask: npt.NDArray[np.bool_], at: npt.NDArray[np.intp], none: int) -> Spots:
     """Return the place, along axis 0, of the last pixel of `mask` up to each."""
     return np.maximum.accumulate(np.where(mask, at, none), axis=0)
 
 
-def _next(mask: npt.NDArray[np.bool_], at: npt.NDArray[np.intp], none: int) -> Places:
+def _next(mask: npt.NDArray[np.bool_], at: npt.NDArray[np.intp], none: int) -> Spots:
     """Return the place, along axis 0, of the next pixel of `mask` from each on."""
     return np.minimum.accumulate(np.where(mask, at, none)[::-1], axis=0)[::-1]

@@ -15,8 +15,8 @@ import numpy.typing as npt
 from difflogic.system.errors import ConfigError
 from difflogic.system.text import text_of
 
-MOST_CELLS = 2**26
-SUFFIXES = (".rle", ".cells", ".lif", ".life")
+MOST_PATTERN_CELLS = 2**26
+PATTERNS = (".rle", ".cells", ".lif", ".life")
 
 _HEAD = re.compile(r"x\s*=\s*(\d{1,9})\s*,\s*y\s*=\s*(\d{1,9})\b(?:\s*,\s*rule\s*=\s*(.*))?.*")
 
@@ -89,8 +89,8 @@ def parse_pattern(content: bytes) -> PatternFile:
 
 
 def _zeros(rows: int, columns: int) -> npt.NDArray[np.uint8]:
-    if not 0 < rows * columns <= MOST_CELLS:
-        raise ConfigError(f"{rows}×{columns} cells: there must be from 1 to {MOST_CELLS}")
+    if not 0 < rows * columns <= MOST_PATTERN_CELLS:
+        raise ConfigError(f"{rows}×{columns} cells: there must be from 1 to {MOST_PATTERN_CELLS}")
     return np.zeros((rows, columns), np.uint8)
 
 

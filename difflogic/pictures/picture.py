@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from difflogic.circuit.colors import Color
 from difflogic.pictures.images import (
-    MOST_SIDE,
+    MOST_PICTURE_SIDE,
     PALETTES,
     Quantised,
     image_bits,
@@ -27,8 +27,8 @@ from difflogic.system.files import read_named
 from difflogic.system.quantities import counted
 from difflogic.system.subject import about
 
-MAX_TEXT_BYTES = 2**20
-MAX_FILE_BYTES = 2**26
+MOST_PICTURE_TEXT_BYTES = 2**20
+MOST_IMAGE_BYTES = 2**26
 """More than an image of the largest accepted size needs."""
 
 FIRST_COLORS = (1, 3)
@@ -78,7 +78,7 @@ def read_picture(name: str, base: Path | None = None) -> str | bytes:
     names, base = shipped_pictures(), base or Path()
     path = names.get(name, base / name)
     try:
-        content = read_named(path, MAX_FILE_BYTES, "a picture")
+        content = read_named(path, MOST_IMAGE_BYTES, "a picture")
     except MissingFileError:
         hint = did_you_mean(name, names)
         raise ConfigError(
@@ -91,8 +91,10 @@ def read_picture(name: str, base: Path | None = None) -> str | bytes:
         return content
     if any(not (sign.isprintable() or sign.isspace()) for sign in text[:4096]):
         return content
-    if len(content) > MAX_TEXT_BYTES:
-        raise ConfigError(f"{name}: larger than {MAX_TEXT_BYTES} bytes: this is not a text picture")
+    if len(content) > MOST_PICTURE_TEXT_BYTES:
+        raise ConfigError(
+            f"{name}: larger than {MOST_PICTURE_TEXT_BYTES} bytes: this is not a text picture"
+        )
     if path.suffix.lower() in IMAGE_SUFFIXES:
         raise ConfigError(
             f"{name}: is text, though its name ends in {path.suffix}: save the image again, or "
@@ -148,7 +150,7 @@ def _lost(found: Quantised, pixels: tuple[int, int], cells: tuple[int, int]) -> 
     if pixels != cells:
         lost.append(
             f"scaled from {pixels[1]}×{pixels[0]} pixels to {cells[1]}×{cells[0]} cells: --size "
-            f"HxW chooses another grid, up to {MOST_SIDE}x{MOST_SIDE}"
+            f"HxW chooses another grid, up to {MOST_PICTURE_SIDE}x{MOST_PICTURE_SIDE}"
         )
     if found.found > found.used:
         lost.append(

@@ -23,16 +23,16 @@ from difflogic.system.quantities import format_ranges
 if TYPE_CHECKING:
     from PIL import Image
 
-FORMATS = ("PNG", "BMP", "GIF", "JPEG", "PPM", "TIFF", "WEBP")
+IMAGE_FORMATS = ("PNG", "BMP", "GIF", "JPEG", "PPM", "TIFF", "WEBP")
 """Formats to open. Pillow would pass some of the others to external programs."""
 
-EXACT = ("PNG", "BMP", "GIF", "TIFF", "WEBP")
+EXACT_FORMATS = ("PNG", "BMP", "GIF", "TIFF", "WEBP")
 """Formats of films: those that can keep the value of each pixel."""
 
 MAX_PIXELS = 2**25
 """33 million pixels, as in a large photograph. Guards memory."""
 
-DEEP = 257
+DEEP_STEP = 257
 """One step of 8 bits, in the 16 bits of a film's pixels."""
 _SHIFTS = np.arange(48, -1, -16, dtype=np.uint64)
 """Places of red, green, blue and alpha in a colour's number."""
@@ -46,7 +46,9 @@ def read_image(content: bytes, largest_side: int) -> tuple[npt.NDArray[np.uint8]
     """
     from PIL import Image, ImageOps
 
-    with _opened(content, FORMATS, "is neither a text grid nor an image that can be read") as image:
+    with _opened(
+        content, IMAGE_FORMATS, "is neither a text grid nor an image that can be read"
+    ) as image:
         *_, last = places = _places(image)
         if len(places) > 1:
             raise ConfigError(
@@ -56,7 +58,7 @@ def read_image(content: bytes, largest_side: int) -> tuple[npt.NDArray[np.uint8]
         image.seek(last)
         pixels = _rgba(ImageOps.exif_transpose(image))
         if pixels.dtype != np.uint8:
-            pixels = (pixels / DEEP).round().astype(np.uint8)
+            pixels = (pixels / DEEP_STEP).round().astype(np.uint8)
         small = Image.fromarray(pixels)
         small.thumbnail((largest_side, largest_side), Image.Resampling.BOX)
         return np.asarray(small), pixels.shape[:2]
@@ -72,7 +74,7 @@ def read_frames(content: bytes, otherwise: str) -> tuple[npt.NDArray[np.uint64],
     from PIL import ImageOps
 
     found, stays = list[npt.NDArray[np.uint64]](), list[float]()
-    with _opened(content, EXACT, otherwise) as image:
+    with _opened(content, EXACT_FORMATS, otherwise) as image:
         if image.format == "PNG" and content[24] > 8 and content[25]:  # depth, and no plain grey
             raise ConfigError("has colours of 16 bits, and only 8 would be read: save it with 8")
         for place in _places(image):
@@ -85,7 +87,7 @@ def read_frames(content: bytes, otherwise: str) -> tuple[npt.NDArray[np.uint64],
                 )
             read = _rgba(ImageOps.exif_transpose(image))
             stays.append(image.info.get("duration", 0))  # WebP tells it when the pixels are read
-            pixels = read.astype(np.uint64) * np.uint64(DEEP if read.dtype == np.uint8 else 1)
+            pixels = read.astype(np.uint64) * np.uint64(DEEP_STEP if read.dtype == np.uint8 else 1)
             numbers = pixels @ (np.uint64(1) << _SHIFTS)
             found.append(np.where(pixels[..., 3] > 0, numbers, 0))
             if found[-1].shape != found[0].shape:
@@ -124,7 +126,7 @@ def color_number(text: str) -> int:
             values = [int(text[5:])] * 3 + [0xFFFF]
         else:
             color = (0,) * 4 if text == "transparent" else (*ImageColor.getrgb(text), 255)[:4]
-            values = [DEEP * each for each in color]
+            values = [DEEP_STEP * each for each in color]
         return int.from_bytes(b"".join(value.to_bytes(2) for value in values))
     except (ValueError, OverflowError):
         raise ConfigError(
@@ -137,18 +139,18 @@ def color_name(number: int) -> str:
     """Return the name of a colour, which `color_number` reads."""
     names = {color_number(name): name for name in ("transparent", "white", "black")}
     values = [number >> shift & 0xFFFF for shift in (48, 32, 16, 0)]
-    if any(value % DEEP for value in values):
+    if any(value % DEEP_STEP for value in values):
         return f"grey:{values[0]}"
-    text = bytes(value // DEEP for value in values).hex()
+    text = bytes(value // DEEP_STEP for value in values).hex()
     return names.get(number, "#" + (text[:6] if text.endswith("ff") else text))
 
 
 def opaque_colors(names: Sequence[str]) -> tuple[Color, ...]:
     """Return the colours of names that `color_number` reads; () if one is not opaque, or finer."""
     shades = unpacked(np.array([color_number(name) for name in names], np.uint64))
-    if (shades[:, 3] != 0xFFFF).any() or (shades % DEEP).any():
+    if (shades[:, 3] != 0xFFFF).any() or (shades % DEEP_STEP).any():
         return ()
-    return tuple((r // DEEP, g // DEEP, b // DEEP) for r, g, b, _ in shades.tolist())
+    return tuple((r // DEEP_STEP, g // DEEP_STEP, b // DEEP_STEP) for r, g, b, _ in shades.tolist())
 
 
 @contextmanager

@@ -25,10 +25,10 @@ from difflogic.circuit.wiring import Wiring
 from difflogic.pictures.tough import FLAGS, voting_layers
 from difflogic.system.array_types import Bits
 
-AROUND = tuple(NEIGHBORS.index(name) for name in ("N", "W", "E", "S"))
+SWITCHED_FROM = tuple(NEIGHBORS.index(name) for name in ("N", "W", "E", "S"))
 """The neighbours from which a cell takes a switch over."""
 
-AHEAD = tuple(NEIGHBORS.index(name) for name in ("N", "W"))
+COUNTED_FROM = tuple(NEIGHBORS.index(name) for name in ("N", "W"))
 """The neighbours to whose row and column a cell adds 1."""
 
 
@@ -85,18 +85,18 @@ class Places:
             return voting_layers(*self.bits, depth)
         bits, switch = self.bits, self.switch
         cells = np.arange(len(NEIGHBORS) * self.known).reshape(-1, self.known)
-        first = cells[np.repeat(AHEAD, bits), np.arange(switch, self.known)]
+        first = cells[np.repeat(COUNTED_FROM, bits), np.arange(switch, self.known)]
         reads = [*first.tolist(), *([0] * len(bits))]
         if switch:
-            reads = [int(cells[CENTER, 0]), *reads, *cells[list(AROUND), 0].tolist()]
+            reads = [int(cells[CENTER, 0]), *reads, *cells[list(SWITCHED_FROM), 0].tolist()]
         found = []
         for number in range(depth):
             a, b = np.array(reads), np.array(reads)
             for bit, product, lowest in self._spans(number):
                 b[bit] = a[product] = reads[product] if number else reads[lowest]
                 b[product] = reads[bit]
-            if switch and number < len(AROUND):
-                b[0] = reads[number - len(AROUND)]
+            if switch and number < len(SWITCHED_FROM):
+                b[0] = reads[number - len(SWITCHED_FROM)]
             kept = self.known if number == depth - 1 else len(reads)
             found.append(Layer(*(each[:kept] for each in (self._ops(number), a, b))))
             reads = [*range(len(reads))]
@@ -152,13 +152,13 @@ class Places:
     def _ops(self, depth: int) -> npt.NDArray[np.uint8]:
         """Return the ops of a layer's counters: switch, bits, products, neighbours' switches."""
         bits, switch = self.bits, self.switch
-        ops = np.full(sum(bits) + len(bits) + switch * (1 + len(AROUND)), Op.A, np.uint8)
+        ops = np.full(sum(bits) + len(bits) + switch * (1 + len(SWITCHED_FROM)), Op.A, np.uint8)
         if not depth:
             firsts = [switch + sum(bits[:number]) for number, count in enumerate(bits) if count]
             ops[firsts] = Op.NOT_A
         for bit, product, _ in self._spans(depth):
             ops[bit], ops[product] = Op.XOR, Op.AND
-        if switch and depth < len(AROUND):
+        if switch and depth < len(SWITCHED_FROM):
             ops[0] = Op.OR
         return ops
 

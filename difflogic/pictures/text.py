@@ -16,7 +16,7 @@ import numpy.typing as npt
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted
 
-COLORS = {"r": 0b001, "g": 0b010, "b": 0b100, "y": 0b011, "m": 0b101, "c": 0b110}
+LETTER_COLORS = {"r": 0b001, "g": 0b010, "b": 0b100, "y": 0b011, "m": 0b101, "c": 0b110}
 
 MOST_TOLD = 5
 """Most channels to read from a sign. From five on, only `.` and `#` are signs, and all channels
@@ -98,7 +98,7 @@ def _signs(channels: int) -> dict[str, int]:
     full = 2**channels - 1
     signs = {".": 0, "#": full}
     if channels == 3:
-        signs |= COLORS
+        signs |= LETTER_COLORS
     if channels <= 4:
         # b is blue with three channels, and eleven with four.
         signs |= {sign: int(sign, 16) for sign in "0123456789abcdefABCDEF" if int(sign, 16) <= full}

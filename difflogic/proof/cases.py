@@ -19,7 +19,7 @@ from difflogic.proof.convergence.live_part import live_part
 from difflogic.proof.convergence.methods import SETS, right_from
 from difflogic.proof.convergence.orbits import (
     MOST_ALONE,
-    MOST_STATES,
+    MOST_RESTING,
     orbit,
     run_from,
     steps_to_heal,
@@ -31,7 +31,7 @@ from difflogic.system.array_types import Bits
 from difflogic.system.deadline import NEVER as NO_DEADLINE
 from difflogic.system.deadline import Deadline
 
-MOST_STEPS = 2**12
+START_STEPS = 2**12
 """Steps within which the state of a single start must repeat, to prove all later steps.
 
 This and MOST_ALONE hold unless there is a deadline: without one, all machines agree.
@@ -189,7 +189,7 @@ def _of_one_start(
     if grown is not None and grown <= steps:
         return _if_erased(goal, question, grown, "all ways to erase neighbours")
     begin = pack(goal.board, start[list(automaton.circuit.labels)])
-    most = max(MOST_STEPS, 2 * steps) if deadline is None else math.inf
+    most = max(START_STEPS, 2 * steps) if deadline is None else math.inf
     found = orbit(goal, begin, deadline or NO_DEADLINE, most)
     if found is None:
         state = begin
@@ -240,7 +240,7 @@ def _heal(
     goal: Convergence, resting: Sequence[Planes], question: ListedStarts, deadline: Deadline | None
 ) -> tuple[Healing, ...]:
     """Try all damages of all states of the cycle; return nothing if the states are too many."""
-    if len(resting) > MOST_STATES:
+    if len(resting) > MOST_RESTING:
         return ()
     limits = (NO_DEADLINE, MOST_ALONE) if deadline is None else (deadline, math.inf)
     return tuple(

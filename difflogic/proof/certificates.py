@@ -21,7 +21,7 @@ from difflogic.circuit.specification import Cases
 from difflogic.formats.circuit_file import write_circuit
 from difflogic.proof.answer import Confinement
 from difflogic.proof.convergence.confinement import Ground
-from difflogic.proof.convergence.every_size import NEVER, EverySize, Table
+from difflogic.proof.convergence.every_size import NO_ARRIVAL, EverySize, Table
 from difflogic.proof.convergence.findings import Finding
 from difflogic.proof.convergence.live_part import fold
 from difflogic.proof.convergence.one_side import OneSide
@@ -32,13 +32,13 @@ from difflogic.system.errors import CircuitError
 VERSION = 2
 """Version of every format."""
 
-SIGNS = "01?"
+SET_SIGNS = "01?"
 """Signs for a channel known to be 0, known to be 1, and unknown."""
 
 MOST_VALUES = 2**22
 """Most bits of all starts and targets together, to keep a file readable."""
 
-Lines = Sequence[Sequence[int]]
+RunLengths = Sequence[Sequence[int]]
 """Runs of equal values, each as [count, value]."""
 
 
@@ -141,7 +141,7 @@ def write_one_side(found: EverySize) -> str:
     parts = {
         "corner": proof.corner,
         "target": shown and [["".join(map(str, cell)) for cell in row] for row in shown],
-        "sets": ["".join(SIGNS[value] for value in cell) for cell in numbers],
+        "sets": ["".join(SET_SIGNS[value] for value in cell) for cell in numbers],
         "start": proof.start,
     }
     asked = replace(found.asked, step=f"{proof.firings} · (m + n - 1)")
@@ -151,7 +151,7 @@ def write_one_side(found: EverySize) -> str:
 def damage_part(found: Confinement, table: Table) -> dict[str, Any]:
     """Return what a certificate says about damage on every grid, and how small grids settle."""
     wound, when = found.wound, table.arrivals.steps
-    steps = np.where(when < NEVER, when, 1).reshape(len(when), -1).T.tolist()
+    steps = np.where(when < NO_ARRIVAL, when, 1).reshape(len(when), -1).T.tolist()
     numbers: dict[Any, int] = {}
     cells = zip(_signs(Ground.of(table).board), map(tuple, steps), strict=True)
     settled = _numbered(cells, numbers)
@@ -173,17 +173,17 @@ def damage_part(found: Confinement, table: Table) -> dict[str, Any]:
 
 def _signs(state: npt.NDArray[np.uint8]) -> Iterator[str]:
     """Yield each cell's sets, one sign per channel."""
-    return ("".join(SIGNS[value] for value in cell) for cell in state.reshape(len(state), -1).T)
+    return ("".join(SET_SIGNS[value] for value in cell) for cell in state.reshape(len(state), -1).T)
 
 
-def _numbered(cells: Iterable[Any], numbers: dict[Any, int]) -> Lines:
+def _numbered(cells: Iterable[Any], numbers: dict[Any, int]) -> RunLengths:
     """Return the number of each cell; new ones join `numbers`."""
     return _lines(numbers.setdefault(each, len(numbers)) for each in cells)
 
 
-def _planes(bits: npt.NDArray[Any]) -> list[Lines]:
+def _planes(bits: npt.NDArray[Any]) -> list[RunLengths]:
     return [_lines(channel.ravel().astype(int).tolist()) for channel in bits]
 
 
-def _lines(values: Iterable[int]) -> Lines:
+def _lines(values: Iterable[int]) -> RunLengths:
     return [[len(list(group)), value] for value, group in groupby(values)]

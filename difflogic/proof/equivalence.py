@@ -35,15 +35,15 @@ DIRECT_CONFLICTS = 2000
 """Budget of the direct answer, a fraction of a second."""
 INNER_CONFLICTS = 300
 """Budget of each pair of inner signals."""
-WORDS = 64
+RANDOM_WORDS = 64
 """Words of random cases per inner signal."""
 MOST_WORDS = 2**23
 """Words of all signals together, 64 MiB: in larger circuits each signal gets fewer."""
 
-Place = tuple[int, int]
+InputPlace = tuple[int, int]
 """An input: the neighbour's number and the channel's label."""
 
-Method = Literal["exhaustive", "sat"]
+EqualityMethod = Literal["exhaustive", "sat"]
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class OutputProof:
     channel: int
     """Label of the channel."""
     verdict: Verdict
-    method: Method
+    method: EqualityMethod
     inputs: int
     """Inputs that either circuit reads for this channel."""
     cases: int
@@ -110,7 +110,7 @@ class Proof:
         """Total number of the solver's conflicts."""
         return sum(output.conflicts for output in self.outputs)
 
-    def count(self, method: Method) -> int:
+    def count(self, method: EqualityMethod) -> int:
         """Return how many outputs a method decided."""
         decided = [output for output in self.outputs if output.verdict is not Verdict.open]
         return sum(output.method == method for output in decided)
@@ -162,12 +162,12 @@ def decide_equality(
 
 def _compare(
     miter: Miter, label: int, exhaustive: int, deadline: Deadline
-) -> tuple[OutputProof, dict[Place, bool] | None]:
+) -> tuple[OutputProof, dict[InputPlace, bool] | None]:
     began = time.monotonic()
     inputs = cases = conflicts = 0
-    case: dict[Place, bool] | None = None
+    case: dict[InputPlace, bool] | None = None
     equal: bool | None
-    method: Method = "exhaustive"
+    method: EqualityMethod = "exhaustive"
     verdict = Verdict.open
     with suppress(TimeoutError):
         deadline.check()
@@ -185,7 +185,9 @@ def _compare(
     return OutputProof(label, verdict, method, inputs, cases, conflicts, seconds), case
 
 
-def _first_difference(before: Cone, after: Cone, deadline: Deadline) -> dict[Place, bool] | None:
+def _first_difference(
+    before: Cone, after: Cone, deadline: Deadline
+) -> dict[InputPlace, bool] | None:
     """Return the first of all cases in which two outputs differ. Raises TimeoutError."""
     places = sorted(before.inputs.keys() | after.inputs.keys())
 
@@ -201,7 +203,7 @@ def _first_difference(before: Cone, after: Cone, deadline: Deadline) -> dict[Pla
 
 
 def _confirmed(
-    before: Circuit, after: Circuit, label: int, case: dict[Place, bool], deadline: Deadline
+    before: Circuit, after: Circuit, label: int, case: dict[InputPlace, bool], deadline: Deadline
 ) -> Difference:
     """Run both circuits on a counterexample with the plain interpreter.
 
@@ -227,7 +229,7 @@ def _confirmed(
 
 
 def _next_state(
-    circuit: Circuit, label: int, places: list[Place], bits: npt.NDArray[np.bool_]
+    circuit: Circuit, label: int, places: list[InputPlace], bits: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.bool_]:
     inputs = np.zeros((circuit.inputs, bits.shape[1]), np.bool_)
     for (neighbor, place), row in zip(places, bits, strict=True):
@@ -246,7 +248,7 @@ class Cone:
     """Row of the next state."""
     rows: list[int]
     """Rows that it depends on, ascending."""
-    inputs: dict[Place, int]
+    inputs: dict[InputPlace, int]
     """The input rows among them."""
 
     @classmethod
@@ -262,7 +264,7 @@ class Cone:
 
     def evaluate(
         self,
-        given: Mapping[Place, Value],
+        given: Mapping[InputPlace, Value],
         algebra: Logic[Value],
         pause: Callable[[], object] = lambda: None,
     ) -> list[Value]:
@@ -282,7 +284,7 @@ class Miter:
     def __init__(self, before: Circuit, after: Circuit) -> None:
         self.before, self.after = before, after
         self._formula: Formula | None = None
-        self._inputs: dict[Place, int] = {}
+        self._inputs: dict[InputPlace, int] = {}
 
     def __enter__(self) -> Miter:
         return self
@@ -293,7 +295,7 @@ class Miter:
 
     def compare(
         self, before: Cone, after: Cone, deadline: Deadline
-    ) -> tuple[bool | None, dict[Place, bool] | None, int]:
+    ) -> tuple[bool | None, dict[InputPlace, bool] | None, int]:
         """Return whether the outputs are equal, a case where they differ, and the conflicts.
 
         Equality is None if time runs out in the solver. Raises TimeoutError if it runs out before.
@@ -329,7 +331,7 @@ class Miter:
     ) -> None:
         places = sorted(before.inputs.keys() | after.inputs.keys())
         # Any random cases will do: they only suggest pairs, which are then proved.
-        count = max(1, min(WORDS, MOST_WORDS // (len(before.rows) + len(after.rows))))
+        count = max(1, min(RANDOM_WORDS, MOST_WORDS // (len(before.rows) + len(after.rows))))
         random = np.random.default_rng(0).integers(
             0, 2**64, (len(places), count), np.uint64, endpoint=False
         )

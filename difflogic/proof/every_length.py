@@ -31,25 +31,25 @@ from difflogic.system.errors import CircuitError
 
 FORMAT = "dct-every-length"
 
-MOST_CHANNELS = 6
+MOST_LINE_CHANNELS = 6
 """A cell and its two neighbours then have 2^18 states together."""
 
-MOST_GATES = 2**13
+MOST_LINE_GATES = 2**13
 """Each takes 2^18 bits for these states."""
 
-MOST_STATES = 600
+MOST_HISTORY_STATES = 600
 """Most states of an automaton of histories; closing one this large takes about a second."""
 
-MOST_NODES = 60_000
+MOST_HISTORY_PAIRS = 60_000
 """Most pairs of a cell's own state and its neighbour's history."""
 
 DEPTHS = (1, 2, 3, 4, 6)
 """How many letters ahead to tell histories apart, tried in this order."""
 
-TRIED = 8
+MOST_TRIED_BITS = 8
 """Lines with up to this many input bits are tried with all inputs."""
 
-LONGEST = 24
+LONGEST_TRIED = 24
 """Longest line to try with random inputs."""
 
 WEST, CENTER, EAST = 3, 4, 5
@@ -178,10 +178,10 @@ def every_length(
 
 
 def _unfit(automaton: Automaton, delay: int) -> str:
-    if automaton.circuit.channels > MOST_CHANNELS:
-        return f"the circuit has more than {MOST_CHANNELS} channels"
-    if automaton.circuit.gates > MOST_GATES:
-        return f"the circuit has more than {MOST_GATES} gates"
+    if automaton.circuit.channels > MOST_LINE_CHANNELS:
+        return f"the circuit has more than {MOST_LINE_CHANNELS} channels"
+    if automaton.circuit.gates > MOST_LINE_GATES:
+        return f"the circuit has more than {MOST_LINE_GATES} gates"
     if automaton.boundary != "zero" or automaton.fire_rate != 1:
         return "cells must fire together, with zeros beyond the edge"
     return "" if delay >= 1 else "there must be at least as many steps as cells"
@@ -256,8 +256,8 @@ def _table(circuit: Circuit) -> list[int]:
 def _refute(cell: _Cell, delay: int) -> tuple[tuple[int, ...], int] | None:
     """Try short lines with all inputs and longer ones with random inputs; return one that fails."""
     inputs, rng = cell.machine.inputs, np.random.default_rng(0)
-    for length in range(1, LONGEST + 1):
-        if length * inputs <= TRIED:
+    for length in range(1, LONGEST_TRIED + 1):
+        if length * inputs <= MOST_TRIED_BITS:
             lines = list(product(range(1 << inputs), repeat=length))
         else:
             lines = [tuple(line) for line in rng.integers(0, 1 << inputs, (4, length)).tolist()]
@@ -286,7 +286,7 @@ def _decide(question: AnyLength, budget: Budget, before: Answer | None) -> Answe
 
 HISTORIES = Method("histories", 1, lambda each: isinstance(each, AnyLength), _decide)
 
-Node = Hashable
+Vertex = Hashable
 
 
 def _close(cell: _Cell, delay: int, depth: int, deadline: Deadline) -> Histories:
@@ -314,7 +314,7 @@ class _Nodes:
 
     def __init__(self, cell: _Cell, histories: Histories) -> None:
         self._cell, self._histories = cell, histories
-        self.starts: dict[int, set[Node]] = {}
+        self.starts: dict[int, set[Vertex]] = {}
         for state, at in histories.first.items():
             self.starts.setdefault(state, set()).add(at)
             moves, prints = cell.machine.moves[state], cell.machine.prints[state]
@@ -332,7 +332,7 @@ class _Nodes:
             at, own, mark, wanted = node
             if mark and own >> cell.visible_place & 1 != wanted:
                 raise _OpenError("some merged histories are wrong")
-            if len(self._after) > MOST_NODES:
+            if len(self._after) > MOST_HISTORY_PAIRS:
                 raise _OpenError(TOO_MANY)
             reached = tuple(
                 (to, new, letter & 1, wanted)
@@ -342,7 +342,7 @@ class _Nodes:
             self._after[node] = 2 * cell.visible_to_left(own) + mark, reached
             waiting.extend(reached)
 
-    def edges(self, node: Any) -> Iterator[tuple[Letter, Node]]:
+    def edges(self, node: Any) -> Iterator[tuple[Letter, Vertex]]:
         """Yield the letters that lead on from a node, and the next nodes."""
         if isinstance(node, int):
             yield from self._histories.moves[node].items()
@@ -373,21 +373,21 @@ class _Nodes:
 
 
 def _determine(
-    starts: dict[int, set[Node]], edges: Callable[[Any], Iterable[tuple[Letter, Node]]]
+    starts: dict[int, set[Vertex]], edges: Callable[[Any], Iterable[tuple[Letter, Vertex]]]
 ) -> Histories:
     """Return a deterministic automaton of the same histories. Raises _OpenError if too large."""
-    places: dict[frozenset[Node], int] = {}
+    places: dict[frozenset[Vertex], int] = {}
 
-    def place(nodes: Iterable[Node]) -> int:
+    def place(nodes: Iterable[Vertex]) -> int:
         return places.setdefault(frozenset(nodes), len(places))
 
     first = {state: place(nodes) for state, nodes in sorted(starts.items())}
     moves: list[dict[Letter, int]] = []
     while len(moves) < len(places):
-        if len(places) > 20 * MOST_STATES:
+        if len(places) > 20 * MOST_HISTORY_STATES:
             raise _OpenError(TOO_MANY)
         current = list(places)[len(moves)]
-        reached: dict[Letter, set[Node]] = {}
+        reached: dict[Letter, set[Vertex]] = {}
         for node in current:
             for letter, to in edges(node):
                 reached.setdefault(letter, set()).add(to)
@@ -402,7 +402,7 @@ def _merge(found: Histories, depth: int) -> Histories:
     for state, kind in enumerate(kinds):
         members.setdefault(kind, []).append(state)
 
-    def edges(kind: Any) -> Iterator[tuple[Letter, Node]]:
+    def edges(kind: Any) -> Iterator[tuple[Letter, Vertex]]:
         for state in members[kind]:
             for letter, to in found.moves[state].items():
                 yield letter, kinds[to]
@@ -413,7 +413,7 @@ def _merge(found: Histories, depth: int) -> Histories:
         {letter: kinds[to] for letter, to in merged.moves[kinds.index(kind)].items()}
         for kind in range(max(kinds) + 1)
     ]
-    if len(smaller) > MOST_STATES:
+    if len(smaller) > MOST_HISTORY_STATES:
         raise _OpenError(TOO_MANY)
     return Histories(tuple(smaller), {state: kinds[at] for state, at in merged.first.items()})
 

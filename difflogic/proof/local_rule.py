@@ -15,7 +15,7 @@ from difflogic.proof.question import Asked
 from difflogic.proof.verdict import Verdict
 from difflogic.system.callbacks import may_cancel
 
-AT_ONCE = 2**15
+CASES_AT_ONCE = 2**15
 """Neighbourhoods that are tried together."""
 
 
@@ -37,11 +37,11 @@ def _decide(question: Local, budget: Budget, before: Answer | None) -> Answer:
         text = f"not proved for every size: {reason}"
         return Answer(Assurance(Verdict.open, "every size", text, asked=asked))
     text = f"proved for every {question.rule.theorem}"
-    known = text, NEIGHBORHOODS.name, question.steps
+    known = text, BOUNDS.name, question.steps
     return Answer(Assurance(Verdict.proved, "every size", *known, asked=asked))
 
 
-NEIGHBORHOODS = Method("a rule", 0.1, lambda each: isinstance(each, Local), _decide)
+BOUNDS = Method("a rule", 0.1, lambda each: isinstance(each, Local), _decide)
 
 
 def broken(automaton: Automaton, rule: Rule) -> str:
@@ -58,7 +58,9 @@ def broken(automaton: Automaton, rule: Rule) -> str:
     legal, least, most = rule.bounds(seen[:, 0], seen[:, 1])
     channels = list(circuit.labels)
     given, count = seen[:, channels].reshape(circuit.inputs, -1).astype(np.bool_), 0
-    for some in (slice(first, first + AT_ONCE) for first in range(0, len(legal), AT_ONCE)):
+    for some in (
+        slice(first, first + CASES_AT_ONCE) for first in range(0, len(legal), CASES_AT_ONCE)
+    ):
         may_cancel()
         new = circuit.next_state(given[:, some])
         wrong = ((new < least[channels, some]) | (new > most[channels, some])).any(axis=0)

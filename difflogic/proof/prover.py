@@ -17,20 +17,20 @@ from difflogic.proof.convergence.orbits import repeated
 from difflogic.proof.convergence.planes import pack, unpack
 from difflogic.proof.convergence.sets import as_array
 from difflogic.proof.every_length import HISTORIES, AnyLength
-from difflogic.proof.local_rule import NEIGHBORHOODS, Local
+from difflogic.proof.local_rule import BOUNDS, Local
 from difflogic.proof.question import REACHES, Asked, Wound
 from difflogic.proof.verdict import Verdict
 from difflogic.system.callbacks import checking
 from difflogic.system.deadline import Deadline
 
-GRACE = 0.5
+LATE_SECONDS = 0.5
 """Seconds after a deadline in which a method may still say what it knows."""
 
 METHODS = tuple(
     sorted(
         (
             *(SETS, RUNS, REPEATING, UNROLLED, SIZES, ONE_SIDE),
-            *(HISTORIES, NEIGHBORHOODS, ALL, EACH, ORDERS),
+            *(HISTORIES, BOUNDS, ALL, EACH, ORDERS),
         ),
         key=lambda method: method.cost,
     )
@@ -58,7 +58,7 @@ def prove(question: Question, budget: Budget = QUICK) -> Answer:
     if isinstance(question, Unfit):
         return left_open(question.reason, asked=question.asked)
     found, tried, began = None, list[MethodRun](), time.perf_counter()
-    late = Deadline(budget.until.at + GRACE)
+    late = Deadline(budget.until.at + LATE_SECONDS)
     for method in METHODS:
         affordable = method.cost <= budget.most and not (
             method.needs_clock and budget.deadline is None

@@ -28,7 +28,7 @@ FORMAT = "dct-checkpoint"
 VERSION = 1
 """Increases when earlier versions of the program can no longer read the file."""
 
-KEPT = 2
+CHECKPOINTS_KEPT = 2
 """One to resume from, and another in case the first is damaged."""
 
 MAX_HEADER_BYTES = 2**22
@@ -65,7 +65,7 @@ class Checkpoint:
 
 
 def write_checkpoint(run: RunDirectory, checkpoint: Checkpoint) -> Path:
-    """Write ``checkpoint-<epoch>.npz``, then remove all but the latest KEPT up to that epoch.
+    """Write ``checkpoint-<epoch>.npz``, then remove all but CHECKPOINTS_KEPT up to that epoch.
 
     Raises RunDirectoryError if it cannot be written; earlier ones are then unchanged.
     """
@@ -142,9 +142,9 @@ def _digest(header: Mapping[str, Any], state: State) -> str:
 
 
 def _prune(run: RunDirectory, epoch: int) -> None:
-    """Remove all but the KEPT latest up to `epoch`; the run went back behind any later ones."""
+    """Remove all but CHECKPOINTS_KEPT up to `epoch`; the run went back behind any later ones."""
     valid = [path for path in run.checkpoints if epoch_of(path) <= epoch]
     for path in run.checkpoints:
-        if path not in valid[:KEPT]:
+        if path not in valid[:CHECKPOINTS_KEPT]:
             with suppress(OSError):  # a leftover only takes up space
                 path.unlink()

@@ -8,7 +8,7 @@ from typing import Any
 
 from difflogic.config import Config, load_config
 from difflogic.config.loading import flat
-from difflogic.config.sections import FREE
+from difflogic.config.sections import CHANGEABLE_KEYS
 from difflogic.run.run_directory import RunDirectory
 from difflogic.system.errors import ConfigError, RunDirectoryError
 from difflogic.tasks.custom import code_of
@@ -66,7 +66,7 @@ def with_free_settings(stored: Config, given: Config) -> Config:
         section: getattr(stored, section).model_copy(
             update={key: getattr(getattr(given, section), key) for key in keys}
         )
-        for section, keys in FREE.items()
+        for section, keys in CHANGEABLE_KEYS.items()
     }
     return extended(stored, given).model_copy(update=changes)
 

@@ -18,14 +18,14 @@ from difflogic.system.errors import RunDirectoryError
 from difflogic.system.files import digest, read_inside, reason
 from difflogic.system.json_values import json_value
 
-MAX_BYTES = 2**24
+MOST_SUMMARY_BYTES = 2**24
 """A summary has 5 kB."""
 
 SEAL = "sha256"
 FILES = "files"
 
 
-Pair = Annotated[list[int], Field(min_length=2, max_length=2)]
+TwoNumbers = Annotated[list[int], Field(min_length=2, max_length=2)]
 
 
 class _Entries(BaseModel):
@@ -74,7 +74,7 @@ class _Scores(_Entries):
     best_epoch: int | None
     checked: _Checked
     assurance: _Assurance
-    right_pairs: dict[str, Pair] | None = None
+    right_pairs: dict[str, TwoNumbers] | None = None
     exactness: _Exactness | None = None
 
 
@@ -86,8 +86,8 @@ class _Seconds(_Entries):
 
 
 class _Polished(_Entries):
-    gates: Pair
-    from_step: Pair | None
+    gates: TwoNumbers
+    from_step: TwoNumbers | None
 
 
 class _Corrected(_Entries):
@@ -141,7 +141,7 @@ def read_summary(run: RunDirectory, config: Config | None = None) -> dict[str, A
     With the run's configuration, also raises it if the files of a finished run do not match.
     """
     try:
-        found = parse(read_inside(run.summary, MAX_BYTES))
+        found = parse(read_inside(run.summary, MOST_SUMMARY_BYTES))
     except FileNotFoundError:
         return None
     except ValueError as error:

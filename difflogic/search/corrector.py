@@ -16,7 +16,7 @@ from difflogic.circuit.soft_circuit import SoftCircuit
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.layout import Grid
 from difflogic.pictures.correction import add_correction
-from difflogic.pictures.decision_diagram import FREE, DecisionDiagram, smallest_diagram
+from difflogic.pictures.decision_diagram import ANY_VALUE, DecisionDiagram, smallest_diagram
 from difflogic.pictures.places import Places
 from difflogic.search.finisher import AnyFinisher, Certify, Correction, Finished
 from difflogic.search.walk import OnProgress, SearchProgress
@@ -72,7 +72,7 @@ class Corrector(AnyFinisher):
     def _wrong(self, circuit: SoftCircuit) -> tuple[npt.NDArray[np.int8], list[list[int]]]:
         """Return the table of wrong bits (loss channels, 2 ** known bits), and its groups of bits.
 
-        The number of a column is a cell's switch, row and column. What no cell has is FREE.
+        The number of a column is a cell's switch, row and column. What no cell has is ANY_VALUE.
         """
         task, places = self._task, self._places
         cases = task.find_cases()
@@ -84,7 +84,7 @@ class Corrector(AnyFinisher):
         shown = self.run(task, circuit, starts)[:, list(task.loss_channels)]
         columns, known = places.bits[1], places.known
         place = np.tensordot(1 << np.arange(known), starts[:, -known:], (0, 1))
-        table = np.full((len(task.loss_channels), 1 << known), FREE, np.int8)
+        table = np.full((len(task.loss_channels), 1 << known), ANY_VALUE, np.int8)
         table[:, place] = (shown ^ targets).swapaxes(0, 1)
         order = list(range(known))[::-1]
         return table, [order[columns:], order[:columns]]

@@ -26,7 +26,7 @@ from difflogic.search.changes import Changes
 from difflogic.search.verifier import Verifier
 from difflogic.search.walk import walk
 
-AT_ONCE = 64
+CHANGES_AT_ONCE = 64
 """Changes per batch."""
 
 REMOVING = np.array((Op.FALSE, Op.A, Op.B, Op.TRUE))
@@ -35,7 +35,7 @@ REMOVING = np.array((Op.FALSE, Op.A, Op.B, Op.TRUE))
 HASTENING = 8
 """Most walks towards a certificate in time, each with the whole budget."""
 
-MORE_GATES = 1.5
+MORE_WALK_GATES = 1.5
 """Size, in gates of the best circuit, that is allowed in every second one of these walks, plus two
 gates."""
 
@@ -99,7 +99,7 @@ def polish(
     return drift.tidied(), Polished(before, drift.best, spent)
 
 
-Proposal = tuple[npt.NDArray[Any], npt.NDArray[Any]]
+OpChanges = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 """Gates, and another op for each."""
 
 
@@ -132,9 +132,9 @@ class _Drift:
         judge = self._verifier.judge
         most_gates, least = self.best.gates, judge.unknown_in_time(ops)
         if more_gates:
-            most_gates = int(MORE_GATES * most_gates) + 2
+            most_gates = int(MORE_WALK_GATES * most_gates) + 2
 
-        def propose(left: int) -> Proposal | None:
+        def propose(left: int) -> OpChanges | None:
             return self._propose(left) if self.is_later(latest) else None
 
         def consider(ops: Ops, gates: int) -> None:
@@ -163,9 +163,9 @@ class _Drift:
     def _live_in(self, ops: Ops) -> npt.NDArray[np.bool_]:
         return live_parameters(self._verifier.netlist, ops, self._trial.scene.channels)
 
-    def _propose(self, left: int) -> Proposal | None:
+    def _propose(self, left: int) -> OpChanges | None:
         """Return random live gates, and another op for each."""
-        live, count = self._live, min(AT_ONCE, left)
+        live, count = self._live, min(CHANGES_AT_ONCE, left)
         if not len(live):
             return None
         # Draws the same as Generator.choice, several times as fast.
@@ -177,7 +177,7 @@ class _Drift:
         return (gates[changes], ops[changes]) if changes.any() else (gates, ops)
 
     def _try(
-        self, proposed: Proposal, most_gates: int, consider: Callable[[Ops, int], None]
+        self, proposed: OpChanges, most_gates: int, consider: Callable[[Ops, int], None]
     ) -> int:
         """Consider the first circuit that leaves no bit wrong; return what that cost."""
         tried, hit, gates = self._changes.find(*proposed)

@@ -36,7 +36,7 @@ from difflogic.search.walk import walk
 MAKING_SPARE = 4000
 """Changes to try in order to free gates, before free gates become detectors."""
 
-REMOVING = np.array((Op.FALSE, Op.TRUE, Op.FALSE, Op.TRUE, Op.A, Op.B))
+REMOVING_OPS = np.array((Op.FALSE, Op.TRUE, Op.FALSE, Op.TRUE, Op.A, Op.B))
 """Ops that need no gate. The constants, which read no other gate, are listed twice."""
 
 REMOVED = 0.8
@@ -48,10 +48,10 @@ LOOSENING = 2000
 LOOSE = 2.0
 """Largest size of a circuit during these, in active gates of the one before."""
 
-MOST_TRIED = 200
+MOST_RECTIFICATIONS = 200
 """Rectifications to try per circuit."""
 
-SIDEWAYS = 0.5
+SIDEWAYS_SHARE = 0.5
 """Probability of keeping a rectification that leaves equally many cells wrong: often they are other
 cells, which are easier to correct."""
 
@@ -141,7 +141,7 @@ class RepairByDetectors(Repair):
             return None
         self._trial(self.ops)
         self.rule.most_gates = self._trial.active_gates
-        removed = self.rule.rng.choice(REMOVING, DRIFT)
+        removed = self.rule.rng.choice(REMOVING_OPS, DRIFT)
         others = self.rule.rng.integers(0, OPS, DRIFT)
         return np.where(self.rule.rng.random(DRIFT) < REMOVED, removed, others)
 
@@ -161,9 +161,9 @@ class RepairByDetectors(Repair):
         self._simplify()
         self._wrong_before = rule.wrong
         rule.tried += GRADIENT_COST
-        rule.sideways = SIDEWAYS
+        rule.sideways = SIDEWAYS_SHARE
         self._report()
-        return islice(self._rectifier.propose(self.ops, rule.rng), MOST_TRIED)
+        return islice(self._rectifier.propose(self.ops, rule.rng), MOST_RECTIFICATIONS)
 
     def _correct(self, found: Iterator[Rectification]) -> int:
         """Keep those that leave no more cells wrong; they concern different points."""

@@ -39,7 +39,7 @@ MORE_GATES = 1.3
 """Largest size of a drifting circuit, in active gates of the first one: each active gate makes
 every candidate slower."""
 
-PATIENCE = 4
+MOST_FRUITLESS = 4
 """Shortlists in a row without improvement after which a search with many wrong cells ends."""
 
 GRADIENT_COST = 40
@@ -78,7 +78,7 @@ class Repair:
     def run(self) -> None:
         """Change gates until no cell is wrong, the budget is spent, or nothing helps."""
         idle = 0
-        while not self.rule.is_over and idle < PATIENCE:
+        while not self.rule.is_over and idle < MOST_FRUITLESS:
             before = self.rule.wrong
             self._descend()
             idle = 0 if self.rule.wrong < before else idle + 1

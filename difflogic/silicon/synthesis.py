@@ -92,7 +92,7 @@ DEVICES = {
     )
 }
 
-Pause = Callable[[str], None]
+OnStep = Callable[[str], None]
 """Called again and again with the name of the running step; may raise to stop it."""
 
 
@@ -140,7 +140,7 @@ class Flow:
     device: Device
     folder: Path
     deadline: Deadline
-    pause: Pause = lambda step: None
+    pause: OnStep = lambda step: None
 
     def synthesize(
         self, start: npt.NDArray[Any], damaged: npt.NDArray[Any], seed: int = 0

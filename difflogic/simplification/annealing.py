@@ -33,7 +33,7 @@ HOT, COLD = 2.0, 0.3
 MOVES_PER_GATE = 2000
 """Most moves of a tiny circuit, per gate."""
 
-MOST_GATES = 500
+MOST_ANNEALED_GATES = 500
 """Most gates of a circuit that is annealed whole: a sweep over more takes seconds, and cannot be
 interrupted."""
 
@@ -78,12 +78,12 @@ def search(
     circuit is then annealed `last_runs` more times.
     """
     inputs = _read_inputs(net)
-    if not 0 < len(inputs) <= most_inputs or not 0 < gates(net) <= MOST_GATES:
+    if not 0 < len(inputs) <= most_inputs or not 0 < gates(net) <= MOST_ANNEALED_GATES:
         return net
     part, leaves = _without_other_inputs(net, inputs)
     moves = min(most_moves, MOVES_PER_GATE * gates(part))
     built = (from_xag(*start) for start in starts(_tables(part), part.inputs))
-    found = [part, *(start for start in built if gates(start) <= MOST_GATES)]
+    found = [part, *(start for start in built if gates(start) <= MOST_ANNEALED_GATES)]
     while True:
         for place, start in enumerate(found):
             found[place] = anneal(start, moves, place, deadline)

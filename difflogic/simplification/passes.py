@@ -19,7 +19,7 @@ SMALL_WINDOW, LARGE_WINDOW = 4, 12
 
 
 @dataclass(frozen=True)
-class Effort:
+class EffortLimits:
     """How long to search, in moves, so that the result is the same every time."""
 
     passes: int
@@ -37,9 +37,9 @@ class Effort:
 
 
 EFFORTS = {
-    "low": Effort(2, (), 0, 0, 0, 0),
-    "normal": Effort(8, (8, 10), 20, 10, 20_000, 4),
-    "high": Effort(8, (8, 10, 12, 10, 12), 300, 12, 300_000, 12),
+    "low": EffortLimits(2, (), 0, 0, 0, 0),
+    "normal": EffortLimits(8, (8, 10), 20, 10, 20_000, 4),
+    "high": EffortLimits(8, (8, 10, 12, 10, 12), 300, 12, 300_000, 12),
 }
 """Efforts by the names that users give."""
 
@@ -70,7 +70,7 @@ class Simplification:
         return self.automaton.circuit
 
 
-Progress = Callable[[], object]
+OnWork = Callable[[], object]
 """Called after each small piece of work."""
 
 
@@ -88,8 +88,8 @@ class _Draft:
 
 def simplify(
     automaton: Automaton,
-    effort: Effort = EFFORTS["normal"],
-    progress: Progress = lambda: None,
+    effort: EffortLimits = EFFORTS["normal"],
+    progress: OnWork = lambda: None,
     deadline: Deadline = NEVER,
 ) -> Simplification:
     """Make the automaton's circuit as small as we can; visible channels behave as before.
@@ -130,7 +130,7 @@ def _drop_unread_channels(draft: _Draft, visible: tuple[int, ...]) -> _Draft:
 
 
 def _searches(
-    effort: Effort, progress: Progress, deadline: Deadline
+    effort: EffortLimits, progress: OnWork, deadline: Deadline
 ) -> Iterator[tuple[str, Callable[[Net], Net]]]:
     """Yield each search's name and function, in order."""
 

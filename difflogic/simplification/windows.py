@@ -22,7 +22,7 @@ from difflogic.system.deadline import NEVER, Deadline
 
 FEWEST_GATES = 2
 """Fewest gates of a window worth searching."""
-MOST_GATES = 160
+MOST_WINDOW_GATES = 160
 """Most gates of a window: the time of a move grows with the square of the gates."""
 MOST_VISITS = 10**8
 """Nodes that all windows of a pass look at together; each looks at the whole net. A net of about
@@ -42,7 +42,7 @@ def rewrite(
     Windows have at most `leaves` leaves. `progress` is called after each. When `deadline` passes,
     the remaining windows stay unchanged.
     """
-    net = cleaned(net, room=MOST_GATES)
+    net = cleaned(net, room=MOST_WINDOW_GATES)
     root = int(net.size[0]) - 1
     seen: set[bytes] = set()
     last = root - MOST_VISITS // int(net.size[0])
@@ -66,7 +66,7 @@ def _rewrite_at(
     count = find_window(net, leaves, limit, root, marks)
     members = int(marks[1].sum())
     name = leaves[:count].tobytes()
-    if not FEWEST_GATES <= members <= MOST_GATES or name in seen:
+    if not FEWEST_GATES <= members <= MOST_WINDOW_GATES or name in seen:
         return None
     seen.add(name)
     part = new_net(count, members, members)
@@ -76,4 +76,4 @@ def _rewrite_at(
     if gates(smaller) >= members:
         return None
     put_back(net, leaves, count, smaller)
-    return cleaned(net, room=MOST_GATES)
+    return cleaned(net, room=MOST_WINDOW_GATES)

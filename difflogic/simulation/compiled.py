@@ -12,7 +12,7 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.simulation import native
 from difflogic.simulation.bit_grid import LINE, BitGrid, Geometry
 from difflogic.simulation.random_bits import Chance, digits
-from difflogic.simulation.run_function import KEPT, Field
+from difflogic.simulation.run_function import ROWS_KEPT, Field
 from difflogic.system.array_types import Words
 from difflogic.system.arrays import aligned
 
@@ -58,7 +58,7 @@ class Compiled:
         self._workers: Workers | None = None
         self._vectors = -(-geometry.words // self._native.vector_words)
         self._ring = LINE * -(-self._vectors * self._native.vector_words // LINE)
-        rows = (self._depth - 1) * KEPT
+        rows = (self._depth - 1) * ROWS_KEPT
         size = self._ring + rows * geometry.channels * geometry.stride + LINE
         self._scratch = [aligned((size,), np.uint64) for _ in range(workers)]
 
@@ -164,5 +164,5 @@ def choose_bands(geometry: Geometry, workers: int) -> tuple[int, int]:
     wanted = 1 if workers == 1 else BANDS_PER_WORKER * workers
     bands = min(height, max(wanted, -(-height // BAND_ROWS)))
     row = 8 * geometry.channels * geometry.stride
-    kept = 1 + RING_BYTES // (KEPT * row)
+    kept = 1 + RING_BYTES // (ROWS_KEPT * row)
     return bands, max(1, min(MAX_DEPTH, kept, height // bands // ROWS_PER_STEP))

@@ -56,11 +56,11 @@ class Field(IntEnum):
     NOISE_DIGITS = 28
 
 
-SPINS = 200
+BAND_SPINS = 200
 """Polls of a neighbouring band before a thread yields its core."""
 
 
-KEPT = 3
+ROWS_KEPT = 3
 """Rows to keep of each step in a block: the next stage reads a row and the two beside it."""
 
 _I1, _I32 = ir.IntType(1), ir.IntType(32)
@@ -135,7 +135,7 @@ def _emit_wait(b: Builder, band: Any, block: Any, done: Any, yield_: Any) -> Non
     b.ir.cbranch(b.ir.icmp_unsigned(">=", blocks, block), ready, retry)
     b.ir.position_at_end(retry)
     spins.add_incoming(b.ir.add(spins, _I64(1)), retry)
-    b.ir.cbranch(b.ir.icmp_unsigned("<", spins, _I64(SPINS)), look, offer)
+    b.ir.cbranch(b.ir.icmp_unsigned("<", spins, _I64(BAND_SPINS)), look, offer)
     b.ir.position_at_end(offer)
     b.ir.call(b.ir.inttoptr(yield_, ir.FunctionType(_I32, []).as_pointer()), [])
     spins.add_incoming(_I64(0), offer)
@@ -190,7 +190,7 @@ class _Rows:
         return build.select(last, self._row(self.target, self.number(y)), self._kept(stage, y))
 
     def _kept(self, stage: Any, y: Any) -> Any:
-        build, kept = self.b.ir, _I64(KEPT)
+        build, kept = self.b.ir, _I64(ROWS_KEPT)
         turn = build.urem(build.add(y, build.mul(kept, self.p[Field.DEPTH])), kept)
         return self._row(self._ring(), build.add(build.mul(stage, kept), turn))
 

@@ -20,7 +20,7 @@ from difflogic.system.errors import ConfigError
 if TYPE_CHECKING:
     from difflogic.simulation.compiled import Compiled
 
-Engine = Literal["interpreter", "compiled"]
+EngineName = Literal["interpreter", "compiled"]
 
 OPERATION_SECONDS, WORD_SECONDS = 1e-5, 4e-9
 """Time of the interpreter per gate or input: for each band of rows, and for each word of 64 cells.
@@ -36,10 +36,10 @@ random number."""
 FIRE_GATES = 100
 """Cost of the same in compiled code, in gates: ten digits of ten operations."""
 
-MOST_STEPS = 2**62
+LAST_STEP = 2**62
 """Highest step number of a state: far from the limits of 64 bits."""
 
-MARGIN = 2**26
+OTHER_BYTES = 2**26
 """Bytes for everything but the grids: the interpreter's bands and the workers' rows."""
 
 WORKER_WORK = 2**24
@@ -101,7 +101,7 @@ class Simulator:
         self,
         circuit: Circuit,
         world: World,
-        engine: Engine = "compiled",
+        engine: EngineName = "compiled",
         workers: int = 1,
         pause: Callable[[], None] = lambda: None,
     ) -> None:
@@ -163,11 +163,11 @@ class Simulator:
 
         `progress` gets the number of steps that this call has taken. It is called several times a
         second, even within long steps. It may raise to stop; the state is then the one after the
-        last whole step. Raises ConfigError if the step number would exceed MOST_STEPS.
+        last whole step. Raises ConfigError if the step number would exceed LAST_STEP.
         """
         first, end = self.step, self.step + steps
-        if end > MOST_STEPS:
-            raise ConfigError(f"{end} steps: a state can have taken at most {MOST_STEPS}")
+        if end > LAST_STEP:
+            raise ConfigError(f"{end} steps: a state can have taken at most {LAST_STEP}")
 
         def report() -> None:
             progress(self.step - first)
@@ -187,7 +187,7 @@ class Simulator:
 
 def require_memory(geometry: Geometry) -> None:
     """Raise ConfigError if a simulator's grids do not fit into the available memory."""
-    needed, available = 2 * geometry.bytes + MARGIN, memory.available_memory()
+    needed, available = 2 * geometry.bytes + OTHER_BYTES, memory.available_memory()
     if available is None or needed <= available:
         return
     raise ConfigError(
@@ -198,7 +198,7 @@ def require_memory(geometry: Geometry) -> None:
     )
 
 
-def choose_engine(circuit: Circuit, world: World, steps: int) -> Engine:
+def choose_engine(circuit: Circuit, world: World, steps: int) -> EngineName:
     """Return the engine that finishes first, counting the time to compile.
 
     Circuits of more than `native.MOST_GATES` gates are never compiled.

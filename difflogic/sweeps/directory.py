@@ -28,7 +28,7 @@ FORMAT = "dct-sweep"
 VERSION = 3
 """Format of sweep.toml; increases with every incompatible change."""
 
-MAX_BYTES = 2**26
+MOST_TABLE_BYTES = 2**26
 """Size of a file that is read back, far above what is ever written."""
 
 
@@ -78,7 +78,7 @@ class SweepDirectory(RunDirectory):
         """Read the plan. Raises RunDirectoryError if it is damaged or of another version."""
         path = self.sweep
         try:
-            content = read_inside(path, MAX_BYTES)
+            content = read_inside(path, MOST_TABLE_BYTES)
         except FileNotFoundError:
             raise RunDirectoryError(
                 f"{self.path}: is not a sweep (no {SWEEP}): name a sweep, or start one with dct "

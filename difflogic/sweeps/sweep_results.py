@@ -37,7 +37,7 @@ HEADINGS = (
     "missing",
 )
 
-Status = Literal["exact", "not exact", "failed", "missing"]
+RunStatus = Literal["exact", "not exact", "failed", "missing"]
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Row:
     variant: str
     values: Mapping[str, Any]
     seed: int
-    status: Status
+    status: RunStatus
     """missing: not run yet, or interrupted."""
     epochs: int | None = None
     epochs_to_exact: int | None = None

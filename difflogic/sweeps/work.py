@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 BEAT_SECONDS = 0.5
 """Time between two reports of a run's epoch."""
 
-ASK_SECONDS = 2.0
+ASK_SCHEDULER_SECONDS = 2.0
 """Time between two messages of a run to the cluster's scheduler, asking whether to stop."""
 
 LOCK_SECONDS = 60.0
@@ -216,7 +216,7 @@ class _EventTest:
 
         now = time.monotonic()
         if not self._is_over and now >= self._next:
-            self._next = now + ASK_SECONDS
+            self._next = now + ASK_SCHEDULER_SECONDS
             try:
                 self._is_over = bool(Event(self._name).is_set())
             except Exception:

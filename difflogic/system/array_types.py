@@ -6,5 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
+Ints = npt.NDArray[np.integer]
+Flags = npt.NDArray[np.bool_]
 Bits = npt.NDArray[np.uint8]
 Words = npt.NDArray[np.uint64]

@@ -23,7 +23,7 @@ from typing import BinaryIO
 from difflogic.system.errors import RunDirectoryError
 from difflogic.system.files import open_plain, write_whole
 
-MOST_BYTES = 2**26
+MOST_CACHED_BYTES = 2**26
 """Most bytes of a file. A circuit of 8000 gates takes a tenth of a megabyte."""
 
 _MAGIC = b"dct-code\n"
@@ -115,9 +115,9 @@ def _own_content(path: Path) -> bytes:
     """Read a file. Raises OSError for a link, and if others may have written it."""
     with open_plain(path, follow=False) as file:
         found = os.fstat(file.fileno())
-        if found.st_size > MOST_BYTES or not _is_own(found):
+        if found.st_size > MOST_CACHED_BYTES or not _is_own(found):
             raise PermissionError(path)
-        return file.read(MOST_BYTES)
+        return file.read(MOST_CACHED_BYTES)
 
 
 def _untrusted(place: Path) -> Path | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[1]
+PACKAGE = Path(__file__).parents[1]
 
 
 def rendered(
@@ -19,7 +19,7 @@ def rendered(
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # slow to import
 
     environment = Environment(
-        loader=FileSystemLoader(ROOT),
+        loader=FileSystemLoader(PACKAGE),
         undefined=StrictUndefined,
         autoescape=template.suffix == ".html",
         trim_blocks=True,

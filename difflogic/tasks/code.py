@@ -23,7 +23,7 @@ from difflogic.tasks.custom import Code, CustomSection, make, parts
 from difflogic.tasks.parts import TaskError
 from difflogic.tasks.section import AutomatonConfig, TaskSection
 
-MAX_BYTES = 2**20
+MOST_CODE_BYTES = 2**20
 """Most bytes of a task's file."""
 
 
@@ -117,7 +117,7 @@ def _read_files(kind: str, path: Path, directory: Path) -> list[Code]:
     found = []
     for file in dict.fromkeys([named, directory / path.name]):
         with suppress(MissingFileError):
-            found.append(Code(kind, str(file), read_named(file, MAX_BYTES, "a task")))
+            found.append(Code(kind, str(file), read_named(file, MOST_CODE_BYTES, "a task")))
     if not found:
         raise ConfigError(
             f'{named}: no such file, named by "{kind}": a relative path starts at the directory of '

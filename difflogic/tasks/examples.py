@@ -11,7 +11,7 @@ import numpy.typing as npt
 from pydantic import Field
 
 from difflogic.circuit.specification import Cases
-from difflogic.examples.encoding import MOVES, NAMES, Encoding, stacked
+from difflogic.examples.encoding import FEATURE_NAMES, MOVES, Encoding, stacked
 from difflogic.examples.pairs import (
     MOST_SYMBOLS,
     Pair,
@@ -77,7 +77,7 @@ class ExamplesSection(TaskSection):
 
     def encoding(self) -> Encoding:
         """Return what the channels mean. Raises ConfigError for a feature that is unknown."""
-        known = {*NAMES, *(f"={name}" for name in self.symbols)}
+        known = {*FEATURE_NAMES, *(f"={name}" for name in self.symbols)}
         unknown = [name for name in (*self.features, *self.outputs) if name not in known]
         if unknown or self.background >= len(self.symbols):
             what = f'no feature "{unknown[0]}"' if unknown else f"no symbol {self.background}"

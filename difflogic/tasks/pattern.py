@@ -21,7 +21,7 @@ from difflogic.tasks.counting import Counting
 from difflogic.tasks.parts import Exhibit, InapplicableError, Preview, Sample
 from difflogic.tasks.section import AutomatonConfig, Size, TaskSection
 
-Picture = Annotated[
+PictureText = Annotated[
     str,
     Field(
         max_length=2**20,
@@ -49,7 +49,7 @@ class PatternSection(TaskSection):
     resolved = ("target", "height", "width")
 
     kind: Literal["pattern"] = Field(description="the task's name")
-    target: Picture = Field(
+    target: PictureText = Field(
         default="", description="the picture to grow; a loaded configuration holds its rows"
     )
     start: Literal["center", "zeros", "places"] = Field(
@@ -62,7 +62,7 @@ class PatternSection(TaskSection):
         description="whether lessons of one step teach the circuit to count each cell's row and "
         "column in its last channels, and to show the picture from there; no gate is wired for it",
     )
-    second: Picture = Field(
+    second: PictureText = Field(
         default="",
         description="a second picture, which grows from one cell of ones in the middle, while "
         "`target` grows from zeros; needs [automaton] switch",

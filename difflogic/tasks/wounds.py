@@ -25,7 +25,7 @@ from difflogic.system.streams import dirichlet
 from difflogic.tasks.base import Task
 from difflogic.tasks.parts import Sample
 
-Cells = npt.NDArray[np.bool_]
+CellMask = npt.NDArray[np.bool_]
 
 Contents = Literal["none", "any"]
 
@@ -36,14 +36,14 @@ RIGHT, ERASED, FIRED, NOISE, SHIFTED = range(5)
 """What a cell holds: its code; zeros; zeros, but it has fired; random bits; the code of a cell some
 rows and columns away."""
 
-FEWER = np.array([1.0, 0.7, 0.4, 2.0, 0.4])
+KIND_SHARES = np.array([1.0, 0.7, 0.4, 2.0, 0.4])
 """Concentrations of a Dirichlet distribution over the kinds of cells."""
 
 SPRINKLED, MOST_GAPS, MOST_SQUARES, MOST_SIDE = 0.6, 0.5, 4, 8
 """Share of lessons in which each cell draws its kind alone, rather than in rectangles; most gaps
 per row or column of cells; most rectangles, and their longest side."""
 
-FILLED = (0.2, 0.5, 0.8, 1.0, 1.0)
+WOUNDED_SHARES = (0.2, 0.5, 0.8, 1.0, 1.0)
 """Shares of the cells of a rectangle that it wounds."""
 
 
@@ -95,15 +95,15 @@ class Wounds(Task):
         rows, columns = (_places(rng.random(side) < gaps) for side in shape)
         code = self._codes(rows, columns)
         if rng.random() < SPRINKLED:
-            kinds = rng.choice(len(FEWER), shape, p=dirichlet(rng, FEWER))
+            kinds = rng.choice(len(KIND_SHARES), shape, p=dirichlet(rng, KIND_SHARES))
         else:
             kinds = np.zeros(shape, np.int64)
             for _ in range(rng.integers(1, MOST_SQUARES + 1)):
                 sides = rng.integers(1, MOST_SIDE + 1, 2)
                 first = rng.integers(1 - sides, shape)
                 block = kinds[tuple(map(slice, np.maximum(first, 0), first + sides))]
-                hit = rng.random(block.shape) < rng.choice(FILLED)
-                block[hit] = rng.integers(ERASED, len(FEWER))
+                hit = rng.random(block.shape) < rng.choice(WOUNDED_SHARES)
+                block[hit] = rng.integers(ERASED, len(KIND_SHARES))
         down, right = rng.integers(0, 2 * self._square, 2)
         other = self._plane[:, down : down + self.height, right : right + self.width]
         state = np.where(kinds == RIGHT, code, 0)
@@ -112,7 +112,7 @@ class Wounds(Task):
         state = np.where(kinds == NOISE, noise, np.where(kinds == SHIFTED, other, state))
         return state * code[-1], rows, columns
 
-    def knowledge(self, state: Bits, code: Bits, corner: Cells) -> tuple[Cells, Cells]:
+    def knowledge(self, state: Bits, code: Bits, corner: CellMask) -> tuple[CellMask, CellMask]:
         """Return which cells can tell their code after one step, and which see no code at all.
 
         `code` are the right codes, zeros beyond the edges; `corner` marks upper left corners.
@@ -135,7 +135,7 @@ class Wounds(Task):
         return known, blank & ~known
 
 
-def _places(gap: Cells) -> npt.NDArray[np.int64]:
+def _places(gap: CellMask) -> npt.NDArray[np.int64]:
     """Return each line's distance from the gap before it, from 0; -1 for the gaps themselves."""
     line = np.arange(len(gap))
     places: npt.NDArray[np.int64] = line - np.maximum.accumulate(np.where(gap, line, -1)) - 1
@@ -145,19 +145,19 @@ def _places(gap: Cells) -> npt.NDArray[np.int64]:
 class _Seen:
     """What each cell sees of its neighbours; `beyond` lies beyond the edge."""
 
-    def __init__(self, cells: Cells, beyond: bool = False) -> None:
+    def __init__(self, cells: CellMask, beyond: bool = False) -> None:
         self.cells = cells
         height, width = cells.shape
         self._padded = np.full((height + 2, width + 2), beyond)
         self._padded[1:-1, 1:-1] = cells
 
-    def of(self, name: str) -> Cells:
+    def of(self, name: str) -> CellMask:
         """Return the neighbours of this name."""
         (dy, dx), (height, width) = OFFSETS[NEIGHBORS.index(name)], self.cells.shape
         return self._padded[1 + dy : 1 + dy + height, 1 + dx : 1 + dx + width]
 
-    def any(self) -> Cells:
+    def any(self) -> CellMask:
         """Return whether any of the nine cells is true."""
         rows = self._padded[:-2] | self._padded[1:-1] | self._padded[2:]
-        found: Cells = rows[:, :-2] | rows[:, 1:-1] | rows[:, 2:]
+        found: CellMask = rows[:, :-2] | rows[:, 1:-1] | rows[:, 2:]
         return found

@@ -18,7 +18,7 @@ from difflogic.config.problem import Problem
 from difflogic.system.array_types import Bits
 from difflogic.system.streams import Purpose, stream
 
-AT_ONCE = 16
+SAMPLES_AT_ONCE = 16
 """Samples that each rank computes between two exchanges of their sum."""
 
 Run = Callable[[Bits, int], Bits]

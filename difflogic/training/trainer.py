@@ -27,7 +27,7 @@ from difflogic.tasks.base import Task
 from difflogic.training.learner import Differentiator, Learner, MakeLearner
 from difflogic.training.optimizer import require_finite
 from difflogic.training.plan import ParallelPlan
-from difflogic.training.pool import AT_ONCE, draw_pool_sample, pool_samples
+from difflogic.training.pool import SAMPLES_AT_ONCE, draw_pool_sample, pool_samples
 from difflogic.training.rank_plan import OrderedSum, RankPlan, exchanged_bytes, split_exchanged
 from difflogic.training.sampling import Samples, attempt_of, draw_samples, own_batch
 
@@ -192,7 +192,7 @@ class Descent:
             return state
 
         # A few at a time: a rank keeps its slots until the ranks before it have added theirs.
-        most = AT_ONCE * self.ranks.size
+        most = SAMPLES_AT_ONCE * self.ranks.size
         for first in range(0, pool, most):
             total, own = OrderedSum(self.ranks, gradients), self.ranks.part(min(most, pool - first))
             for number in range(first + own.start, first + own.stop):

@@ -52,7 +52,7 @@ SAMPLES = 3
 EPOCHS = 5
 """Epochs of the training checks."""
 
-WAYS: tuple[tuple[str, Strategy, bool], ...] = (
+SHARING_WAYS: tuple[tuple[str, Strategy, bool], ...] = (
     ("samples", "samples", True),
     ("cells", "cells", False),
     ("samples and cells", "cells", True),
@@ -123,7 +123,7 @@ def sharing_changes_nothing(case: Case) -> Iterator[Deviation]:
     """Compare all ways to share the work with the sequential one, bit for bit."""
     coefficients = case.coefficients.astype(np.float32)
     expected = _run(case, coefficients, SEQUENTIAL)
-    for name, strategy, samples_first in WAYS:
+    for name, strategy, samples_first in SHARING_WAYS:
         worst = 0.0
         for workers in worker_counts():
             found = _run(case, coefficients, Sharing(workers, strategy, samples_first))

@@ -19,7 +19,7 @@ from difflogic.system.errors import ConfigError
 if TYPE_CHECKING:
     from PIL import Image
 
-SUFFIXES = (".gif", ".png", ".apng", ".webp")
+FILMS = (".gif", ".png", ".apng", ".webp")
 """Of the files that `write` can write; .png is a strip."""
 
 MOST_PIXELS = 2**28
@@ -38,7 +38,7 @@ Pixels = npt.NDArray[np.uint8]
 """Numbers of colours in a palette, shape (rows, columns)."""
 
 BACKGROUND, TEXT = 0, 1
-FIRST = 2
+OTHER_COLORS = 2
 """Number of other colours before the cells' colours: background and text."""
 
 _OUTSIDE, _WORDS = (255, 255, 255), (60, 60, 60)
@@ -66,9 +66,9 @@ class View:
         """Return a picture of a state, one pixel per cell."""
         bits = grid.bits(self.channels)
         if self.sheet:
-            return _tiled([*(bits + np.uint8(FIRST))], shape(len(bits))[1], SHEET_GAP)
+            return _tiled([*(bits + np.uint8(OTHER_COLORS))], shape(len(bits))[1], SHEET_GAP)
         places = np.arange(len(bits), dtype=np.uint8)[:, None, None]
-        values: Pixels = (bits << places).sum(axis=0, dtype=np.uint8) + np.uint8(FIRST)
+        values: Pixels = (bits << places).sum(axis=0, dtype=np.uint8) + np.uint8(OTHER_COLORS)
         return values
 
     def size(self, height: int, width: int) -> tuple[int, int]:
@@ -162,7 +162,7 @@ def require_pixels(frames: int, height: int, width: int) -> None:
 
 
 def encode(animation: Animation, suffix: str) -> bytes:
-    """Return the content of a file with this suffix, one of SUFFIXES.
+    """Return the content of a file with this suffix, one of FILMS.
 
     It has every frame: Pillow and libwebp merge equal neighbours into one that stays longer, and a
     reader could not tell how many there were.

@@ -32,7 +32,7 @@ from difflogic.run.run_directory import LOCK, SWEEP, RunDirectory
 from difflogic.run.settings import read_config
 from difflogic.run.summary import read_summary
 from difflogic.simulation.bit_grid import Geometry
-from difflogic.simulation.simulator import MOST_STEPS, Simulator, World
+from difflogic.simulation.simulator import LAST_STEP, Simulator, World
 from difflogic.sweeps import directory
 from difflogic.system.errors import DctError
 from tests.difflogic.circuit.circuits import automaton
@@ -145,7 +145,7 @@ def read(kind, path):
             except DctError:
                 starts.load_state(path, large)
                 small = large
-            if small.step < MOST_STEPS:
+            if small.step < LAST_STEP:
                 small.run(1)
             assert small.grid.bits().max() <= 1
         case "config":

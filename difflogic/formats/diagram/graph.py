@@ -11,7 +11,7 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import READS, SYMBOLS, Op
 from difflogic.system.errors import CircuitError
 
-MOST_NODES = 20_000
+MOST_DRAWN_NODES = 20_000
 """Larger pictures would be useless, and take minutes to lay out."""
 
 
@@ -108,16 +108,16 @@ DRAWN = {
 def diagram(automaton: Automaton, channels: Sequence[int] | None = None) -> Drawing:
     """Return the nodes and wires with a path to the next states of `channels` (labels; all).
 
-    Raises CircuitError for more than MOST_NODES.
+    Raises CircuitError for more than MOST_DRAWN_NODES.
     """
     circuit = automaton.circuit
     drawn = range(circuit.channels) if channels is None else places(circuit, tuple(channels))
     needed = circuit.needed(drawn)
     count = int(needed.sum()) + len(drawn)
-    if count > MOST_NODES:
+    if count > MOST_DRAWN_NODES:
         raise CircuitError(
             f"{automaton.name}: a picture of {count} inputs, gates and outputs is too large "
-            f"(at most {MOST_NODES}): simplify the circuit first"
+            f"(at most {MOST_DRAWN_NODES}): simplify the circuit first"
         )
     nodes: list[Node] = []
     wires: list[Wire] = []

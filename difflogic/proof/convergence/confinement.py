@@ -30,7 +30,7 @@ import numpy.typing as npt
 
 from difflogic.proof.answer import Confinement, Witness
 from difflogic.proof.convergence import sets
-from difflogic.proof.convergence.every_size import NEVER, Table
+from difflogic.proof.convergence.every_size import NO_ARRIVAL, Table
 from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.orbits import cycle, plain_step, states
 from difflogic.proof.convergence.planes import Board, Planes, pack, unpack
@@ -42,7 +42,7 @@ from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import NEVER as NO_DEADLINE
 from difflogic.system.deadline import Deadline
 
-OUTSIDE = 3
+BEYOND_EDGE = 3
 """Stands for a cell beyond the edge, beside 0, 1 and UNKNOWN."""
 
 ANY_ORDER = 0.5
@@ -60,7 +60,7 @@ TRIED, CONTENTS = 4, 16
 SETTLING = 16
 """Steps per row and column in which such a start must repeat its state."""
 
-Lines = tuple[int, ...]
+BoardLines = tuple[int, ...]
 """The board's rows, or columns, that a grid or a window consists of; -1 is beyond the edge."""
 
 Numbers = npt.NDArray[np.int64]
@@ -81,9 +81,9 @@ class Ground:
     def of(cls, table: Table) -> Ground:
         """Return the settled states of all grids."""
         found = table.arrivals
-        return cls(np.where(found.steps < NEVER, found.values, np.uint8(UNKNOWN)), table)
+        return cls(np.where(found.steps < NO_ARRIVAL, found.values, np.uint8(UNKNOWN)), table)
 
-    def sides(self, size: int) -> list[list[Lines]]:
+    def sides(self, size: int) -> list[list[BoardLines]]:
         """Return the rows of grids that have all windows of a size, small ones first, and columns.
 
         Each height goes with each width. Equal rows of the board have the same number.
@@ -101,10 +101,10 @@ class Ground:
             found.append([tuple(numbers[line].tolist()) for line in lines])
         return found
 
-    def part(self, rows: Lines, columns: Lines) -> Bits:
+    def part(self, rows: BoardLines, columns: BoardLines) -> Bits:
         """Return a grid, or a window, shape (channels, rows, columns)."""
         found = self.board[:, rows][:, :, columns]
-        found[:, np.array(rows) < 0] = found[:, :, np.array(columns) < 0] = OUTSIDE
+        found[:, np.array(rows) < 0] = found[:, :, np.array(columns) < 0] = BEYOND_EDGE
         return found
 
 
@@ -115,10 +115,10 @@ class Window(NamedTuple):
     """Shape (channels, size, size)."""
     margin: int
     """Cells from the square to the nearest edge; those of the frame if none is nearer."""
-    rows: Lines
+    rows: BoardLines
     """A grid in which it occurs, and where the square begins."""
     row: int
-    columns: Lines
+    columns: BoardLines
     column: int
 
 
@@ -189,12 +189,14 @@ def windows_of(ground: Ground, wound: Wound, deadline: Deadline = NO_DEADLINE) -
     return list(found.values())
 
 
-def _places(sides: Iterable[Lines], wound: Wound) -> dict[Lines, tuple[int, Lines, int]]:
+def _places(
+    sides: Iterable[BoardLines], wound: Wound
+) -> dict[BoardLines, tuple[int, BoardLines, int]]:
     """Return the lines of each window, with a margin, and a side and a place where it occurs.
 
     A square on a side that is shorter covers all of it.
     """
-    found: dict[Lines, tuple[int, Lines, int]] = {}
+    found: dict[BoardLines, tuple[int, BoardLines, int]] = {}
     beyond = (-1,) * wound.frame
     for side in sides:
         lines = beyond + side + (-1,) * max(0, wound.side - len(side)) + beyond
@@ -224,7 +226,7 @@ def follow(
     distances = wound.distances(size, size, wound.frame, wound.frame)
     square, rim = (board.repeated(one.pack(distances == far)) for far in (0, wound.frame))
     channels = np.stack([window.state for window in windows], axis=1)
-    inside = board.pack(channels[0] != OUTSIDE)
+    inside = board.pack(channels[0] != BEYOND_EDGE)
     still = Sets(
         tuple(board.pack(channel == 1) for channel in channels),
         tuple(board.pack((channel == 1) | (channel == UNKNOWN)) for channel in channels),

@@ -51,7 +51,7 @@ MOST_ROUNDS = 4
 MOST_REFUTED = 4
 """Most grids that sets do not prove to look at for a refutation, the smallest first."""
 
-NEVER = 2**30
+NO_ARRIVAL = 2**30
 """Arrival of an unknown value."""
 
 Target = Callable[[int, int], Bits]
@@ -249,7 +249,7 @@ def arrivals(question: Convergence, earliest: Array | None = None) -> Arrivals:
     if earliest is None:
         earliest = steps
     free = [board.pack(rows <= 0) for rows in earliest]
-    due = {int(step) for step in np.unique(earliest) if 0 < step < NEVER}
+    due = {int(step) for step in np.unique(earliest) if 0 < step < NO_ARRIVAL}
     state, step = sets.everything(channels, board), 0
     while True:
         step += 1
@@ -262,7 +262,7 @@ def arrivals(question: Convergence, earliest: Array | None = None) -> Arrivals:
         )
         unknown = unpack(board, state.unknown)
         if after == state and step > max(due, default=0):
-            return Arrivals(np.where(unknown, NEVER, steps), unpack(board, state.least))
+            return Arrivals(np.where(unknown, NO_ARRIVAL, steps), unpack(board, state.least))
         steps += unknown
         state = after
 
@@ -270,7 +270,7 @@ def arrivals(question: Convergence, earliest: Array | None = None) -> Arrivals:
 def _wrong(question: Convergence, found: Arrivals, compared: bool) -> npt.NDArray[np.bool_]:
     """Return which cells stay unknown, or differ from the target."""
     shown = list(question.visible_places)
-    wrong = (found.steps[shown] >= NEVER) | (found.values[shown] != question.target) & compared
+    wrong = (found.steps[shown] >= NO_ARRIVAL) | (found.values[shown] != question.target) & compared
     return np.asarray(wrong.any(axis=0))
 
 
@@ -331,7 +331,7 @@ def _delays(free: Arrivals, grids: Grids) -> list[tuple[int, int]]:
     least = []
     for found in (free, free.turned):
         now, before = (found.steps[:, grids.repeating - back] for back in (0, grids.period))
-        later = (now - before)[(now < NEVER) & (before < NEVER)]
+        later = (now - before)[(now < NO_ARRIVAL) & (before < NO_ARRIVAL)]
         most = later.max(), later.min()
         least.append(int(most[0] if sum(most) >= 0 else most[1]))
     down, across = (1 if delay >= 0 else -1 for delay in least)
@@ -353,7 +353,7 @@ def _repeating(
         later = Arrivals(found.steps.copy(), found.values)
         _hold_back(later, grids, delays[0])
         _hold_back(later.turned, grids, delays[1])
-        if (later.steps[shown] >= NEVER).any():
+        if (later.steps[shown] >= NO_ARRIVAL).any():
             return None
         if (later.steps == found.steps).all():
             return found
@@ -367,8 +367,8 @@ def _hold_back(found: Arrivals, grids: Grids, delay: int) -> None:
     (now, before), (value, other) = (
         [part[:, row] for row in rows] for part in (found.steps, found.values)
     )
-    known = (now < NEVER) & (before < NEVER) & (value == other)
+    known = (now < NO_ARRIVAL) & (before < NO_ARRIVAL) & (value == other)
     steps = np.maximum(now, before + delay)
     for row, each in zip(rows, (steps, steps - delay), strict=True):
         # With a period of 1, the second rows have one of the first ones, raised already.
-        found.steps[:, row] = np.maximum(found.steps[:, row], np.where(known, each, NEVER))
+        found.steps[:, row] = np.maximum(found.steps[:, row], np.where(known, each, NO_ARRIVAL))

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from difflogic.circuit.cost import MOST_BYTES
+from difflogic.circuit.cost import MOST_STEP_BYTES
 from difflogic.circuit.evaluate import evaluate
 from difflogic.circuit.grid import OUTSIDE, neighbors
 from difflogic.proof.answer import Answer, Assurance, Budget, Method
@@ -31,16 +31,16 @@ SAMPLED_CELLS = 2**16
 """Most cells of all these starts together, unless they are the fewest."""
 LONGEST_SAMPLE = 2**12
 """Steps in which the run of such a start must repeat."""
-PERIODS = (1, 2)
+SAT_PERIODS = (1, 2)
 """Periods of wrong states that SAT looks for."""
-MOST_GATES = 2**19
+MOST_UNROLLED_GATES = 2**19
 """Most gates of all unrolled steps together; more would take too long to build."""
 
 
 def by_sets(question: Convergence, deadline: Deadline = NEVER) -> Finding:
     """Run on sets from everything until they show the target: proved, or open."""
     began = time.perf_counter()
-    room = MOST_BYTES // (2 * question.circuit.channels * (question.board.cells + 7 >> 3))
+    room = MOST_STEP_BYTES // (2 * question.circuit.channels * (question.board.cells + 7 >> 3))
     most = min(STEPS_PER_SIDE * (question.height + question.width), room + 1)
     run: list[Sets] = []
     with suppress(TimeoutError):  # all states lie in each of the sets
@@ -137,7 +137,7 @@ def _repeating(question: Convergence, budget: Budget, before: Answer | None) -> 
     assert before is not None
     with Formula() as formula:
         layout = Unrolled(question, before.evidence.final_sets, formula)
-        for period in PERIODS if question.synchronous else PERIODS[:1]:
+        for period in SAT_PERIODS if question.synchronous else SAT_PERIODS[:1]:
             layout.advance(period, budget.until)
             start = layout.find_cycle(period, budget.until)
             found = None if start is None else _confirmed(question, start, budget.until)
@@ -229,7 +229,7 @@ class Unrolled:
         """For each step, the literal of each bit: channel · cells + cell."""
 
     def advance(self, steps: int, deadline: Deadline) -> None:
-        """Unroll up to `steps` steps. Raises TimeoutError, also for more than MOST_GATES."""
+        """Unroll up to `steps` steps. Raises TimeoutError, also beyond MOST_UNROLLED_GATES."""
         question, formula = self._question, self._formula
         circuit, cells, outside = question.circuit, question.board.cells, formula.constant(0)
         places = neighbors(question.height, question.width, question.boundary).T.tolist()
@@ -249,7 +249,7 @@ class Unrolled:
             self._states.append(
                 [new if old is None else old for old, new in zip(self._known, after, strict=True)]
             )
-            if formula.variables > MOST_GATES:
+            if formula.variables > MOST_UNROLLED_GATES:
                 raise TimeoutError
 
     def find_late(self, step: int, deadline: Deadline) -> Planes | None:

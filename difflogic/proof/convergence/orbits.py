@@ -28,7 +28,7 @@ until it repeats."""
 TOGETHER = 8
 """All damages of a state run side by side for this many steps per cell of the longer side."""
 
-MOST_STATES = 32
+MOST_RESTING = 32
 """Most states to damage: runs with a longer period are not tried."""
 
 MOST_ALONE = 2**17

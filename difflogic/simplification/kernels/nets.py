@@ -8,7 +8,7 @@ import numpy as np
 
 from difflogic.system.jit import by_reference, kernel
 
-ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+ALL_BITS = np.uint64(0xFFFFFFFFFFFFFFFF)
 NONE = np.uint64(0)
 
 VIRTUAL = 24
@@ -47,10 +47,10 @@ class Work(NamedTuple):
 def gate_table(op, x, y, out):
     """Write the table of op(x, y) to `out`: as a polynomial over the field of two elements."""
     f00, f01, f10, f11 = (op >> 3) & 1, (op >> 2) & 1, (op >> 1) & 1, op & 1
-    c0 = ALL if f00 else NONE
-    c1 = ALL if f00 ^ f10 else NONE
-    c2 = ALL if f00 ^ f01 else NONE
-    c3 = ALL if f00 ^ f01 ^ f10 ^ f11 else NONE
+    c0 = ALL_BITS if f00 else NONE
+    c1 = ALL_BITS if f00 ^ f10 else NONE
+    c2 = ALL_BITS if f00 ^ f01 else NONE
+    c3 = ALL_BITS if f00 ^ f01 ^ f10 ^ f11 else NONE
     for word in range(out.shape[0]):
         out[word] = c0 ^ (c1 & x[word]) ^ (c2 & y[word]) ^ (c3 & x[word] & y[word])
 

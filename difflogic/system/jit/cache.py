@@ -25,14 +25,14 @@ from difflogic.system.code_cache import CodeCache
 from difflogic.system.jit.numba_settings import numba
 from difflogic.system.jit.processor import target
 
-ROOT = Path(__file__).parents[2]
+SOURCES = Path(__file__).parents[2]
 
 KERNEL_PACKAGES = ("system/jit", "engine/kernels", "simplification/kernels")
 """Packages whose sources end up in kernels. They import nothing of dct but each other."""
 
 LOG = logging.getLogger(__name__)
 
-KEPT = CodeCache("kernels", "compiled kernels")
+CODE = CodeCache("kernels", "compiled kernels")
 
 SAVING = threading.Lock()
 """Held while a file is written: take it before ending the process abruptly."""
@@ -55,7 +55,7 @@ def keep_code(dispatcher: Any, stamp: Callable[[], str]) -> None:
 
 def keeps_code() -> bool:
     """Return whether compiled code can be kept on disk for other processes."""
-    return KEPT.problem() is None
+    return CODE.problem() is None
 
 
 def is_compiled(dispatcher: Any, precision: str | None = None) -> bool:
@@ -86,11 +86,11 @@ class KernelCache:
         """Return the compile result for these types; None if none is kept."""
         try:
             name = self._name(signature)
-            content = KEPT.read(name)
+            content = CODE.read(name)
             if content is None:
                 if name in _names():
                     _warn(
-                        f"{KEPT.directory()}: {name} is damaged, or others may have written it: "
+                        f"{CODE.directory()}: {name} is damaged, or others may have written it: "
                         "this kernel is compiled again. If that does not help, set NUMBA_CACHE_DIR "
                         "to a directory of your own"
                     )
@@ -117,7 +117,7 @@ class KernelCache:
             LOG.debug("%s: cannot be kept: %r", self._function, error)
             return
         with SAVING:
-            problem = KEPT.keep(name, content)
+            problem = CODE.keep(name, content)
         if problem is not None:
             _warn(f"{problem}. Until then kernels are compiled in every process")
 
@@ -144,7 +144,7 @@ class KernelCache:
 
 def _names() -> list[str]:
     """Return the names of all cached files."""
-    place = KEPT.directory()
+    place = CODE.directory()
     try:
         return [] if place is None else os.listdir(place)
     except OSError:
@@ -172,7 +172,7 @@ def _hash(text: str) -> str:
 @cache
 def stamp() -> str:
     """Return the hash over the sources of all kernels."""
-    return stamp_of(ROOT / package for package in KERNEL_PACKAGES)
+    return stamp_of(SOURCES / package for package in KERNEL_PACKAGES)
 
 
 def stamp_of(places: Iterable[Path]) -> str:

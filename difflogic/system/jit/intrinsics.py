@@ -11,7 +11,7 @@ import numba.extending
 import numpy as np
 from numba.core.registry import CPUDispatcher
 
-from difflogic.system.jit.cache import ROOT, keep_code, stamp_of
+from difflogic.system.jit.cache import SOURCES, keep_code, stamp_of
 from difflogic.system.jit.decorator import JIT
 
 
@@ -56,8 +56,8 @@ def alone(made: Any, name: str) -> Callable[..., Any]:
 
 @cache
 def _stamp() -> str:
-    kernels = ROOT / "engine/kernels"
-    return stamp_of([kernels / "llvm", kernels / "structures.py", ROOT / "system/jit"])
+    kernels = SOURCES / "engine/kernels"
+    return stamp_of([kernels / "llvm", kernels / "structures.py", SOURCES / "system/jit"])
 
 
 def _usual(argument: Any) -> Any:

@@ -18,10 +18,10 @@ from difflogic.system.cancelling import handled_signals
 from difflogic.system.errors import ConfigError
 from difflogic.system.ranks.protocol import ALONE, Bytes, LinkedRanks, Ranks
 
-SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")
+SIZE_VARIABLES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")
 """Variables in which launchers pass the number of processes."""
 
-MISSING = (
+MPI_IS_MISSING = (
     "several ranks need mpi4py, which is an extra: pip install '.[mpi]' in dct's directory, "
     "into the environment that dct runs in"
 )
@@ -95,7 +95,7 @@ def _wait(request: Any) -> None:
 
 def started() -> int:
     """Return the number of ranks that the launcher started; 1 without a launcher."""
-    for name in SIZES:
+    for name in SIZE_VARIABLES:
         if os.environ.get(name, "").isdecimal():
             return max(1, int(os.environ[name][:9]))
     return 1
@@ -112,7 +112,7 @@ def join() -> MpiRanks | None:
     try:
         import mpi4py
     except ImportError:
-        raise ConfigError(MISSING) from None
+        raise ConfigError(MPI_IS_MISSING) from None
     mpi4py.rc.finalize = False  # it would wait for ranks that have ended
     mpi4py.rc.thread_level = "funneled"
     # MPI waits, in C, for all that the launcher started: a signal ends this rank at once.
@@ -120,7 +120,7 @@ def join() -> MpiRanks | None:
     try:
         mpi = importlib.import_module("mpi4py.MPI")
     except (ImportError, RuntimeError) as error:
-        raise ConfigError(f"mpi4py finds no MPI ({error}): {MISSING}") from None
+        raise ConfigError(f"mpi4py finds no MPI ({error}): {MPI_IS_MISSING}") from None
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

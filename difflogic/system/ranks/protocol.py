@@ -20,7 +20,7 @@ Bytes = npt.NDArray[np.uint8]
 STEP, END = -1, 0
 """Announcements of rank 0. A positive number is the length of the message that follows."""
 
-MOST_BYTES = 1 << 24
+MOST_MESSAGE_BYTES = 1 << 24
 """Largest message. Messages hold a configuration."""
 
 
@@ -110,7 +110,7 @@ class LinkedRanks(Ranks):
         length = self._announce()
         if length == END:
             return None
-        if not 0 < length <= MOST_BYTES:
+        if not 0 < length <= MOST_MESSAGE_BYTES:
             raise RuntimeError(f"rank 0 announced {length} in place of a message")
         data = np.empty(length, np.uint8)
         self.broadcast(data)

@@ -10,15 +10,15 @@ from difflogic.model.model import Model
 from difflogic.run.measures import PHASES
 from difflogic.run.metrics import MetricsRow
 from difflogic.view.plotting import style
-from difflogic.view.plotting.style import COLORS, FAINT, LINES, MARKS, figure, logarithmic, unused
-from difflogic.view.reports.contents import Ops, histograms
+from difflogic.view.plotting.style import FAINT, HUES, MARKS, STYLES, figure, logarithmic, unused
+from difflogic.view.reports.contents import OpCounts, histograms
 from difflogic.view.reports.curves import charts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-CHARTS = {
+TITLES = {
     "loss": "Loss: sum of squared errors",
     "accuracy": "Right cells of the hard circuit, %",
     "decided": f"Decided gates, %: an op is above {DECIDED}",
@@ -34,7 +34,7 @@ def draw(model: Model, rows: Sequence[MetricsRow], exact_epoch: float | None) ->
     *curves, phases, perception, update, rest = places.ravel()
     rest.set_axis_off()
     drawn = charts(rows, exact_epoch, model.config.published.learned_by)
-    for axes, (name, title) in zip(curves, CHARTS.items(), strict=True):
+    for axes, (name, title) in zip(curves, TITLES.items(), strict=True):
         axes.set_title(title)
         if name in drawn:
             _draw_chart(axes, drawn[name])
@@ -52,7 +52,7 @@ def _draw_chart(axes: Axes, chart: Mapping[str, Any]) -> None:
     for number, (name, points) in enumerate(chart["lines"]):
         mark = MARKS[number] if name in ("before a search", "after it") else ""
         x, y = [epoch for epoch, _ in points], [factor * value for _, value in points]
-        line, color = LINES[number], COLORS[number]
+        line, color = STYLES[number], HUES[number]
         axes.plot(x, y, line, color=color, label=name, marker=mark, markersize=3.5)
         values += y
     for epoch, name in chart["marks"]:
@@ -78,12 +78,12 @@ def _draw_phases(axes: Axes, rows: Sequence[MetricsRow]) -> None:
     seconds = {name: sum(row.phase_seconds.get(name, 0.0) for row in rows) for name in PHASES}
     drawn = {name: spent for name, spent in reversed(seconds.items()) if spent > 0}
     if drawn:
-        style.bars(axes, drawn, COLORS[0])
+        style.bars(axes, drawn, HUES[0])
     else:
         unused(axes, "no metrics.csv")
 
 
-def _active(ops: Ops) -> int:
+def _active(ops: OpCounts) -> int:
     return sum(number for _, number, passes in ops if not passes)
 
 
@@ -94,10 +94,10 @@ def _title(model: Model, active: int) -> str:
     return f"{model.config.name}, seed {seed}: {active} active gates{beside}"
 
 
-def _draw_ops(axes: Axes, part: str, ops: Ops) -> None:
+def _draw_ops(axes: Axes, part: str, ops: OpCounts) -> None:
     counts = [number for _, number, _ in ops]
     axes.set_title(f"{part.capitalize()}: {_active(ops)} of {sum(counts)} gates active")
-    colors = ["#cccccc" if passes else COLORS[0] for _, _, passes in ops]
+    colors = ["#cccccc" if passes else HUES[0] for _, _, passes in ops]
     bars = axes.bar([sign for sign, _, _ in ops], counts, color=colors)
     axes.set_ylim(0, 2 * max(counts) + 1)
     axes.bar_label(bars, labels=[str(n) if n else "" for n in counts], fontsize=7)

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SUFFIXES = (".svg", ".png", ".pdf")
+FIGURES = (".svg", ".png", ".pdf")
 
-COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+HUES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 """From Okabe and Ito 2008. Lines and marks differ as well, for print."""
-LINES = ("-", "--", "-.", ":")
+STYLES = ("-", "--", "-.", ":")
 MARKS = ("o", "s", "^", "D", "v", "P")
 FAINT = "#8a8a8a"
 

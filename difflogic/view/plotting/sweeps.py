@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from difflogic.sweeps.comparison import median
 from difflogic.sweeps.sweep_results import Row, VariantResult, wilson_interval
-from difflogic.view.plotting.style import COLORS, LINES, MARKS, figure, unused
+from difflogic.view.plotting.style import HUES, MARKS, STYLES, figure, unused
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,4 +76,4 @@ def _draw_gates(axes: Axes, number: int, result: VariantResult, ended: Sequence[
 
 
 def _style(number: int) -> tuple[str, str, str]:
-    return (COLORS[number % len(COLORS)], LINES[number % len(LINES)], MARKS[number % len(MARKS)])
+    return (HUES[number % len(HUES)], STYLES[number % len(STYLES)], MARKS[number % len(MARKS)])

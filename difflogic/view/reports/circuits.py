@@ -19,7 +19,7 @@ from difflogic.system.errors import CircuitError
 from difflogic.system.json_values import chosen
 from difflogic.view.webassembly import VECTOR_WORDS, compile_module
 
-MOST_NODES = 3000
+MOST_PAGE_NODES = 3000
 """Larger drawings would be illegible and large: they become tiles, without wires."""
 
 LOGIT_STEP = 0.01
@@ -56,7 +56,7 @@ def drawing(automaton: Automaton, channels: Sequence[int] | None = None) -> dict
     number in the circuit. Coordinates are whole pixels. `nets`, packed with `netBits` bits, are for
     each source its node, its number of pieces of wire, and four coordinates per piece.
 
-    With more than MOST_NODES the picture is `tiled` and the page itself places the nodes: there are
+    Beyond MOST_PAGE_NODES the picture is `tiled` and the page itself places the nodes: there are
     no places and nets, and the lists are base64, of 16 bits, or `nameBits` for names. `channels`
     are the labels of the next states to draw, by default all.
     """
@@ -76,7 +76,7 @@ def drawing(automaton: Automaton, channels: Sequence[int] | None = None) -> dict
         second.append(b)
         names.append(name)
     about = chosen(circuit, "gates", "depth", "channels")
-    if len(kinds) > MOST_NODES:
+    if len(kinds) > MOST_PAGE_NODES:
         bits = 16 if max(names) < 2**16 else 32
         return about | {
             "tiled": True,

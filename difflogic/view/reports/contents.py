@@ -23,19 +23,19 @@ from difflogic.system.quantities import counted
 from difflogic.tasks.base import Task
 from difflogic.tasks.parts import Exhibit
 from difflogic.view.reports import curves
-from difflogic.view.reports.source import Source
+from difflogic.view.reports.source import ReportSource
 
 Facts = list[tuple[str, str]]
 """Names, and what is told of each."""
 
-Ops = list[tuple[str, int, bool]]
+OpCounts = list[tuple[str, int, bool]]
 """Ops: their signs, how many gates have them, and whether they only pass an input on."""
 
 CHARTS = ("loss", "decided", "searches")
 """The charts of a training on the page."""
 
 
-def parts(source: Source) -> dict[str, Any]:
+def parts(source: ReportSource) -> dict[str, Any]:
     """Return the figures of a training, for `update` of main.js: a living run's change."""
     published = source.model.config.published.learned_by if source.model else None
     charts = curves.charts(source.rows, source.exact_epoch, published)
@@ -45,7 +45,7 @@ def parts(source: Source) -> dict[str, Any]:
     }
 
 
-def histograms(model: Model) -> dict[str, Ops]:
+def histograms(model: Model) -> dict[str, OpCounts]:
     """Return the ops of perception and update, as in the article, by the chart's element."""
     scope = count(model)["scopes"]["all"]
     return {
@@ -57,7 +57,7 @@ def histograms(model: Model) -> dict[str, Ops]:
     }
 
 
-def facts(source: Source, small: Automaton) -> Facts:
+def facts(source: ReportSource, small: Automaton) -> Facts:
     """Return what a report says first."""
     trained, found = source.automaton, list[tuple[str, str]]()
     if source.model:
@@ -74,7 +74,7 @@ def facts(source: Source, small: Automaton) -> Facts:
     return [*found, ("training took", "; processor time ".join(times))] if times else found
 
 
-def training(source: Source) -> Facts:
+def training(source: ReportSource) -> Facts:
     """Return what a report says of the training besides its figures."""
     model, summary = source.model, source.summary
     if model is None:
@@ -102,7 +102,7 @@ def attempts(rows: Sequence[MetricsRow]) -> int:
     return (rows[-1].attempt if rows else None) or 1
 
 
-def origin(source: Source) -> str:
+def origin(source: ReportSource) -> str:
     """Say what found the gates of a trained circuit, as the terminal does at the end of a run."""
     model, summary = source.model, source.summary or {}
     if model is None:

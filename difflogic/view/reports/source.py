@@ -20,7 +20,7 @@ MOST_METRICS_BYTES = 2**28
 
 
 @dataclass(frozen=True)
-class Source:
+class ReportSource:
     """An automaton and, if known, its training."""
 
     automaton: Automaton

@@ -10,7 +10,7 @@ from PIL import ImageColor
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.colors import Color, parse_color
-from difflogic.evaluation.settled import LONGEST, SLOWEST, outcomes
+from difflogic.evaluation.settled import MOST_TIMES, SLOWEST, outcomes
 from difflogic.examples.encoding import Encoding
 from difflogic.model.model import Model
 from difflogic.tasks import make_task
@@ -31,7 +31,7 @@ def encoding_of(automaton: Automaton) -> dict[str, Any] | None:
         "perSymbol": encoding.per_symbol,
         "names": encoding.named(automaton.circuit.labels),
         "colors": [_color(number, name) for number, name in enumerate(encoding.symbols)],
-        "longest": LONGEST,
+        "longest": MOST_TIMES,
         "slowest": SLOWEST,
     }
 

@@ -15,7 +15,7 @@ from difflogic.tasks.parts import Exhibit
 from difflogic.version import __version__
 from difflogic.view.reports import circuits, contents, curves, symbols
 from difflogic.view.reports.assets import ASSETS, asset, bundle, embedded, policy
-from difflogic.view.reports.source import Source
+from difflogic.view.reports.source import ReportSource
 
 SCRIPTS = (
     "random_bits.js",
@@ -43,7 +43,7 @@ GALLERY_SCRIPTS = (*SCRIPTS[: SCRIPTS.index("judge.js")], "screen.js", "gallery.
 """The modules of a page of several automata."""
 
 
-def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -> str:
+def build(source: ReportSource, small: Automaton, results: Mapping[str, Any] | None) -> str:
     """Return the report of a source whose circuit is simplified to `small`.
 
     `results` are those of `run_tests`, or None for a circuit that cannot be evaluated.
@@ -82,7 +82,7 @@ def live_policy() -> str:
     return policy(asset("report.css"), bundle(SCRIPTS), live=True) + "; frame-ancestors 'none'"
 
 
-def build_live(source: Source, news: dict[str, Any]) -> str:
+def build_live(source: ReportSource, news: dict[str, Any]) -> str:
     """Return the page of a run that trains, or has trained, for a browser that gets its news.
 
     The source's circuit is not simplified. `news` are those of `watching.news`.
@@ -93,7 +93,7 @@ def build_live(source: Source, news: dict[str, Any]) -> str:
 
 
 def _data(
-    source: Source, small: Automaton, automaton: dict[str, Any], tested: bool
+    source: ReportSource, small: Automaton, automaton: dict[str, Any], tested: bool
 ) -> dict[str, Any]:
     task = _task(source)
     shown = task.exhibit if task else Exhibit()
@@ -111,13 +111,13 @@ def _data(
     }
 
 
-def _task(source: Source) -> Task | None:
+def _task(source: ReportSource) -> Task | None:
     if source.model is None or not custom.is_loaded(source.model.config.task):
         return None
     return make_task(source.model.config)
 
 
-def _report(source: Source, small: Automaton, data: Mapping[str, Any], **values: Any) -> str:
+def _report(source: ReportSource, small: Automaton, data: Mapping[str, Any], **values: Any) -> str:
     model, task = source.model, _task(source)
     return _page(
         "report.html",

@@ -17,7 +17,7 @@ from difflogic.view.watching.snapshot import Snapshot
 WATCHED_SECONDS = 5.0
 """Time after a browser has asked for which it is expected to ask again."""
 
-LEAST_SECONDS = 0.25
+LOOK_SECONDS = 0.25
 """Least time between two looks at the run."""
 
 SHARE = 10
@@ -58,7 +58,7 @@ class Feed:
             self._asked = began = time.monotonic()
             if run is not None or began >= self._next or self.snapshot.state != "training":
                 self._renew(run)
-                self._next = began + max(LEAST_SECONDS, SHARE * (time.monotonic() - began))
+                self._next = began + max(LOOK_SECONDS, SHARE * (time.monotonic() - began))
             new = {name: value for name, (at, value) in self._parts.items() if at > number}
             return new | {"number": self._number}
 

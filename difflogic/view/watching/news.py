@@ -10,7 +10,7 @@ from difflogic.proof.convergence.live_part import fold
 from difflogic.view.reports import build_live
 from difflogic.view.reports.circuits import interpreted
 from difflogic.view.reports.contents import Facts, attempts, parts
-from difflogic.view.reports.source import Source
+from difflogic.view.reports.source import ReportSource
 from difflogic.view.watching.snapshot import Snapshot
 
 WAITING = (
@@ -44,13 +44,13 @@ def news(snapshot: Snapshot) -> News:
     return found | parts(source) | {"circuit": interpreted(source.automaton)["circuit"]}
 
 
-def _source(snapshot: Snapshot) -> Source | None:
+def _source(snapshot: Snapshot) -> ReportSource | None:
     model = snapshot.model
     if model is None:
         return None
     trained = from_model(model)
     automaton = trained.with_circuit(fold(trained.circuit))
-    return Source(automaton, model, snapshot.rows, exact_epoch=snapshot.exact_epoch)
+    return ReportSource(automaton, model, snapshot.rows, exact_epoch=snapshot.exact_epoch)
 
 
 def facts(snapshot: Snapshot) -> Facts:

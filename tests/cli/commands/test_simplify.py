@@ -10,7 +10,7 @@ from difflogic.circuit.gates import Op
 from difflogic.formats.circuit_file import write_circuit
 from difflogic.library.loaded import load
 from difflogic.proof import equivalence
-from difflogic.simplification import EFFORTS, Effort, nets
+from difflogic.simplification import EFFORTS, EffortLimits, nets
 from tests.difflogic.circuit.circuits import automaton_of, circuit_of, same_next_states
 
 
@@ -22,7 +22,7 @@ def save(circuit, path, visible=(0,)):
 @pytest.fixture(autouse=True)
 def brief(monkeypatch):
     """Shorten all searches."""
-    monkeypatch.setitem(EFFORTS, "normal", Effort(2, (4,), 1, 9, 5, 1))
+    monkeypatch.setitem(EFFORTS, "normal", EffortLimits(2, (4,), 1, 9, 5, 1))
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@ import pytest
 import tomli_w
 
 from difflogic.config import load_config, schema, shipped_configs
-from difflogic.config.recipes import KEPT, LEVER_KEYS, LEVER_SECTIONS, PUBLISHED, RECIPES
+from difflogic.config.recipes import KEYS_KEPT, LEVER_KEYS, LEVER_SECTIONS, PUBLISHED, RECIPES
 from difflogic.system.errors import ConfigError
 
 
@@ -32,7 +32,7 @@ def test_reference_restores_the_defaults(name):
     config = load_config(name, recipe="reference")
     assert config.training.beta1 == 0.9
     for key, default in defaults("training").items():
-        assert key in {*KEPT, "beta1"} or getattr(config.training, key) == default
+        assert key in {*KEYS_KEPT, "beta1"} or getattr(config.training, key) == default
     for section, key in LEVER_KEYS:
         assert getattr(getattr(config, section), key) == defaults(section)[key]
     for section in LEVER_SECTIONS:

@@ -215,7 +215,7 @@ class TestTheOnlyStart:
                 "not proved: 1 of 9 cases of damage may heal later than they were followed: "
                 f"dct verify convergence --time-limit goes on; {LATER}",
             ),
-            ("MOST_STATES", f"{LATER}; it has too many states to damage each of them"),
+            ("MOST_RESTING", f"{LATER}; it has too many states to damage each of them"),
         ],
     )
     def test_a_limit_leaves_it_open(

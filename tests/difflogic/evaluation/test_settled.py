@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from difflogic.evaluation.settled import LONGEST, SLOWEST, right_pairs, settle
+from difflogic.evaluation.settled import MOST_TIMES, SLOWEST, right_pairs, settle
 from difflogic.examples.pairs import Examples, Pair
 from difflogic.library.example_experiments import ways_to_learn
 from difflogic.tasks import make_task
@@ -15,7 +15,7 @@ def plain(machine, start):
     """Run one start (channels, height, width) as `settle` says it does."""
     state, (height, width) = start, start.shape[1:]
     share = max(1.0, max(height, width) / max(machine.height, machine.width))
-    for _ in range(LONGEST * round(machine.steps * share) + SLOWEST * max(height, width)):
+    for _ in range(MOST_TIMES * round(machine.steps * share) + SLOWEST * max(height, width)):
         following = step(machine.circuit, state, machine.boundary)
         if (following == state).all():
             return state, True

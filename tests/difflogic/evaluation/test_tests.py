@@ -13,7 +13,7 @@ from difflogic.config import load_config
 from difflogic.engine.layout import Grid
 from difflogic.evaluation import circuit_test, noise, tests
 from difflogic.evaluation.scene import Scene, Streams
-from difflogic.evaluation.tests import TESTS, Draw, Subject, choose, run_tests
+from difflogic.evaluation.tests import TESTS, Drawn, Subject, choose, run_tests
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.pictures.text import parse_picture
@@ -66,7 +66,7 @@ class TestGeneralisation:
         config = tiny(f"automaton.fire_rate={fire_rate}")
         model = random_model(config)
         large = resized(config, 24, 28)
-        starts, targets, masks = drawn(large, Draw.GENERALISATION, 3, 13, fire_rate)
+        starts, targets, masks = drawn(large, Drawn.GENERALISATION, 3, 13, fire_rate)
         y, x = np.indices((24, 28)) // config.task.square
         np.testing.assert_array_equal(targets[0][0], (x + y) % 2)
         wrong = np.zeros(2, int)
@@ -101,7 +101,7 @@ class TestDamage:
     def test_as_defined(self, run, until, fire_rate):
         config = tiny(f"automaton.fire_rate={fire_rate}")
         model = random_model(config, seed=1)
-        starts, targets, masks = drawn(resized(config, 12, 12), Draw.DAMAGE, 3, 12, fire_rate)
+        starts, targets, masks = drawn(resized(config, 12, 12), Drawn.DAMAGE, 3, 12, fire_rate)
 
         def zero(step, state):
             if step <= until:
@@ -133,7 +133,7 @@ class TestAsynchronous:
         model = random_model(config, seed=1)
         found = []
         for rate, steps in expected:
-            starts, targets, masks = drawn(config, Draw.ASYNCHRONOUS, 3, steps[-1], rate)
+            starts, targets, masks = drawn(config, Drawn.ASYNCHRONOUS, 3, steps[-1], rate)
             states = [rollout(model, starts[n], steps[-1], masks=masks[n]) for n in range(3)]
             for step in steps:
                 wrong = [states[n][step - 1][0] != targets[n][0] for n in range(3)]
@@ -153,10 +153,10 @@ class TestRobustness:
             monkeypatch.setattr(tests, name, value)
         config = tiny()
         model = random_model(config, seed=1)
-        starts, targets, masks = drawn(resized(config, 12, 12), Draw.ROBUSTNESS, 3, 30, 0.6)
+        starts, targets, masks = drawn(resized(config, 12, 12), Drawn.ROBUSTNESS, 3, 30, 0.6)
         means = []
         for n in range(3):
-            corners = stream(SEED, Purpose.EVALUATION_DAMAGE, Draw.ROBUSTNESS, n).integers(
+            corners = stream(SEED, Purpose.EVALUATION_DAMAGE, Drawn.ROBUSTNESS, n).integers(
                 0, [8, 8], size=(30, 2)
             )
 
@@ -183,7 +183,7 @@ class TestNoise:
             monkeypatch.setattr(noise, name, value)
         monkeypatch.setattr(tests, "SQUARE_TIMES", 1)
         model = random_model(tiny(f"automaton.fire_rate={fire_rate}"), seed=1)
-        starts, targets, _ = drawn(model.config, Draw.NOISE, 2, 1, 1.0)
+        starts, targets, _ = drawn(model.config, Drawn.NOISE, 2, 1, 1.0)
         found = tests.noise(subject_of(model, 2))
         counts, circuit = iter(found["counts"]), from_model(model).circuit
         for name, rate in (("synchronous", 1.0), ("asynchronous", min(0.6, fire_rate))):
@@ -191,7 +191,7 @@ class TestNoise:
             for probability in (0.0, 0.1):
                 count, wrong = next(counts), []
                 for n in range(2):
-                    rng = stream(SEED, Purpose.EVALUATION_NOISE, Draw.NOISE, n)
+                    rng = stream(SEED, Purpose.EVALUATION_NOISE, Drawn.NOISE, n)
                     seed = int(rng.integers(2**63))
                     how = {"fire_rate": rate, "seed": seed, "noise": probability}
                     for step in range(6, 13):
@@ -240,7 +240,7 @@ class TestSoup:
     )
     def test_each_step_is_compared_with_the_rule(self, rule, born, survive):
         model = self.still(f'task.rule="{rule}"')
-        rng = stream(SEED, Purpose.EVALUATION_START, Draw.SOUP)
+        rng = stream(SEED, Purpose.EVALUATION_START, Drawn.SOUP)
         start = rng.integers(0, 2, (17, 17), dtype=np.uint8)
         board, wrong = start, 0
         for _ in range(12):

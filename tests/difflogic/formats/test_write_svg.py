@@ -191,6 +191,6 @@ def test_names_are_escaped() -> None:
 
 def test_too_large_pictures_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     circuit = random_circuit(np.random.default_rng(1), channels=3, gates=60)
-    monkeypatch.setattr(graph, "MOST_NODES", 20)
+    monkeypatch.setattr(graph, "MOST_DRAWN_NODES", 20)
     with pytest.raises(CircuitError, match=r"example: a picture of \d+ inputs.* simplify the"):
         write_svg(automaton(circuit))

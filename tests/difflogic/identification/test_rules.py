@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from difflogic.identification import Space
-from difflogic.identification.rules import COARSER, COUNTING
+from difflogic.identification.rules import COARSER, COUNTED
 from tests.difflogic.formats.test_write_golly import BGOLLY, crop, read_rle, write_rle
 from tests.difflogic.identification import automata
 from tests.difflogic.identification.automata import film, soup
@@ -46,7 +46,7 @@ def test_rules_of_a_coarser_symmetry_have_the_finer_one(hood, symmetry):
 def test_sums_and_counts():
     line = Space("line-1", "totalistic", 4)
     assert (line.keys(line.digits) == line.digits.sum(axis=0)).all()
-    sizes = [Space("line-3", symmetry, 3).entries for symmetry in COUNTING]
+    sizes = [Space("line-3", symmetry, 3).entries for symmetry in COUNTED]
     assert sizes == [15, 3 * 13, 3 * 28]  # of six neighbours, 28 choices of three counts
     assert Space("moore", "outer-sum", 2).entries == 18
     assert Space("line-1", "outer-sum", 3).describe(6) == "centre 1, sum of neighbours 1"

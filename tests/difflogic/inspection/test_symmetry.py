@@ -52,9 +52,9 @@ def check(circuit: Circuit, cases: np.ndarray) -> None:
 
 
 def test_the_seven_symmetries_of_the_square() -> None:
-    assert set(symmetry.SYMMETRIES) == set(TURNS)
+    assert set(symmetry.SQUARE_SYMMETRIES) == set(TURNS)
     board = np.arange(9).reshape(3, 3)
-    for name, matrix in symmetry.SYMMETRIES.items():
+    for name, matrix in symmetry.SQUARE_SYMMETRIES.items():
         moved = np.empty(9, int)
         moved[symmetry.turned(matrix)] = board.ravel()
         assert moved.tolist() == TURNS[name](board).ravel().tolist()
@@ -114,7 +114,7 @@ def test_linear(circuit: Circuit) -> None:
     numbers = np.arange(512)
     sums = values[numbers[:, None] ^ numbers] == values[:, None] ^ values ^ values[0]
     assert found[symmetry.AFFINE] == ("yes" if sums.all() else "no")
-    assert found[symmetry.LINEAR] == ("yes" if sums.all() and not values[0] else "no")
+    assert found[symmetry.LINEAR_RULE] == ("yes" if sums.all() and not values[0] else "no")
 
 
 def wide(channels: int, turn: bool) -> Circuit:

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cli.app import app
-from difflogic.circuit.cost import MOST_BYTES, step_bytes
+from difflogic.circuit.cost import MOST_STEP_BYTES, step_bytes
 from difflogic.formats.circuit_file import read_circuit
 
 LIMIT, FAIR = 1, 20
@@ -111,8 +111,8 @@ def test_files_too_large_to_prove_anything_about_are_refused(tmp_path):
         path = hostile(tmp_path / "file.json", **sizes)
         assert words in refusal("verify", "convergence", path)
     circuit = read_circuit(tmp_path / "file.json").circuit
-    assert step_bytes(circuit, 256**2) > MOST_BYTES
-    assert step_bytes(circuit, 2**10) < MOST_BYTES
+    assert step_bytes(circuit, 256**2) > MOST_STEP_BYTES
+    assert step_bytes(circuit, 2**10) < MOST_STEP_BYTES
 
 
 @pytest.mark.thorough

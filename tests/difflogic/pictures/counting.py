@@ -14,6 +14,6 @@ def counting(picture, *overrides):
     plan = growing.experiment_for(picture, options)
     places = Places(place_bits(*picture.bits.shape[1:]), switch=picture.second is not None)
     growth = replace(growing.growth_for(picture, options), places=places)
-    changes = growing.COUNTING | growing._counting_circuit(growth, places)
+    changes = growing.COUNTING_KEYS | growing._counting_circuit(growth, places)
     first = growing.overriding(changes, "--size")
     return load_config(plan.default, [*plan.overrides, *first, *overrides])

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from difflogic.circuit.gates import TRUTH_TABLES
-from difflogic.pictures.decision_diagram import CONSTANT, FREE, smallest_diagram
+from difflogic.pictures.decision_diagram import ANY_VALUE, CONSTANT, smallest_diagram
 
 
 def values(diagram):
@@ -24,10 +24,12 @@ def test_a_diagram_has_the_values_of_its_table(data):
     inputs, outputs = data.draw(st.integers(1, 6)), data.draw(st.integers(1, 3))
     split = data.draw(st.integers(0, inputs))
     size = outputs * 2**inputs
-    cells = st.sampled_from(data.draw(st.sampled_from([(0, 1), (FREE, 0, 1), (0, 0, 0, 1), (1,)])))
+    cells = st.sampled_from(
+        data.draw(st.sampled_from([(0, 1), (ANY_VALUE, 0, 1), (0, 0, 0, 1), (1,)]))
+    )
     table = np.array(data.draw(st.lists(cells, min_size=size, max_size=size))).reshape(outputs, -1)
     groups = list(range(split)), list(range(split, inputs))
-    matter = table != FREE
+    matter = table != ANY_VALUE
     np.testing.assert_array_equal(values(smallest_diagram(table, groups))[matter], table[matter])
 
 

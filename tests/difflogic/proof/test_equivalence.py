@@ -18,7 +18,7 @@ from difflogic.proof import Difference, Proof, Verdict, decide_equality
 from difflogic.proof import equivalence as proof_module
 from difflogic.proof.equivalence import DIRECT_CONFLICTS, INNER_CONFLICTS, Miter
 from difflogic.proof.satisfiability import Formula
-from difflogic.simplification import Effort, simplify
+from difflogic.simplification import EffortLimits, simplify
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError
 from tests.difflogic.circuit.circuits import (
@@ -34,7 +34,7 @@ from tests.difflogic.system.clocks import Clock
 ALL_CASES, SAT = 20, -1
 """Limits of inputs for trying all cases."""
 methods = pytest.mark.parametrize("limits", [ALL_CASES, SAT], ids=["cases", "sat"])
-QUICK = Effort(2, (6,), 10, 0, 0, 0)
+QUICK = EffortLimits(2, (6,), 10, 0, 0, 0)
 
 
 def shown_true(found: Difference, before: Circuit, after: Circuit) -> bool:

@@ -31,7 +31,7 @@ PLACES = ("proof", "evaluation/assurance.py")
 """Where verdicts are made."""
 
 NO_LIMITS = {
-    "AT_ONCE": "the size of a piece",
+    "CASES_AT_ONCE": "the size of a piece",
     "CENTER": "a neighbour's number",
     "EAST": "a neighbour's number",
     "FORMAT": "a name",
@@ -39,8 +39,9 @@ NO_LIMITS = {
     "METHODS": "the prover's, in order",
     "MOST_VALUES": "refuses to write a file",
     "NEVER": "stands for no number",
+    "NO_ARRIVAL": "stands for no number",
     "QUICK": "a budget",
-    "SIGNS": "letters of a file",
+    "SET_SIGNS": "letters of a file",
     "TOO_MANY": "words",
     "UNKNOWN": "stands for no number",
     "VERSION": "of a format",

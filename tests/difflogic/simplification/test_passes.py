@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.proof import decide_equality
-from difflogic.simplification import EFFORTS, Effort, simplify
+from difflogic.simplification import EFFORTS, EffortLimits, simplify
 from difflogic.system.deadline import Deadline
 from difflogic.system.jit import JIT
 from tests.difflogic.circuit.circuits import (
@@ -22,10 +22,10 @@ from tests.difflogic.circuit.circuits import (
 )
 from tests.difflogic.system.clocks import Clock
 
-BRIEF = Effort(2, (4, 6), 10, 9, 300, 1) if JIT else Effort(1, (4,), 1, 9, 3, 1)
+BRIEF = EffortLimits(2, (4, 6), 10, 9, 300, 1) if JIT else EffortLimits(1, (4,), 1, 9, 3, 1)
 """All stages, each short."""
 
-NO_SEARCH = Effort(0, (), 0, 0, 0, 0)
+NO_SEARCH = EffortLimits(0, (), 0, 0, 0, 0)
 
 compiled = pytest.mark.skipif(not JIT, reason="takes minutes")
 
@@ -57,7 +57,7 @@ class TestSimplify:
     @settings(max_examples=5)
     @given(circuits(channels=3, fewest=10, most=60))
     def test_many_inputs_are_searched_in_windows(self, circuit: Circuit) -> None:
-        effort = Effort(1, (3,), 10, 0, 0, 0)
+        effort = EffortLimits(1, (3,), 10, 0, 0, 0)
         found = simplify(automaton_of(circuit, (0, 1)), effort).circuit
         rng = np.random.default_rng(2)
         cases = rng.integers(0, 2**64, (27, 50), np.uint64)

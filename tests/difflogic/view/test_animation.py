@@ -9,7 +9,7 @@ from PIL import Image, ImageSequence
 from difflogic.library import starts
 from difflogic.library.conditions import Conditions, Rectangle
 from difflogic.library.groups import Frames
-from difflogic.library.rendering import GAP, render
+from difflogic.library.rendering import GAP_PIXELS, render
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.simulator import Simulator
 from difflogic.simulation.simulator import World as Setting
@@ -103,8 +103,8 @@ def test_a_larger_grid_beside_it_is_damaged_alike(tmp_path):
     conditions = Conditions(steps=3, damage=[Rectangle((2,), 1, 2, 3, 4)])
     render(LIFE, path, conditions, Frames(larger=True, scale=4))
     pixels, _ = frames(path)
-    assert pixels.shape[1:3] == (24, 32 + GAP + 32)
-    for side, scale, left in ((1, 4, 0), (4, 1, 32 + GAP)):
+    assert pixels.shape[1:3] == (24, 32 + GAP_PIXELS + 32)
+    for side, scale, left in ((1, 4, 0), (4, 1, 32 + GAP_PIXELS)):
         mask = np.zeros((6 * side, 8 * side), np.uint8)
         mask[side : 4 * side, 2 * side : 6 * side] = 1
         expected = states(LIFE, 3, 6 * side, 8 * side, damage={2: mask})

@@ -11,7 +11,7 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import Walls, neighbors
 from difflogic.proof.convergence import sets
-from difflogic.proof.convergence.every_size import NEVER, Arrivals, EverySize, Target, arrivals
+from difflogic.proof.convergence.every_size import NO_ARRIVAL, Arrivals, EverySize, Target, arrivals
 from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.live_part import live_part
 from difflogic.proof.convergence.methods import by_sets
@@ -81,11 +81,11 @@ def test_holding_back_is_sound(question: Convergence, seed: int) -> None:
     rng = np.random.default_rng(seed)
     shape = (2, question.height, question.width)
     earliest = rng.integers(0, 6, shape) * rng.integers(0, 2, shape)
-    earliest[rng.random(shape) < 0.1] = NEVER
+    earliest[rng.random(shape) < 0.1] = NO_ARRIVAL
     found = arrivals(question, earliest)
     free = arrivals(question)
     assert (found.steps >= np.maximum(free.steps, earliest)).all()
-    known = found.steps < NEVER
+    known = found.steps < NO_ARRIVAL
     assert (found.values[known] == free.values[known]).all()
     for step in range(int(found.steps[known].max(initial=0)) + 2):
         after = sets.step(question.network, question.board, known_at(question, found, step))

@@ -188,9 +188,9 @@ def test_an_edited_callee_in_another_file_is_noticed(tmp_path):
 
 def test_every_kernel_is_in_a_package_of_the_stamp():
     packages = tuple(f"{package}/" for package in cache.KERNEL_PACKAGES)
-    for path in cache.ROOT.rglob("*.py"):
+    for path in cache.SOURCES.rglob("*.py"):
         if "@kernel" in path.read_text():
-            assert path.relative_to(cache.ROOT).as_posix().startswith(packages), path
+            assert path.relative_to(cache.SOURCES).as_posix().startswith(packages), path
 
 
 def test_kernels_import_nothing_outside_of_the_stamp():
@@ -198,7 +198,7 @@ def test_kernels_import_nothing_outside_of_the_stamp():
     packages = cache.KERNEL_PACKAGES
     allowed = tuple("difflogic." + package.replace("/", ".") for package in packages)
     for package in packages[1:]:
-        for path in (cache.ROOT / package).rglob("*.py"):
+        for path in (cache.SOURCES / package).rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text())):
                 if isinstance(node, ast.ImportFrom) and node.module.startswith("difflogic"):
                     assert node.module.startswith(allowed), f"{path} imports {node.module}"

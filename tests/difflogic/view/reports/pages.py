@@ -10,7 +10,7 @@ from difflogic.config import load_config
 from difflogic.formats.circuit_file import read_circuit
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
-from difflogic.view.reports import Source, build
+from difflogic.view.reports import ReportSource, build
 
 GALLERY = Path(__file__).parents[4] / "docs" / "gallery"
 EXPERIMENTS = (
@@ -42,11 +42,11 @@ def many_gates():
 def large_page():
     """The report of a lizard with very many gates."""
     model = many_gates()
-    return build(Source(from_model(model), model), automaton("lizard"), None)
+    return build(ReportSource(from_model(model), model), automaton("lizard"), None)
 
 
 @cache
 def page(name):
     """The report of an experiment, with its real configuration and untrained logits."""
     found = automaton(name)
-    return build(Source(found, Model.create(load_config(name))), found, None)
+    return build(ReportSource(found, Model.create(load_config(name))), found, None)

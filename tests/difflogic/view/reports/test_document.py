@@ -17,7 +17,7 @@ from difflogic.config import load_config
 from difflogic.evaluation.tests import run_tests
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
-from difflogic.view.reports import Source, assets, build, webpage
+from difflogic.view.reports import ReportSource, assets, build, webpage
 from difflogic.view.reports.circuits import LOGIT_STEP, drawing, drawn_gates
 from tests.difflogic.view.histories import rows
 from tests.difflogic.view.reports.pages import EXPERIMENTS, automaton, page
@@ -56,7 +56,7 @@ def trained():
         "versions": {HOSTILE: HOSTILE},
         "cpu": {"name": HOSTILE, "count": -1},
     }
-    return Source(replace(from_model(model), name=HOSTILE), model, rows(900), summary, 10**30)
+    return ReportSource(replace(from_model(model), name=HOSTILE), model, rows(900), summary, 10**30)
 
 
 @pytest.fixture(scope="module")

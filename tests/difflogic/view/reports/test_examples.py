@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from difflogic.evaluation.settled import settle
-from difflogic.examples.encoding import CLASH, MOVES, NAMES, Encoding, apply_rule
+from difflogic.examples.encoding import CLASH, FEATURE_NAMES, MOVES, Encoding, apply_rule
 from difflogic.library.applying import apply
 from difflogic.library.exemplifying import train_examples
 from difflogic.library.groups import ExampleOptions
@@ -51,7 +51,7 @@ def random_case(number):
 @pytest.mark.thorough
 @needs_node
 def test_random_rules_give_the_symbols_of_dct_apply():
-    assert {*NAMES} <= {name for features, _ in CODES for name in features}
+    assert {*FEATURE_NAMES} <= {name for features, _ in CODES for name in features}
     cases = [random_case(number) for number in range(48)]
     sent = [
         (running(found) | {"encoding": encoding_of(found)}, grid.shape, grid.ravel().tolist(), more)

@@ -9,7 +9,7 @@ from difflogic.config import load_config
 from difflogic.evaluation.tests import run_tests
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
-from difflogic.view.reports import Source, build
+from difflogic.view.reports import ReportSource, build
 from tests.difflogic.view.histories import rows
 from tests.difflogic.view.reports.browser import needs_browser
 from tests.difflogic.view.reports.pages import automaton, large_page, many_gates, page
@@ -301,7 +301,7 @@ def test_it_fits_a_phone(window, files, name):
 
 def test_nothing_is_cut_on_a_phone_nor_below_the_fold_of_a_laptop(window, tmp_path):
     model = Model.create(load_config("checkerboard-small"))
-    source = Source(from_model(model), model, rows(40), exact_epoch=40)
+    source = ReportSource(from_model(model), model, rows(40), exact_epoch=40)
     path = tmp_path / "tested.html"
     path.write_text(build(source, source.automaton, run_tests(model)), encoding="utf-8")
     with window.screen():

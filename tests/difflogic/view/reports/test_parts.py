@@ -12,7 +12,7 @@ from difflogic.model.model import Model
 from difflogic.run.metrics import Search
 from difflogic.view.reports import curves
 from difflogic.view.reports.contents import attempts, facts, origin, train_command
-from difflogic.view.reports.source import Source
+from difflogic.view.reports.source import ReportSource
 from tests.difflogic.training.tiny import tiny
 from tests.difflogic.view.histories import rows
 from tests.difflogic.view.reports.pages import automaton
@@ -86,13 +86,13 @@ def test_restarts_are_marked_and_counted(ends, attempt):
 def test_what_found_the_gates(wrong, summary, said):
     search = None if wrong is None else Search(wrong, 0, 1, 9, True)
     model = Model.create(tiny("finishing.every=5"))
-    source = Source(from_model(model), model, [replace(rows(1)[0], search=search)], summary)
+    source = ReportSource(from_model(model), model, [replace(rows(1)[0], search=search)], summary)
     assert origin(source) == f"Nobody wrote these gates: gradient descent {said}."
 
 
 def test_each_count_of_gates_says_what_it_counts():
     model = Model.create(tiny())
     trained, parameters = from_model(model), model.config.architecture.parameters
-    found = dict(facts(Source(trained, model), automaton("checkerboard")))
+    found = dict(facts(ReportSource(trained, model), automaton("checkerboard")))
     assert found["gates with logits"] == f"{parameters:,} (0 active)"
     assert found["gates of a cell"] == f"{trained.circuit.gates:,} as trained, 2 simplified"

@@ -7,5 +7,5 @@ from difflogic.view.watching import feed
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
-    monkeypatch.setattr(feed, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(feed, "LOOK_SECONDS", 0.0)
     monkeypatch.setattr(feed, "SHARE", 0)
