@@ -25,7 +25,7 @@ BUDGETS = {
     "difflogic.proof": 6_650,
     "difflogic.search": 13_000,
     "difflogic.simplification": 3_950,
-    "difflogic.simulation": 3_500,
+    "difflogic.simulation": 3_550,
     "difflogic.training": 12_000,
     "difflogic.training.reference": 4_500,
     "difflogic.training.trainer": 11_500,
