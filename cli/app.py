@@ -8,6 +8,7 @@ import os
 import re
 import sys
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Any, ClassVar
 
 import typer
@@ -41,6 +42,19 @@ class Entry:
         module, _, target = self.place.partition(":")
         path = f"cli.commands.{module}" if module else __name__
         return getattr(importlib.import_module(path), target)
+
+    @cache  # noqa: B019
+    def command(self, name: str) -> Any:
+        """Return the command, made once."""
+        from cli.calling import command
+
+        target = self.load()
+        if not isinstance(target, typer.Typer):
+            function, target = target, typer.Typer(**WITHOUT_RICH)
+            # Python may be told to leave docstrings out.
+            summary = None if function.__doc__ else self.summary
+            target.command(name, cls=Command, help=summary)(command(function))
+        return typer.main.get_command(target)
 
 
 ONCE = {"--from", "--resume", "--dir"}
@@ -96,17 +110,7 @@ class LazyGroup(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         entry = self.entries.get(cmd_name)
-        if entry is None:
-            return None
-        from cli.calling import command
-
-        target = entry.load()
-        if not isinstance(target, typer.Typer):
-            function, target = target, typer.Typer(**WITHOUT_RICH)
-            # Python may be told to leave docstrings out.
-            summary = None if function.__doc__ else entry.summary
-            target.command(cmd_name, cls=Command, help=summary)(command(function))
-        return typer.main.get_command(target)
+        return None if entry is None else entry.command(cmd_name)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         show_options(self, ctx, formatter)
