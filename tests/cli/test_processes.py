@@ -69,13 +69,13 @@ def exhaustive(*values):
     ("words", "least", "most"),
     [
         ([*TRAIN, "--workers=2"], 1, 1),
-        (BENCH, 1, 1),
         # MPI's own, and the ranks.
         (["mpiexec", *TRAIN], 4, 4),
         ([*SWEEP, "--workers=2"], 3, 3 + HELPERS),
         ([*SIMULATE, "--engine=compiled"], 1, 1),
         exhaustive([*SWEEP, "--workers=1"], 1, 1 + HELPERS),
         exhaustive([*SWEEP, "--backend=dask", "--workers=2"], 3, 3 + HELPERS),
+        exhaustive(BENCH, 1, 1),
         exhaustive([*BENCH, "--workers=1,2"], 1, 1),
         exhaustive(["mpiexec", *VERIFY], 4, 4),
         exhaustive([*SIMULATE, "--engine=interpreter"], 1, 1),

@@ -8,10 +8,15 @@ from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
 from tests.difflogic.training.tiny import tiny
 
-jax = pytest.importorskip("jax", reason="JAX is not installed")
-jnp = jax.numpy
-check_grads = pytest.importorskip("jax.test_util").check_grads
-rollout = pytest.importorskip("difflogic.jax").rollout
+
+def setup_module():
+    """Import JAX, which takes long, only where these tests run."""
+    global jax, jnp, check_grads, rollout
+    jax = pytest.importorskip("jax", reason="JAX is not installed")
+    jnp = jax.numpy
+    from jax.test_util import check_grads
+
+    from difflogic.jax import rollout
 
 
 @pytest.fixture

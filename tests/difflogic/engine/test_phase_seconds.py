@@ -1,9 +1,6 @@
 """Busy and waiting times of workers: a late worker makes no other worker's phase longer."""
 
 import json
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -11,6 +8,7 @@ import pytest
 from difflogic.engine.kernels.structures import BACKWARD, FORWARD, LOSS
 from difflogic.engine.kernels.teams import BEGAN, BUSY, ENDED, WAITING
 from difflogic.experiment.searching import Trainer
+from tests.cli.processes import run_python
 from tests.difflogic.training.tiny import tiny
 
 LATE = 0.2
@@ -24,7 +22,7 @@ from difflogic.engine.kernels import pipeline, teams, training
 from difflogic.experiment.searching import Trainer
 from tests.difflogic.training.tiny import tiny
 
-way, late, preempted = sys.argv[1], float(sys.argv[2]), sys.argv[3] == "True"
+late = float(sys.argv[1])
 clock, waits, ran = [0.0], threading.Event(), threading.local()
 
 def now():
@@ -54,11 +52,13 @@ for module in (pipeline, teams, training):
 rollout.time = SimpleNamespace(perf_counter=now)
 teams.yield_thread = lambda: waits.set() or time.sleep(0)
 training.loss_share = slowed(training.loss_share, 1)
-overrides = ["task.height=16", "task.width=16", "automaton.steps=2", "training.batch=2"]
-with Trainer(tiny("parallel.workers=2", f"parallel.strategy={way}", *overrides)) as trainer:
-    assert trainer.descent.plan.workers == 2
-    trainer.step()
-    print(json.dumps([trainer.phases.seconds, trainer.descent.engine._batch.clock.tolist()]))
+for way, preempted in json.loads(sys.argv[2]):
+    clock[0] = 0.0
+    overrides = ["task.height=16", "task.width=16", "automaton.steps=2", "training.batch=2"]
+    with Trainer(tiny("parallel.workers=2", f"parallel.strategy={way}", *overrides)) as trainer:
+        assert trainer.descent.plan.workers == 2
+        trainer.step()
+        print(json.dumps([trainer.phases.seconds, trainer.descent.engine._batch.clock.tolist()]))
 """
 
 
@@ -67,22 +67,24 @@ def phases(clock):
     return [dict(zip(PHASES, clock[at : at + 3], strict=True)) for at in (BUSY, WAITING)]
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("way", "preempted"), [("samples", False), ("steps", False), ("steps", True)]
-)
-def test_waiting_for_a_late_worker_or_a_core_does_not_count_as_busy(way, preempted):
-    # Without the compiler, so that a worker can be delayed in the loss, by work or without a core.
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, way, str(LATE), str(preempted)],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+CASES = [("samples", False), ("steps", False), ("steps", True)]
+
+
+@pytest.fixture(scope="module")
+def measured():
+    """What each case printed; in one process, without the compiler, so that a worker can be
+    delayed in the loss, by work or without a core.
+    """
+    words = ["-c", SCRIPT, str(LATE), json.dumps(CASES)]
+    done = run_python(*words, variables={"NUMBA_DISABLE_JIT": "1"})
     assert done.returncode == 0, done.stderr
-    seconds, clocks = json.loads(done.stdout)
+    return dict(zip(CASES, map(json.loads, done.stdout.splitlines()), strict=True))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("way", "preempted"), CASES)
+def test_waiting_for_a_late_worker_or_a_core_does_not_count_as_busy(measured, way, preempted):
+    seconds, clocks = measured[way, preempted]
     busy, waiting = zip(*map(phases, clocks), strict=True)
     nothing = dict.fromkeys(PHASES, 0.0)
     late = pytest.approx(nothing | {"loss": LATE})

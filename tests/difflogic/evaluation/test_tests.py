@@ -5,7 +5,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy import ndimage
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
@@ -217,6 +216,8 @@ class TestNoise:
 
 
 def life_step(grid, born, survive):
+    from scipy import ndimage
+
     count = ndimage.convolve(grid, np.ones((3, 3), int), mode="wrap") - grid
     alive = np.isin(count, survive) & (grid == 1)
     return (alive | (np.isin(count, born) & (grid == 0))).astype(np.uint8)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -19,9 +20,11 @@ from difflogic.sweeps.execution import Execution
 from tests.cli.processes import wait_until
 from tests.difflogic.sweeps.small import execute_all, small_plan, timeless
 
-pytestmark = pytest.mark.thorough
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.skipif(find_spec("distributed") is None, reason="distributed is not installed"),
+]
 
-pytest.importorskip("distributed")
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 SEEDS = (0, 1, 2, 3)

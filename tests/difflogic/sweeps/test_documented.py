@@ -14,18 +14,20 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 import psutil
 import pytest
 
-pytest.importorskip("distributed")
-
 from difflogic.sweeps.cluster import DaskBackend, is_exposed
 from tests.cli.processes import wait_until
 from tests.difflogic.sweeps.small import TINY
 
-pytestmark = pytest.mark.thorough
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.skipif(find_spec("distributed") is None, reason="distributed is not installed"),
+]
 
 ROOT = Path(__file__).resolve().parents[3]
 BLOCKS = re.findall(

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import ndimage
 
 from difflogic.config import load_config
 from difflogic.system.errors import ConfigError
@@ -33,6 +32,8 @@ def life(channels, height, width, boundary="periodic", steps=1, rule="B3/S23", l
 def successor(board, rule, boundary):
     """The next board, from a convolution and the digits of the rule."""
     mode = {"zero": "constant", "periodic": "wrap"}[boundary]
+    from scipy import ndimage
+
     counts = ndimage.convolve(board, KERNEL, mode=mode)
     born, survive = rule.removeprefix("B").split("/S")
     lives = np.where(

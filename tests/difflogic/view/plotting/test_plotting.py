@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from difflogic.view.plotting import runs, sweeps
 from difflogic.view.plotting.style import encode, require_matplotlib, styled
 from tests.difflogic.view.histories import rows
 
-pytest.importorskip("matplotlib")
+pytestmark = pytest.mark.skipif(find_spec("matplotlib") is None, reason="no matplotlib")
 
 ROOT = Path(__file__).parents[4]
 
