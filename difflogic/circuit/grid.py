@@ -51,6 +51,7 @@ NEIGHBORHOODS = {
     # Drawn on squares as Golly does: the north-east and south-west cells are no neighbours.
     "hexagonal": ((-1, -1), (-1, 0), (0, -1), (0, 0), (0, 1), (1, 0), (1, 1)),
     "line": ((0, -1), (0, 0), (0, 1)),
+    "corner": ((-1, -1), (-1, 0), (0, -1), (0, 0)),
 }
 """The cells that a rule may read, as (rows down, columns right), row-major."""
 

@@ -19,6 +19,7 @@ from difflogic.tasks.line import Line
 from difflogic.tasks.parts import InapplicableError, Preview, Sample
 from difflogic.tasks.pattern import Pattern
 from difflogic.tasks.section import AutomatonConfig, TaskSection
+from difflogic.tasks.tile import Tile
 
 __all__ = [
     "TASKS",
@@ -45,6 +46,7 @@ TASKS: dict[str, type[Task]] = {
     "life": Life,
     "line": Line,
     "pattern": Pattern,
+    "tile": Tile,
 }
 """The built-in tasks, by the `kind` of their sections."""
 

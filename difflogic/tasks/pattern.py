@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
@@ -41,6 +42,16 @@ Palette = Annotated[tuple[HexColor, ...], Field(max_length=16, strict=False)]
 
 TIMES = 2
 """Factor of the larger grid's sides, as published: 20×20 becomes 40×40, with the same steps."""
+
+
+def palette_problems(palette: Sequence[str], channels: int) -> list[str]:
+    """Check that a palette has a colour for each number that loss channels give."""
+    if len(palette) in (0, 2**channels):
+        return []
+    return [
+        f"[task] palette: has {len(palette)} colours, but {channels} loss channels give "
+        f"{2**channels} numbers: list as many colours, or []"
+    ]
 
 
 class PatternSection(TaskSection):
@@ -94,17 +105,8 @@ class PatternSection(TaskSection):
         sizes = automaton.channels, automaton.steps, automaton.fire_rate
         return [
             *self._problems_of_pictures(),
-            *self._problems_of_palette(),
+            *palette_problems(self.palette, len(self.loss_channels)),
             *self.growth(automaton).problems(*sizes),
-        ]
-
-    def _problems_of_palette(self) -> list[str]:
-        channels, colors = len(self.loss_channels), len(self.palette)
-        if not colors or colors == 2**channels:
-            return []
-        return [
-            f"[task] palette: has {colors} colours, but {channels} loss channels give "
-            f"{2**channels} numbers: list as many colours, or []"
         ]
 
     def _problems_of_pictures(self) -> list[str]:
