@@ -59,11 +59,11 @@ class PerceptionConfig(Section):
     )
     wiring: FirstTopology = Field(
         default="moore",
-        description="wiring of all layers. With moore, von-neumann, hexagonal or line, each gate "
-        "of the first layer compares the centre with one of 8, 4, 6 or 2 neighbours; all "
-        "neighbours have the same number of gates, and later layers are unique. unique: each gate "
-        "of a layer reads a pair of inputs that no other gate of the layer reads; random: pairs "
-        "are drawn, and may repeat",
+        description="wiring of all layers. With moore, von-neumann, hexagonal, line or corner, "
+        "each gate of the first layer compares the centre with one of 8, 4, 6, 2 or 3 neighbours "
+        "(corner: N, W and NW); all neighbours have the same number of gates, and later layers are "
+        "unique. unique: each gate of a layer reads a pair of inputs that no other gate of the "
+        "layer reads; random: pairs are drawn, and may repeat",
     )
     directions: Literal["same", "random", "all"] = Field(
         default="same",

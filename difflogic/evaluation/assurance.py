@@ -85,6 +85,8 @@ def question_of(automaton: Automaton, task: Task, wound: Wound | None = None) ->
             if not task.asks_every_size:
                 return own
             targets, period = task.lasting_target_on, task.lasting_period
+            # Only tasks that teach wounds to close ask how far they reach.
+            wound = None if task.lessons is task else wound
             return Plane(small, targets, period, own=own, wound=wound)
         cases = _only_start(automaton, task)
     return Unfit("the task lists no cases") if cases is None else listed(automaton, task, cases)

@@ -196,6 +196,12 @@ class PictureOptions(Checked):
         ),
     ] = None
     dither: Annotated[bool, Opt("Mix colours of a photo by patterns of cells")] = False
+    tile: Annotated[
+        bool, Opt("Repeat the picture as a tile, from every start, on every grid, by proof")
+    ] = False
+    asynchronous: Annotated[
+        bool, Opt("With --tile: update each cell with probability 0.6 per step", names="--async")
+    ] = False
     tough: Annotated[
         bool, Opt("Let cells count their places by majorities, so that damage stays where it is")
     ] = False

@@ -18,6 +18,8 @@ from difflogic.pictures.picture import Picture, is_image, read, read_two
 from difflogic.pictures.places import Places, place_bits
 from difflogic.pictures.text import render_picture
 from difflogic.system.errors import ConfigError
+from difflogic.tasks.tile import MOST_SIDE as MOST_TILE_SIDE
+from difflogic.tasks.tile import ring
 
 LEAST_HEALED = 4
 """Rows and columns of the smallest grid that can heal."""
@@ -55,6 +57,8 @@ COUNTING_KEYS = SINGLE_STEPS | {
     "training.epochs": COUNTING_EPOCHS,
 }
 
+TILE_LAYERS = 5
+
 TEACHING_LAYERS, TEACHING_WIDTH = 16, 512
 TEACHING = SINGLE_STEPS | {
     "task.taught": True,
@@ -76,6 +80,10 @@ def picture(config: str | None, options: PictureOptions, resumed: bool) -> Exper
     """
     target, colors, channels = options.target, options.colors, options.channels
     chosen = options.choose_configuration
+    if options.tile:
+        return tile_for(config, options)
+    if options.asynchronous:
+        raise ConfigError("--async is for tiles: use it with --tile")
     if colors in (1, 3) and (options.palette or options.dither):
         raise ConfigError(f"--colors {colors} has no palette: leave --palette and --dither out")
     if colors is not None and options.palette:
@@ -101,6 +109,51 @@ def picture(config: str | None, options: PictureOptions, resumed: bool) -> Exper
         overrides += overriding(changes, f"--channels {channels}")
     named = None if target in (None, config or default) else picture_name(target)
     return Experiment(config, default, overrides, named, "pattern")
+
+
+def tile_for(config: str | None, options: PictureOptions) -> Experiment:
+    """Return how to learn a tile. Raises ConfigError for options that are not about tiles."""
+    given = (options.hold, options.heal, options.second, options.tough, options.teach)
+    if any(given) or options.channels is not None or options.steps is not None:
+        raise ConfigError(
+            "--tile stays and heals: leave out --hold, --heal, --second, --tough, --teach, "
+            "--channels and --steps"
+        )
+    refuse_both("--tile", config)
+    if options.target is None:
+        raise ConfigError("--tile needs a picture that repeats: name its file by --target")
+    looks = options.colors, options.size, options.palette, options.dither
+    tile = read(options.target, *looks)
+    own, rows, columns = tile.bits.shape
+    if max(rows, columns) > MOST_TILE_SIDE:
+        raise ConfigError(
+            f"{tile.name}: {rows}×{columns} cells are more than the {MOST_TILE_SIDE}×"
+            f"{MOST_TILE_SIDE} of a tile: choose a smaller one with --size"
+        )
+    # No multiple of the tile's sides, so that each edge cuts a tile.
+    height, width = max(13, 2 * rows + 1), max(13, 2 * columns + 1)
+    channels, rate = own + len(ring(rows)) + len(ring(columns)), 1.0
+    if options.asynchronous:
+        rate = 0.6
+    wide = max(64, 1 << (24 * channels - 1).bit_length())
+    changes = {
+        "task.tile": render_picture(tile.bits),
+        "task.palette": [hex_color(color) for color in tile.palette],
+        "task.loss_channels": list(range(own)),
+        "task.height": height,
+        "task.width": width,
+        "automaton.channels": channels,
+        "automaton.steps": round((height + width) / rate**2),
+        "automaton.fire_rate": rate,
+        "update.gates": fit_layer_widths([wide] * TILE_LAYERS + [0], 4 * channels, channels),
+    }
+    lines = [
+        f"{Path(tile.name).name}: {tile.words}, as a tile of {columns}×{rows} cells",
+        f"goal: the tile from every start, on every grid; learned on {height}×{width} cells",
+    ]
+    overrides = overriding(changes, f"--target {tile.name}")
+    name = picture_name(tile.name).replace("pattern", "tile", 1)
+    return Experiment(None, "hexagons", overrides, name, "tile", lines)
 
 
 def picture_override(target: str) -> Override:

@@ -136,7 +136,9 @@ class Tile(Task):
     @property
     def preview(self) -> Preview:
         sides = "{}×{}".format(*self.section.bits.shape[1:])
-        return Preview(f"a tile of {sides} cells, from any start:", self.lasting_target, self.palette)
+        return Preview(
+            f"a tile of {sides} cells, from any start:", self.lasting_target, self.palette
+        )
 
     @property
     def exhibit(self) -> Exhibit:
@@ -151,7 +153,7 @@ class TileLessons(Task):
     def __init__(self, whole: Tile) -> None:
         taught = tuple(range(len(whole.known)))
         section = whole.section.model_copy(update={"loss_channels": taught})
-        super().__init__(section, whole.automaton.model_copy(update={"steps": 1}))
+        super().__init__(section, whole.automaton.model_copy(update={"steps": 1, "fire_rate": 1.0}))
         self._whole, self._known = whole, whole.known
 
     @property

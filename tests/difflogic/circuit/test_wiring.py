@@ -44,7 +44,13 @@ def in_order_of_distance(inputs, gates):
     return found[:gates]
 
 
-SEEN = {"moore": "012345678", "von-neumann": "13457", "hexagonal": "0134578", "line": "345"}
+SEEN = {
+    "moore": "012345678",
+    "von-neumann": "13457",
+    "hexagonal": "0134578",
+    "line": "345",
+    "corner": "0134",
+}
 """Cells of a 3×3 square, row by row. Hexagonal without NE and SW, as in Golly."""
 
 
@@ -86,7 +92,7 @@ def test_random_reads_all_inputs_about_equally_often(sizes, seed):
 
 @pytest.mark.parametrize("topology", sorted({*FIRST_TOPOLOGIES} - {"hexagonal"}))
 def test_wirings_depend_on_the_generator_only(topology):
-    first, second = (FIRST_TOPOLOGIES[topology](9, 8, np.random.default_rng(3)) for _ in range(2))
+    first, second = (FIRST_TOPOLOGIES[topology](9, 24, np.random.default_rng(3)) for _ in range(2))
     assert pairs(first) == pairs(second)
 
 
