@@ -20,7 +20,7 @@ BUDGETS = {
     "difflogic.experiment": 31_000,
     "difflogic.formats": 4_130,
     "difflogic.inspection": 2_100,
-    "difflogic.library.exporting": 12_200,
+    "difflogic.library.exporting": 12_280,
     "difflogic.library.training": 31_500,
     "difflogic.proof": 6_650,
     "difflogic.search": 13_000,

@@ -15,11 +15,9 @@ from difflogic.library.groups import PictureOptions
 from difflogic.pictures.growth import Growth
 from difflogic.pictures.images import MOST_PICTURE_SIDE
 from difflogic.pictures.picture import Picture, is_image, read, read_two
-from difflogic.pictures.places import Places, place_bits
+from difflogic.pictures.places import MOST_PERIOD, Places, place_bits, ring
 from difflogic.pictures.text import render_picture
 from difflogic.system.errors import ConfigError
-from difflogic.tasks.tile import MOST_SIDE as MOST_TILE_SIDE
-from difflogic.tasks.tile import ring
 
 LEAST_HEALED = 4
 """Rows and columns of the smallest grid that can heal."""
@@ -125,10 +123,10 @@ def tile_for(config: str | None, options: PictureOptions) -> Experiment:
     looks = options.colors, options.size, options.palette, options.dither
     tile = read(options.target, *looks)
     own, rows, columns = tile.bits.shape
-    if max(rows, columns) > MOST_TILE_SIDE:
+    if max(rows, columns) > MOST_PERIOD:
         raise ConfigError(
-            f"{tile.name}: {rows}×{columns} cells are more than the {MOST_TILE_SIDE}×"
-            f"{MOST_TILE_SIDE} of a tile: choose a smaller one with --size"
+            f"{tile.name}: {rows}×{columns} cells are more than the {MOST_PERIOD}×"
+            f"{MOST_PERIOD} of a tile: choose a smaller one with --size"
         )
     # No multiple of the tile's sides, so that each edge cuts a tile.
     height, width = max(13, 2 * rows + 1), max(13, 2 * columns + 1)

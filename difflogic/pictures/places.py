@@ -31,6 +31,23 @@ SWITCHED_FROM = tuple(NEIGHBORS.index(name) for name in ("N", "W", "E", "S"))
 COUNTED_FROM = tuple(NEIGHBORS.index(name) for name in ("N", "W"))
 """The neighbours to whose row and column a cell adds 1."""
 
+MOST_PERIOD = 32
+"""Most rows and columns of a tile, whose places a ring tells."""
+
+
+def ring(period: int) -> Bits:
+    """Return the bits (bits, places) of each place of a period, one gate away from those before.
+
+    A shift register: a new bit is the last one inverted, or, in odd periods, the NOR of the last
+    two. Beyond the edge, where all bits are 0, lies the place before the first.
+    """
+    state, states = (0,) * ((period + 1) // 2 * (period > 1)), []
+    for _ in range(period):
+        new = 1 - (max(state[-2:], default=1) if period % 2 else state[-1])
+        state = (new, *state[:-1])
+        states.append(state[: (period + 1) // 2 * (period > 1)])
+    return np.array(states, np.uint8).reshape(period, -1).T
+
 
 def place_bits(height: int, width: int) -> tuple[int, int]:
     """Return the number of bits that tell all rows apart, and all columns."""

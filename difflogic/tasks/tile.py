@@ -18,6 +18,7 @@ from pydantic import Field
 
 from difflogic.circuit.colors import Color, parse_color
 from difflogic.circuit.specification import Cases
+from difflogic.pictures.places import MOST_PERIOD, ring
 from difflogic.pictures.text import parse_picture
 from difflogic.system.array_types import Bits
 from difflogic.system.errors import ConfigError
@@ -26,28 +27,11 @@ from difflogic.tasks.parts import Exhibit, Preview, Sample
 from difflogic.tasks.pattern import Palette, Picture, palette_problems
 from difflogic.tasks.section import AutomatonConfig, TaskSection
 
-MOST_SIDE = 32
-"""Most rows and columns of a tile."""
-
 LOST = 0.3
 """Share of the cells of a lesson that hold anything."""
 
 LISTED = 8
 """Lessons that a circuit must get right before a proof is tried."""
-
-
-def ring(period: int) -> Bits:
-    """Return the bits (bits, places) of each place of a period, one gate away from those before.
-
-    A shift register: a new bit is the last one inverted, or, in odd periods, the NOR of the last
-    two. Beyond the edge, where all bits are 0, lies the place before the first.
-    """
-    state, states = (0,) * ((period + 1) // 2 * (period > 1)), []
-    for _ in range(period):
-        new = 1 - (max(state[-2:], default=1) if period % 2 else state[-1])
-        state = (new, *state[:-1])
-        states.append(state[: (period + 1) // 2 * (period > 1)])
-    return np.array(states, np.uint8).reshape(period, -1).T
 
 
 class TileSection(TaskSection):
@@ -76,9 +60,9 @@ class TileSection(TaskSection):
         except ConfigError as error:
             return [f"[task] tile: {error}"]
         found = palette_problems(self.palette, len(self.loss_channels))
-        if max(sides) > MOST_SIDE:
+        if max(sides) > MOST_PERIOD:
             found.append(
-                f"[task] tile: {sides[0]}×{sides[1]} cells are more than {MOST_SIDE}×{MOST_SIDE}"
+                f"[task] tile: {sides[0]}×{sides[1]} cells are more than {MOST_PERIOD}×{MOST_PERIOD}"
             )
         if automaton.boundary != "zero":
             found.append('[automaton] boundary: a tile begins at an edge: use "zero"')

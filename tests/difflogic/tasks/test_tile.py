@@ -12,9 +12,9 @@ from difflogic.library.groups import Claims, PictureOptions
 from difflogic.library.picture_experiment import picture
 from difflogic.library.proving import certify
 from difflogic.library.simplifying import simplify
+from difflogic.pictures.places import ring
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import Task, make_task
-from difflogic.tasks.tile import ring
 from difflogic.training.searching import Trainer
 from tests.difflogic.proof.convergence.brute import step_all
 
