@@ -61,9 +61,8 @@ class TileSection(TaskSection):
             return [f"[task] tile: {error}"]
         found = palette_problems(self.palette, len(self.loss_channels))
         if max(sides) > MOST_PERIOD:
-            found.append(
-                f"[task] tile: {sides[0]}×{sides[1]} cells are more than {MOST_PERIOD}×{MOST_PERIOD}"
-            )
+            most = f"{MOST_PERIOD}×{MOST_PERIOD}"
+            found.append(f"[task] tile: {sides[0]}×{sides[1]} cells are more than {most}")
         if automaton.boundary != "zero":
             found.append('[automaton] boundary: a tile begins at an edge: use "zero"')
         needed = len(self.bits) + sum(map(len, self.guides))

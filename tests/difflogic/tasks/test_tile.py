@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from difflogic.config import load_config
+from difflogic.experiment.searching import Trainer
 from difflogic.library.groups import Claims, PictureOptions
 from difflogic.library.picture_experiment import picture
 from difflogic.library.proving import certify
@@ -15,7 +16,6 @@ from difflogic.library.simplifying import simplify
 from difflogic.pictures.places import ring
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import Task, make_task
-from difflogic.training.searching import Trainer
 from tests.difflogic.proof.convergence.brute import step_all
 
 CONFIGS = ("bricks", "diagonals", "hexagons")
