@@ -24,7 +24,7 @@ from difflogic.system.array_types import Bits
 from difflogic.system.errors import ConfigError
 from difflogic.tasks.base import Task
 from difflogic.tasks.parts import Exhibit, Preview, Sample
-from difflogic.tasks.pattern import Palette, Picture, palette_problems
+from difflogic.tasks.pattern import Palette, PictureText, palette_problems
 from difflogic.tasks.section import AutomatonConfig, TaskSection
 
 LOST = 0.3
@@ -38,7 +38,7 @@ class TileSection(TaskSection):
     """Start: random bits. Target: a tile, again and again from the upper left corner on."""
 
     kind: Literal["tile"] = Field(description="the task's name")
-    tile: Picture = Field(description="the rows of the tile, such as those of a text picture")
+    tile: PictureText = Field(description="the rows of the tile, such as those of a text picture")
     palette: Palette = Field(
         default=(), description="colours of cells for display, as for a pattern; [] shows the bits"
     )
