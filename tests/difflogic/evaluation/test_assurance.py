@@ -284,6 +284,9 @@ def shown_at_step_2(later: int, stays: bool):
         (lambda: dot(AROUND, [9], steps=3), True),
         (lambda: dot(AROUND, [9], "task.hold=true", steps=3), False),
         (lambda: dot([], [4], "task.hold=true"), True),
+        # Whatever the start, all cells are ones from step 2 on, which may be too late.
+        (lambda: dot([(Op.TRUE, 0, 0)], [9, 18], *WIDE, *TWO, steps=1), False),
+        (lambda: dot([(Op.TRUE, 0, 0)], [9, 18], *WIDE, *TWO, steps=2), True),
         # Nothing is known of other channels than those that the task compares.
         (lambda: dot([], [4, 5], "task.hold=true", "task.loss_channels=[1]", *TWO), False),
         (lambda: (trained("checkerboard-seed-1"), task_of("checkerboard")), True),
@@ -298,6 +301,16 @@ def shown_at_step_2(later: int, stays: bool):
 )
 def test_what_an_exact_circuit_must_keep(asked, kept: bool) -> None:
     assert keeps(*asked()) == kept
+
+
+@pytest.mark.parametrize(("free", "proved"), [(np.nan, True), (0, False)])
+def test_cells_that_do_not_count_may_show_anything(free: float, proved: bool) -> None:
+    starts, targets = np.zeros((2, 1, 2, 2), np.uint8), np.ones((2, 1, 2, 2))
+    starts[1], targets[:, 0, 0, 1] = 1, free
+    circuit = circuit_of([(Op.TRUE, 0, 0)], [9])
+    made = Automaton("ones", circuit, (0,), "zero", 2, 2, 2, 1.0, "zeros")
+    cases = Cases("both", starts, targets, "zero", 2, "")
+    assert prove(ListedStarts(made, cases, 2)).assurance.proved == proved
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,8 @@ def grown(height, width, *overrides, tough=True):
     bits = np.random.default_rng(height).integers(0, 2, (1, height, width), np.uint8)
     growth = experiment_for(Picture("noise", bits), PictureOptions(hold=True, tough=tough))
     model = Model.create(load_config(growth.default, [*growth.overrides, *overrides]))
-    return Corrector(model, make_task(model.config).stages[0]).correct(model).model
+    found = Corrector(model, make_task(model.config).stages[0], None).correct(model)
+    return Model.of(found.circuit, model.config)
 
 
 def question_of(model):

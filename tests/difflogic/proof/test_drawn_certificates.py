@@ -101,6 +101,7 @@ def test_what_is_written_is_confirmed(
         (COPY, 1.0, Claims(damage=2, margin=1), "for all m and n; "),
         (NOR, 0.5, Claims(damage=1, margin=1), "where what every start ends in is right; "),
         (FOLDED, 1.0, Claims(), "from step 1 on; "),
+        (FOLDED, 1.0, Claims(damage=1, contents="any"), "a wound of 1×1 cells, any, 0 or more"),
     ],
 )
 def test_what_was_refused_is_confirmed(

@@ -8,9 +8,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from difflogic.circuit.gates import Op
+from difflogic.circuit.specification import Cases
+from difflogic.proof.cases import ListedStarts
 from difflogic.proof.convergence.erasure import right_from_erased
 from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.planes import Board, Network, pack, unpack
+from difflogic.proof.prover import prove
 from difflogic.tasks import make_task
 from tests.difflogic.circuit.circuits import automaton, circuit_of
 from tests.difflogic.pictures.test_tough import grown, question_of
@@ -46,6 +49,11 @@ def test_all_erasures_of_small_grids_heal(size):
     assert step == make_task(model.config).growth.least_steps
     assert heals(question, step)
     assert not heals(question, step - 2)
+    zeros = np.zeros((1, question.circuit.channels, *size), np.uint8)
+    for due in (step, step - 2):
+        cases = Cases("zeros", zeros, question.target[None], "zero", due, "")
+        made = automaton(question.circuit, visible=question.visible, boundary="zero")
+        assert prove(ListedStarts(made, cases, due, holds=True)).assurance.proved == (due == step)
     assert right_from_erased(replace(question, target=1 - question.target)) is None
     assert right_from_erased(replace(question, fire_rate=0.5)) is None
 
