@@ -36,7 +36,7 @@ def render(
     `table` adds the seconds of all phases. With `custom_task` the task is the user's own code: the
     commands need --allow-code.
     """
-    from difflogic.library.advice import advise
+    from difflogic.run.advice import advise
 
     scores, proof = summary["scores"], None
     if "assurance" in scores:
