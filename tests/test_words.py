@@ -1,9 +1,12 @@
-"""Words that claim a proof come from the module whose function proved it, and from no other."""
+"""Words that claim a proof come from the module whose function proved it, and names exist."""
 
 from __future__ import annotations
 
 import ast
+import io
 import re
+import sys
+import tokenize
 from pathlib import Path
 
 import pytest
@@ -57,3 +60,40 @@ def test_words_of_proofs_have_one_source():
                 if re.search(word, found, re.IGNORECASE):
                     said[word].add(path.as_posix())
     assert said == SOURCES
+
+
+ELSEWHERE = {
+    *("JaxRuntimeError", "NO_COLOR", "NUMBA_CPU_NAME", "NUMBA_DISABLE_JIT", "SCHEDULER"),
+    *("libvulkan1", "nohup", "vmap", "write_NAME"),
+}
+"""Names of other programs, and what stands for a name."""
+
+
+def parts(path: Path) -> tuple[str, str]:
+    """Return what runs of a module, and its docstrings and comments."""
+    runs, said = [path.stem, path.parent.name], []
+    for token in tokenize.generate_tokens(io.StringIO(path.read_text()).readline):
+        alone = token.line[: token.start[1]].strip() == "" and token.string.endswith('"""')
+        (said if alone or token.type == tokenize.COMMENT else runs).append(token.string)
+    return " ".join(runs), "\n".join(said)
+
+
+@pytest.mark.thorough
+def test_names_in_docstrings_comments_and_pages_exist():
+    modules = [path for root in ("cli", "difflogic") for path in Path(root).rglob("*.py")]
+    others = [
+        path for end in ("jinja", "html", "js") for path in Path("difflogic").rglob(f"*.{end}")
+    ]
+    others += [Path("Makefile"), *Path("tests").rglob("*.py")]
+    runs, said = zip(*map(parts, modules), strict=True)
+    known = {*re.findall(r"\w+", " ".join([*runs, *(path.read_text() for path in others)]))}
+    pages = [path.read_text() for path in (*Path("docs").glob("*.md"), Path("CONTRIBUTING.md"))]
+    found = re.findall(r"(?<!`)`([A-Za-z]\w{2,})(?:\(\))?`(?!`)", "\n".join([*said, *pages]))
+    found += re.findall(r"(?<!`)`[A-Za-z]\w+(?:\.\w+)+`|\b[A-Z]{2,}(?:_[A-Z]+)+\b", "\n".join(said))
+    words = {*re.findall(r"\w+", " ".join(found))}
+    assert words <= known | ELSEWHERE | sys.stdlib_module_names
+    rooms = re.findall(r"`([a-z_]+)\.([a-z_]+)[`.]", "\n".join(said))
+    lost = {f"{a}.{b}" for a, b in rooms if Path("difflogic", a).is_dir()} - {
+        f"{path.parent.name}.{path.stem}" for path in Path("difflogic").rglob("*")
+    }
+    assert not lost

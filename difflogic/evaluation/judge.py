@@ -163,7 +163,7 @@ class Judge:
     def _live_circuit(self, ops: Ops, visible: tuple[int, ...]) -> Circuit:
         """Return the part that the future of `visible` depends on, folded.
 
-        Like `convergence.folding.live_circuit`, but only for live gates, less than a tenth.
+        Like `live_part.live_circuit`, but only for live gates, less than a tenth.
         """
         netlist = self._netlist
         live, marked = mark_live(netlist, ops, visible)

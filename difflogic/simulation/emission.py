@@ -7,7 +7,7 @@ circuit of 1000 gates compiles in about two seconds.
 
 Exported functions; all arguments are addresses or numbers of 64 bits:
 
-- run(parameters, scratch): takes tickets until all bands of all steps are done, see `running`.
+- run(parameters, scratch): takes tickets until all bands of all steps are done, see `run_function`.
 - fill(out, vectors, key, threshold, digits): writes the words of `random_bits.bernoulli`.
 """
 

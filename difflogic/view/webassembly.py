@@ -38,7 +38,7 @@ def compile_module(circuit: Circuit) -> bytes:
     It exports `run` and `fill` (see `simulation.emission`), and imports the memory
     `env.__linear_memory` and the table `env.__indirect_function_table`. The memory has the layout
     of `simulation.bit_grid`, so the bits are those of `dct simulate`. Addresses and numbers have 64
-    bits, as in `simulation.running`. With one thread the function at `Field.YIELD` is not called.
+    bits, as in `simulation.run_function`. With one thread `Field.YIELD` is not called.
     """
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
@@ -101,7 +101,7 @@ class _Reader:
         return self.take(1)[0]
 
     def leb128(self) -> int:
-        """Return the next number, as written by `formats.common.leb128`."""
+        """Return the next number, as written by `leb128`."""
         value = shift = 0
         while True:
             byte = self.byte()
