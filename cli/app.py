@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import io
 import os
-import re
 import sys
 from dataclasses import dataclass
 from functools import cache
@@ -87,11 +86,9 @@ def show_options(command: Any, ctx: Any, formatter: Any) -> None:
         if record is not None:
             argument = param.param_type_name == "argument"
             panel = "Arguments" if argument else getattr(param, "rich_help_panel", None) or USUAL
-            # Drop the parentheses around a default in words, and the range: errors name it.
-            text = re.sub(r"\[default: \(([^)]*)\).*\]$", r"[default: \1]", record[1])
-            text = re.sub(r"(; |  \[)[^\[;]*<=?x[^\[;]*\]$", lambda m: "]" * (m[1] == "; "), text)
             name = str(param.metavar or record[0]) if argument else record[0]
-            panels.setdefault(panel, []).append((name.removeprefix(" / "), text.removesuffix(".")))
+            row = name.removeprefix(" / "), record[1].removesuffix(".")
+            panels.setdefault(panel, []).append(row)
     for heading, rows in panels.items():
         if rows:
             with formatter.section(heading):

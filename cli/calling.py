@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import is_dataclass
+from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import typer
@@ -53,8 +54,10 @@ def _option(name: str, hint: Any, default: Any) -> inspect.Parameter:
     kind, opt, _, many = declared(hint)
     if opt.help:
         names = opt.names.split() or ["--" + name.replace("_", "-")]
-        more: dict[str, Any] = {"metavar": opt.metavar, "help": opt.help}
-        more["show_default"] = opt.shown if kind is not bool else False
+        more: dict[str, Any] = {"metavar": opt.metavar, "help": opt.help, "show_default": False}
+        usual = default if opt.shown is True and kind is not bool else opt.shown
+        if isinstance(usual, int | float | str | Path) and not isinstance(usual, bool):
+            more["help"] += f"  [default: {usual}]"
         if opt.parse is not None:
             more |= {"metavar": opt.metavar or "N", "parser": _reader(opt.parse, names[0])}
             kind = Any
