@@ -303,6 +303,18 @@ def test_what_an_exact_circuit_must_keep(asked, kept: bool) -> None:
     assert keeps(*asked()) == kept
 
 
+def test_a_target_that_comes_back_for_good_was_not_kept() -> None:
+    """A one passes: zeros are shown at steps 0 and 1, not at 2, and from 3 on."""
+    start = np.zeros((1, 3, 1, 1), np.uint8)
+    start[0, 2] = 1
+    circuit = circuit_of([(Op.FALSE, 0, 0)], [13, 14, 27])
+    made = Automaton("passes", circuit, (0,), "zero", 1, 1, 1, 1.0, "zeros")
+    cases = Cases("one", start, np.zeros((1, 1, 1, 1)), "zero", 1, "")
+    kept, shown = (prove(ListedStarts(made, cases, 1, holds)).assurance for holds in (True, False))
+    assert (kept.verdict, shown.verdict) == (Verdict.refuted, Verdict.proved)
+    assert shown.text == "proved at step 1, and at every one from step 3 on"
+
+
 @pytest.mark.parametrize(("free", "proved"), [(np.nan, True), (0, False)])
 def test_cells_that_do_not_count_may_show_anything(free: float, proved: bool) -> None:
     starts, targets = np.zeros((2, 1, 2, 2), np.uint8), np.ones((2, 1, 2, 2))

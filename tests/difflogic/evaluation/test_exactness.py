@@ -111,7 +111,7 @@ def test_a_search_proves_what_a_task_asks_for_beyond_samples(listed, claims, mon
     task = Posed(bits, bits, **keys)
     if not listed:
         task.cases = lambda: None
-    plan = Plan.of_task(task, 2, held_out_streams(0))
+    plan = Plan.of(task, 2, held_out_streams(0))
     asked = holds or machine or (stays if listed else rule)
     assert (plan.proved is task, plan.exhaustive) == (bool(asked), listed)
 

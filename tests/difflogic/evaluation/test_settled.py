@@ -1,10 +1,13 @@
 """Settling agrees with a plain run of the circuit, cell by cell."""
 
 import numpy as np
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from difflogic.evaluation.settled import MOST_TIMES, SLOWEST, right_pairs, settle
+from difflogic.circuit.specification import Cases
+from difflogic.evaluation import settled
+from difflogic.evaluation.settled import MOST_TIMES, SLOWEST, lasts, right_pairs, settle
 from difflogic.examples.pairs import Examples, Pair
 from difflogic.library.example_experiments import ways_to_learn
 from difflogic.tasks import make_task
@@ -48,3 +51,20 @@ def test_right_pairs_are_counted_by_part():
     shift = automaton(circuit_of([], [*held, 20]), visible=visible)
     assert right_pairs(shift, task) == {"training": (3, 3), "held out": (1, 1)}
     assert right_pairs(automaton(circuit_of([], [*held, 16]), visible=visible), task) == nothing
+
+
+@pytest.mark.parametrize(
+    ("pairs", "target", "kept"),
+    [
+        (None, [0, 0], True),
+        (None, [0, 1], False),
+        (None, [0, np.nan], True),
+        ({"training": (2, 2)}, [1, 1], True),
+        ({"training": (1, 2)}, [0, 0], False),
+    ],
+)
+def test_what_lasts_is_right_in_each_case_or_pair(pairs, target, kept, monkeypatch):
+    monkeypatch.setattr(settled, "right_pairs", lambda machine, task: pairs)
+    starts = np.zeros((2, 1, 1, 1), np.uint8)
+    cases = Cases("two", starts, np.array(target, float).reshape(2, 1, 1, 1), "zero", 1, "")
+    assert lasts(automaton(circuit_of([], [4])), None, cases) is kept

@@ -1,9 +1,11 @@
 import os
+from types import SimpleNamespace
 
 import pytest
 
 from difflogic.run import lock
 from difflogic.run.lock import RunLock
+from difflogic.run.opened_run import OpenedRun
 from difflogic.run.run_directory import LOCK
 from difflogic.system.errors import LockLostError, RunDirectoryError
 
@@ -100,3 +102,13 @@ def test_a_removed_lock_is_reported_and_removes_nothing(tmp_path):
                 first.require()
             first.remove()
             assert (tmp_path / LOCK).exists()
+
+
+@pytest.mark.parametrize(
+    ("save", "given"), [("save_metrics", ()), ("save_model", (None,)), ("save_summary", ({},))]
+)
+def test_nothing_is_written_once_the_lock_is_lost(tmp_path, save, given):
+    with RunLock(tmp_path) as lock:
+        (tmp_path / LOCK).unlink()
+        with pytest.raises(LockLostError):
+            getattr(OpenedRun, save)(SimpleNamespace(_lock=lock), *given)

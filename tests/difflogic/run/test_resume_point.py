@@ -190,3 +190,11 @@ def test_other_libraries_are_reported(run, monkeypatch):
     monkeypatch.setattr(resume_point, "made_with", lambda device: now | {"numpy": "9.9"})
     execute(CONFIG, run, on_message=messages)
     assert f"computed with numpy {now['numpy']} (now 9.9)" in str(messages)
+
+
+@pytest.mark.parametrize("name", ["model.npz", "summary.json", "checkpoint-3.npz"])
+def test_a_run_that_wrote_something_does_not_begin_again(tmp_path, name):
+    assert find_resume_point(RunDirectory(tmp_path), CONFIG, {}, print) is None
+    (tmp_path / name).touch()
+    with pytest.raises(RunDirectoryError, match="cannot be resumed"):
+        find_resume_point(RunDirectory(tmp_path), CONFIG, {}, print)
