@@ -15,6 +15,7 @@ from difflogic.evaluation.settled import settle
 from difflogic.examples.encoding import CLASH, Encoding, apply_rule
 from difflogic.examples.pairs import MOST_SYMBOLS
 from difflogic.examples.reading import Raw, numbered, raw_grids, read_inputs
+from difflogic.library.declaration import checked
 from difflogic.library.exchange import require_output, write_output
 from difflogic.library.loaded import Source, load
 from difflogic.system.archive import write_npz
@@ -37,6 +38,7 @@ class Applied:
     """The output in the file."""
 
 
+@checked
 def apply(source: Source, inputs: str | Path | Sequence[Any]) -> list[Applied]:
     """Apply a rule that was learned from examples to other grids of any size.
 

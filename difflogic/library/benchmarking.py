@@ -25,8 +25,9 @@ MOST_SETTINGS = 64
 """Settings of a comparison. Each has its own buffers, and a turn in every round."""
 
 
+@checked
 def bench(
-    config: Config | str = "checkerboard",
+    config: Config | str | Path = "checkerboard",
     overrides: Sequence[str] = (),
     *,
     repeat: int | None = None,
@@ -57,6 +58,7 @@ def _repeats(repeat: int | None, oracle: bool = False) -> int:
     return repeat
 
 
+@checked
 def compare(
     config: Config | str | Path = "checkerboard",
     overrides: Sequence[str | Override] = (),
@@ -127,7 +129,7 @@ class Planned:
 
 @checked
 def plan(
-    config: Config | str = "checkerboard",
+    config: Config | str | Path = "checkerboard",
     overrides: Set = (),
     *,
     workers: Sequence[int] = (),

@@ -147,10 +147,10 @@ class Conditions:
                 "of a file: an image, a picture as text, an .rle pattern, or an .npz with one "
                 "array or a state as Simulated.save writes it"
             )
+        require_declared(Conditions, vars(self))
         if self.size is not None and not all(1 <= side <= MOST_SIDE for side in self.size):
             height, width = self.size
             raise ConfigError(f"{height}×{width} cells: each side must be from 1 to {MOST_SIDE}")
-        require_declared(Conditions, vars(self))
 
     def automaton(
         self, source: Loaded, effort: EffortOption = "low", *, progress: ProgressCallback

@@ -8,11 +8,12 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache, partial, wraps
+from numbers import Integral, Real
 from pathlib import Path
-from types import NoneType
+from types import NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -20,12 +21,13 @@ from typing import (
     Literal,
     NamedTuple,
     TypeVar,
+    Union,
     get_args,
     get_origin,
     get_type_hints,
 )
 
-from difflogic.system.errors import ConfigError, did_you_mean
+from difflogic.system.errors import ConfigError, described, did_you_mean
 from difflogic.system.quantities import parse_ranges, parse_seeds
 
 if TYPE_CHECKING:
@@ -139,13 +141,54 @@ def parameters(what: Callable[..., Any]) -> Mapping[str, Declared]:
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
+_KINDS = {int: "a whole number", float: "a number", str: "a text", Path: "a path", Any: "anything"}
+
+
+def _fits(hint: Any, value: Any) -> bool:
+    """Whether a value has the type of an annotation; of texts, lists and choices, roughly."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        words = len({*inner} - {NoneType}) > 1  # choices beside other types
+        return any(
+            value in get_args(each) if words and get_origin(each) is Literal else _fits(each, value)
+            for each in inner
+        )
+    if origin is Literal:
+        return isinstance(value, str)
+    if origin in (tuple, Sequence):
+        right = isinstance(value, Collection) and not isinstance(value, str)
+        if right and origin is tuple and Ellipsis not in inner:
+            right = len(value) == len(inner)
+        return right and (inner[0] is str or all(_fits(inner[0], each) for each in value))
+    if hint in (int, float):
+        return isinstance(value, Integral if hint is int else Real) and not isinstance(value, bool)
+    return hint is Any or not isinstance(hint, type) or isinstance(value, hint)
+
+
+def _words(hint: Any) -> str:
+    """Say what to give for an annotation."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        return " or ".join(dict.fromkeys(_words(each) for each in inner if each is not NoneType))
+    if origin is Literal:
+        return " or ".join(f'"{each}"' for each in inner)
+    if origin in (tuple, Sequence):
+        return f"a list, each {_words(inner[0])}"
+    return _KINDS.get(hint) or str(getattr(hint, "__name__", hint))
+
+
 def require_declared(what: Callable[..., Any], values: Mapping[str, Any]) -> None:
-    """Raise ConfigError for a value outside the range or the choices that `what` declares."""
+    """Raise ConfigError for a value of another type, or outside the range or choices declared."""
+    hints = get_type_hints(what)
     for name, (kind, _, limits, _) in parameters(what).items():
         value = values.get(name)
+        label, choices = name.replace("_", " "), get_args(kind)
+        if value is None or getattr(value, "shape", None):  # arrays have their own readers
+            continue
+        if not _fits(hints[name], value):
+            raise ConfigError(f"{label}: is {described(value)}: give {_words(hints[name])}")
         if not isinstance(value, int | float | str):
             continue
-        label, choices = name.replace("_", " "), get_args(kind)
         if get_origin(kind) is Literal and value not in choices:
             raise ConfigError(f'no {label} "{value}": {did_you_mean(str(value), choices)}')
         if limits is not None and not isinstance(value, str) and not limits.allows(value):

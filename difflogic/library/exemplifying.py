@@ -20,6 +20,7 @@ from difflogic.examples.encoding import CLASH, apply_rule, encodings
 from difflogic.examples.pairs import MOST_NAMED, Examples, Pair, local, named
 from difflogic.examples.reading import read_examples
 from difflogic.experiment.session import Session
+from difflogic.library.declaration import checked
 from difflogic.library.example_experiments import Way, describe, ways_to_learn
 from difflogic.library.exchange import MessageCallback, ShouldStop
 from difflogic.library.groups import AS_FITS, ExampleOptions
@@ -93,6 +94,7 @@ class LearnedRule:
         return {**self.summary, **own}
 
 
+@checked
 def train_examples(
     source: str | Path | Sequence[str | Path] | Examples,
     options: ExampleOptions = AS_FITS,

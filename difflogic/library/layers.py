@@ -34,6 +34,9 @@ PullBack = Callable[[Array], tuple[Array, Array]]
 ENGINES = 2
 """Engines to keep: one for training and one for tests of another size."""
 
+BEYOND = 1e-3
+"""How far starts may lie outside of 0 to 1, as states of another rollout do by rounding."""
+
 ModelSource = Model | Config | Loaded | str | Path
 
 
@@ -116,6 +119,11 @@ class SoftRollout:
         Raises ConfigError for arguments that do not fit.
         """
         logits, starts = real_numbers("logits", logits), real_numbers("starts", starts)
+        if starts.size and not -BEYOND <= starts.min() <= starts.max() <= 1 + BEYOND:
+            raise ConfigError(
+                f"starts: are from {starts.min():g} to {starts.max():g}: give bits, or real "
+                "numbers from 0 to 1"
+            )
         masks = None if masks is None else bits("masks", masks)
         shape = self.shape(logits, starts, masks, steps=steps, keep=keep)
         kept = self._kept(steps, keep)
@@ -186,6 +194,8 @@ class SoftRollout:
                 f"masks are missing: a cell of this automaton fires with probability {rate:g}: "
                 f"give {expected}, as draw_masks does, or ones"
             )
+        if masks is not None and rate == 1:
+            raise ConfigError("masks: every cell of this automaton fires: leave them out")
         given = expected if masks is None else tuple(masks.shape)
         if given[:1] + given[2:] != expected[:1] + expected[2:] or given[1] < expected[1]:
             raise ConfigError(f"masks have shape {given}: give {expected}, or more steps")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.formats.circuit_file import read_circuit
+from difflogic.library.declaration import checked
 from difflogic.library.exchange import table
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
@@ -63,6 +64,7 @@ Source = str | Path | Loaded | Model | Automaton
 """What every function that takes a circuit accepts: see `load`."""
 
 
+@checked
 def load(source: Source) -> Loaded:
     """Load a run's directory, "last" for the newest, a model file, or a circuit file.
 

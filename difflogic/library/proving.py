@@ -55,6 +55,7 @@ class Compared:
         return self.same_rule and not self.other_differences
 
 
+@checked
 def prove(
     source: Source,
     against: Source | None = None,

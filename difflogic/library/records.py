@@ -10,6 +10,7 @@ from typing import Any
 
 from difflogic.config import load_config, shipped_configs
 from difflogic.config.loading import flat
+from difflogic.library.declaration import checked
 from difflogic.library.exchange import table
 from difflogic.run.record import RunRecord, list_runs, read_record
 from difflogic.run.run_directory import ROOT, RunDirectory
@@ -36,6 +37,7 @@ class Records(list[dict[str, Any]]):
         return table(self)
 
 
+@checked
 def runs(source: str | Path | Sequence[str | Path] = ROOT, *, inside: bool = False) -> Records:
     """Return the runs in a directory, or the named ones, as records, the newest last.
 

@@ -11,6 +11,7 @@ import numpy as np
 from difflogic.circuit.automaton import Automaton, places
 from difflogic.library import starts
 from difflogic.library.conditions import AS_TRAINED, Conditions
+from difflogic.library.declaration import checked
 from difflogic.library.exchange import (
     MessageCallback,
     ProgressCallback,
@@ -71,6 +72,7 @@ class Rendered:
 ALL_FRAMES = Frames()
 
 
+@checked
 def render(
     source: Source,
     file: str | Path,

@@ -121,6 +121,7 @@ class Plotted:
             return encode(self.figure, ".svg").decode()
 
 
+@checked
 def plot(source: str | Path, file: str | Path | None = None, *, force: bool = False) -> Plotted:
     """Draw a figure of a run, a model or a sweep's directory.
 

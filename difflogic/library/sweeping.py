@@ -13,6 +13,7 @@ from pathlib import Path
 from difflogic.config import load_config
 from difflogic.config.effects import without_effect
 from difflogic.experiment.searching import Trainer, compile_kernels
+from difflogic.library.declaration import checked
 from difflogic.library.exchange import MessageCallback, ShouldStop, table
 from difflogic.library.groups import SweepOptions
 from difflogic.run.lock import RunLock
@@ -72,6 +73,7 @@ class Swept:
 EARLIER = SweepOptions()
 
 
+@checked
 def sweep(
     config: str | None = None,
     options: SweepOptions = EARLIER,

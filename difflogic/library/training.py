@@ -14,7 +14,7 @@ from typing import Any
 from difflogic.config import Config, Override, load_config, shipped_configs
 from difflogic.config.effects import without_effect
 from difflogic.experiment.session import Session
-from difflogic.library.declaration import NewDirectory, Recipe, Set
+from difflogic.library.declaration import NewDirectory, Recipe, Set, checked
 from difflogic.library.exchange import MessageCallback, ShouldStop, table
 from difflogic.library.loaded import Source, load
 from difflogic.run.measures import StepResult
@@ -97,6 +97,7 @@ def warm_up(run: Session) -> None:
     run.trainer.warm_up()
 
 
+@checked
 def train(
     config: Config | str | Path | None = None,
     overrides: Set = (),

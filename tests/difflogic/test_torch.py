@@ -28,7 +28,10 @@ def starts_of(automaton, batch=2, size=(3, 4)):
     return torch.rand(batch, automaton.rollout.model.netlist.channels, *size, dtype=torch.float64)
 
 
-def test_gradients_pass_pytorchs_check(automaton):
+def test_gradients_pass_pytorchs_check():
+    settings = "training.precision=float64", "automaton.fire_rate=0.7"
+    automaton = LogicAutomaton(Model.create(tiny(*settings)))
+    torch.manual_seed(1)
     starts = starts_of(automaton).requires_grad_()
     masks = torch.rand(2, 3, 3, 4) < 0.7
 

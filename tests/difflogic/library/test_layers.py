@@ -27,7 +27,8 @@ def drawn(*overrides, dtype="float64", size=(5, 7), batch=3, seed=1):
 @pytest.mark.parametrize("hard", [False, True])
 @pytest.mark.parametrize(("boundary", "size"), [("zero", (5, 7)), ("periodic", (2, 1))])
 def test_gradients_at_all_steps_and_starts_are_finite_differences(boundary, size, hard):
-    model, logits, starts = drawn(f"automaton.boundary={boundary}", size=size)
+    overrides = f"automaton.boundary={boundary}", "automaton.fire_rate=0.5"
+    model, logits, starts = drawn(*overrides, size=size)
     rollout, rng = SoftRollout(model), np.random.default_rng(2)
     masks = rng.integers(0, 2, (3, 4, *size), dtype=np.uint8)
     states, pull_back = rollout(logits, starts, steps=4, keep="all", masks=masks, hard=hard)
@@ -110,12 +111,15 @@ def test_rollouts_may_be_called_from_threads_and_pickled():
         ('keep: "al"', {"keep": "al"}),
         (r"keep: \[1.5\]: give whole", {"keep": [1.5]}),
         ("keep: 3: give whole numbers", {"keep": 3}),
-        (r"masks have shape \(1, 1\)", {"masks": np.ones((1, 1))}),
+        ("starts: are from .* to 2: give bits, or real", {"starts": lambda x: np.fmax(x, 2)}),
+        ("masks: every cell of this automaton fires: leave", {"masks": np.ones((3, 9, 5, 7))}),
+        (r"masks have shape \(1, 1\)", {"masks": np.ones((1, 1)), "rate": "0.5"}),
         (r"masks .*: 0.5 at .*: give 0 and 1", {"masks": np.full((3, 9, 5, 7), 0.5)}),
     ],
 )
 def test_wrong_arguments_are_refused(message, wrong):
-    model, *arrays = drawn()
+    wrong = dict(wrong)
+    model, *arrays = drawn(f"automaton.fire_rate={wrong.pop('rate', 1)}")
     arrays = [
         wrong.get(name, lambda array: array)(array)
         for name, array in zip(("logits", "starts"), arrays, strict=True)
