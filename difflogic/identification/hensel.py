@@ -11,6 +11,8 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.life_like import notation
+
 StateArray = npt.NDArray[np.int64]
 CIRCLE = ("N", "NE", "E", "SE", "S", "SW", "W", "NW")
 LETTERS = (
@@ -70,4 +72,4 @@ def name(
                 short = "".join(have) if len(have) <= len(lack) else "-" + "".join(lack)
                 text += str(count) + (short if lack else "")
         parts.append(text)
-    return "B{}/S{}".format(*parts)
+    return notation(*parts)

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.grid import NEIGHBORHOOD, NEIGHBORHOODS, NEIGHBORS, OFFSETS, turned
+from difflogic.circuit.life_like import notation
 from difflogic.identification import hensel
 from difflogic.system.errors import ConfigError, did_you_mean
 
@@ -292,10 +293,9 @@ class Space:
         if self.counted:
             born, stays = (",".join(_ranges(counts)) for counts in parts)
             return f"R2,C{self.states},S{stays},B{born},NM"
-        born, stays = ("".join(map(str, counts)) for counts in parts)
         letter = {"moore": "", "von-neumann": "V", "hexagonal": "H"}[self.neighbourhood]
         generations = f"/C{self.states}" if self.states > 2 else ""
-        return f"B{born}/S{stays}{generations}{letter}"
+        return f"{notation(*parts)}{generations}{letter}"
 
     def _isotropic_name(self, values: RuleTable) -> str | None:
         """Return the name in Hensel's notation of a rule that is not outer-totalistic."""

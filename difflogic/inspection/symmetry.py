@@ -19,6 +19,7 @@ import numpy.typing as npt
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import BitLogic, evaluate
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD, turned
+from difflogic.circuit.life_like import notation
 from difflogic.circuit.xag import Xag, XagGate
 from difflogic.proof.satisfiability import Formula
 from difflogic.system.array_types import Words
@@ -94,7 +95,7 @@ def examine(circuit: Circuit, seconds: float) -> Traits:
     return Traits(
         symmetries,
         properties,
-        None if table is None else _notation(table),
+        None if table is None else notation(*map(np.flatnonzero, table)),
         # A living centre adds one to the sum of all nine.
         None if table is None else bool((table[0, 1:] == table[1, :-1]).all()),
     )
@@ -133,11 +134,6 @@ def _life_table(circuit: Circuit) -> npt.NDArray[np.uint8] | None:
     table = np.zeros((2, NEIGHBORHOOD), np.uint8)
     table[centre, others] = after
     return table if (table[centre, others] == after).all() else None
-
-
-def _notation(table: npt.NDArray[np.uint8]) -> str:
-    born, stays = ("".join(map(str, np.flatnonzero(row))) for row in table)
-    return f"B{born}/S{stays}"
 
 
 def decide_all_zero(xag: Xag, literals: Sequence[int], deadline: Deadline) -> Decision:

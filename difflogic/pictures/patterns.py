@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.life_like import notation
 from difflogic.system.errors import ConfigError
 from difflogic.system.text import text_of
 
@@ -143,7 +144,7 @@ def _life(lines: list[str]) -> PatternFile:
 def _rule(text: str) -> str:
     """Return a rule's name, with survivals before births turned round: 23/3 is B3/S23."""
     counts = re.fullmatch(r"([0-8]*)/([0-8]*)", text)
-    return f"B{counts[2]}/S{counts[1]}" if counts else text
+    return notation(counts[2], counts[1]) if counts else text
 
 
 def _place(text: str) -> tuple[int, int]:

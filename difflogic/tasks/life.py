@@ -11,6 +11,7 @@ import numpy.typing as npt
 from pydantic import Field
 
 from difflogic.circuit.grid import CENTER, OUTSIDE, neighbors
+from difflogic.circuit.life_like import counts_of
 from difflogic.circuit.specification import Cases
 from difflogic.system.array_types import Bits
 from difflogic.system.streams import Purpose, first_bytes, stream
@@ -71,10 +72,9 @@ class Life(Task):
     @cached_property
     def _next(self) -> Bits:
         """The next state of a dead or living cell by its living neighbours, shape (2, 9)."""
-        born, survive = (part[1:] for part in self.section.rule.split("/"))
         table = np.zeros((2, 9), np.uint8)
-        table[0, [int(digit) for digit in born]] = 1
-        table[1, [int(digit) for digit in survive]] = 1
+        for row, counts in zip(table, counts_of(self.section.rule), strict=True):
+            row[counts] = 1
         return table
 
     def advance(self, board: Bits) -> Bits:
@@ -147,7 +147,7 @@ class Life(Task):
     def exhibit(self) -> Exhibit:
         rule = self.section.rule
         game = "Conway’s Game of Life" if rule == CONWAY else f"the rule {rule}"
-        born, survive = ([int(digit) for digit in part[1:]] for part in rule.split("/"))
+        born, survive = counts_of(rule)
         return Exhibit(
             f"Together they play {game}. Stop them, draw cells of your own, and go on.",
             {"kind": "life", "born": born, "survive": survive},
