@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 from difflogic.library.declaration import (
     AUTO,
     THREAD_RANGE,
+    Advanced,
     AllowCode,
     NewDirectory,
     Operand,
@@ -72,7 +73,7 @@ WorkerCounts = Annotated[
 KeyOption = Annotated[int | str | None, Opt(parse=_key, metavar="N")]
 Epochs = Annotated[KeyOption, Opt("Number of epochs (optimizer steps)")]
 DeviceOption = Annotated[
-    str | None, Opt("Device to train on: cpu, or gpu (needs the gpu extra)", "DEVICE", shown="cpu")
+    str | None, Advanced("Train on: cpu, or gpu (needs the gpu extra)", "DEVICE", shown="cpu")
 ]
 
 
@@ -98,7 +99,7 @@ class RunOptions:
     ] = None
     source: Annotated[
         Path | None,
-        Opt(
+        Advanced(
             'Initialise from a run ("last" for the newest) or a model file',
             "RUN|MODEL",
             names="--from",
@@ -107,8 +108,8 @@ class RunOptions:
     ] = None
     epochs: Epochs = None
     device: DeviceOption = None
-    watch: Annotated[bool, Opt("Show the run in a local browser; prints a link")] = False
-    timings: Annotated[bool, Opt("Show the seconds of each phase at the end")] = False
+    watch: Annotated[bool, Advanced("Show the run in a local browser; prints a link")] = False
+    timings: Annotated[bool, Advanced("Show the seconds of each phase at the end")] = False
     allow_code: AllowCode = False
 
     def all_overrides(self, shared: Shared) -> list[str | Override]:

@@ -112,23 +112,23 @@ class Conditions:
     frame: Annotated[
         int | Literal["last"] | None,
         Range(0, 10**9),
-        Opt("Frame of a film to start from: last, or its number from 0", "last|N"),
+        Advanced("Frame of a film to start from: last, or its number from 0", "last|N"),
     ] = None
     """The start is then a file as `identify` reads it, and gives each cell's state."""
-    density: Annotated[Share, Opt("Share of ones in a random start")] = 0.5
+    density: Annotated[Share, Advanced("Share of ones in a random start")] = 0.5
     seed: Seed = 0
     """Seed of random starts, fire masks and noise."""
     fire_rate: Annotated[
         float | None,
         Range(LEAST_RATE, 1),
-        Opt("Share of cells that update in a step", "SHARE", shown="as trained"),
+        Advanced("Share of cells that update in a step", "SHARE", shown="as trained"),
     ] = None
     noise: Annotated[
-        Share, Opt("Probability that a bit flips after a step, in every channel of every cell", "P")
+        Share, Advanced("Probability that a bit flips after a step, in each channel and cell", "P")
     ] = 0.0
     boundary: Annotated[
         Literal["zero", "periodic"] | None,
-        Opt("What lies beyond the grid's edge", shown="as trained"),
+        Advanced("What lies beyond the grid's edge", shown="as trained"),
     ] = None
     damage: Annotated[
         Sequence[Rectangle],

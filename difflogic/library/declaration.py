@@ -239,7 +239,7 @@ Set = Annotated[
 ]
 Recipe = Annotated[
     str | None,
-    Opt(
+    Advanced(
         "How to learn: reference learns like the article's notebook; benchmark uses the "
         "notebook's batch size",
         "NAME",

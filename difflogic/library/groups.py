@@ -55,7 +55,7 @@ class Assumptions(Checked):
     radius: Annotated[
         int | Literal["auto"] | None,
         Range(1, 3),
-        Opt("Radius of a line's rule, from 1 to 3; auto finds the likeliest"),
+        Advanced("Radius of a line's rule, from 1 to 3; auto finds the likeliest"),
     ] = None
     """It means a line."""
     symmetry: Annotated[
@@ -69,7 +69,7 @@ class Assumptions(Checked):
             "totalistic",
             "auto",
         ],
-        Opt("Symmetry that the rule is assumed to have; auto finds the likeliest"),
+        Advanced("Symmetry that the rule is assumed to have; auto finds the likeliest"),
     ] = "none"
     states: Annotated[
         int | tuple[str, ...] | None,
@@ -88,18 +88,18 @@ class Assumptions(Checked):
     gap: Annotated[
         int | Literal["auto"],
         Range(1, 64),
-        Opt("Steps from one frame to the next; auto finds the likeliest, for lines"),
+        Advanced("Steps from one frame to the next; auto finds the likeliest, for lines"),
     ] = 1
     noise: Annotated[bool, Opt("Allow wrong cells in the recording, as few as possible")] = False
     hidden: Annotated[
-        int, Range(0, 4), Opt("Largest number of hidden states, which look like other states")
+        int, Range(0, 4), Advanced("Largest number of hidden states, which look like other states")
     ] = 0
     plain_start: Annotated[
-        bool, Opt("Assume that no cell of the first frame has a hidden state")
+        bool, Advanced("Assume that no cell of the first frame has a hidden state")
     ] = False
-    threshold: Annotated[Share | None, Opt("Lowest brightness that counts as a 1, from 0 to 1")] = (
-        None
-    )
+    threshold: Annotated[
+        Share | None, Advanced("Lowest brightness, 0 to 1, that counts as a 1")
+    ] = None
     cell: Annotated[
         int | Literal["auto"],
         Range(1, 4096),
@@ -119,10 +119,10 @@ class ExampleOptions(Checked):
         Opt("Treat all symbols alike, or know them by name", shown="whatever fits the pairs"),
     ] = None
     steps: Annotated[
-        int | None, Range(1, 10**6), Opt("Automaton steps", shown="several are tried")
+        int | None, Range(1, 10**6), Advanced("Automaton steps", shown="several are tried")
     ] = None
     channels: Annotated[
-        int | None, Range(1, 65536), Opt("State bits per cell", shown="several are tried")
+        int | None, Range(1, 65536), Advanced("State bits per cell", shown="several are tried")
     ] = None
     boundary: Annotated[
         Literal["zero", "periodic"], Opt("Zeros beyond the grid's edge, or the opposite edge")
@@ -166,7 +166,7 @@ class PictureOptions(Checked):
     heal: Annotated[bool, Opt("Keep the picture, and grow it back after damage")] = False
     second: Annotated[
         str | None,
-        Opt("Second picture: grows from a single 1; --target grows from all zeros", "FILE"),
+        Advanced("Second picture: grows from a single 1; --target grows from all zeros", "FILE"),
     ] = None
     size: Annotated[
         tuple[int, int] | None,
@@ -187,7 +187,7 @@ class PictureOptions(Checked):
     ] = None
     palette: Annotated[
         tuple[Color, ...] | None,
-        Opt(
+        Advanced(
             "Colours to choose: median-cut, which suits the image; ega, 16 fixed ones; or a "
             "list such as #ffffff,#d63031",
             "P",
@@ -195,7 +195,7 @@ class PictureOptions(Checked):
             parse=_palette,
         ),
     ] = None
-    dither: Annotated[bool, Opt("Mix colours of a photo by patterns of cells")] = False
+    dither: Annotated[bool, Advanced("Mix colours of a photo by patterns of cells")] = False
     tile: Annotated[
         bool, Opt("Repeat the picture as a tile, from every start, on every grid, by proof")
     ] = False
@@ -203,17 +203,17 @@ class PictureOptions(Checked):
         bool, Opt("With --tile: update each cell with probability 0.6 per step", names="--async")
     ] = False
     tough: Annotated[
-        bool, Opt("Let cells count their places by majorities, so that damage stays where it is")
+        bool, Advanced("Let cells count their places by majorities: damage stays where it is")
     ] = False
     teach: Annotated[
-        bool, Opt("Teach cells to count their places, so that all gates are learned")
+        bool, Advanced("Teach cells to count their places, so that all gates are learned")
     ] = False
     channels: Annotated[
         Count | None,
-        Opt("State bits per cell; the update circuit is sized to fit", shown="from CONFIG"),
+        Advanced("State bits per cell; the update circuit is sized to fit", shown="from CONFIG"),
     ] = None
     steps: Annotated[
-        Count | None, Opt("Automaton steps for growing", shown="chosen for the picture")
+        Count | None, Advanced("Automaton steps for growing", shown="chosen for the picture")
     ] = None
 
     @property
@@ -258,18 +258,18 @@ class Frames(Checked):
     every: Annotated[Count, Opt("Show every Nth step")] = 1
     at: Annotated[
         Sequence[int],
-        Opt(
+        Advanced(
             "Show only these steps, such as 0,5,10-12", shown="all; six in a strip", metavar="STEPS"
         ),
     ] = ()
     channels: Annotated[
         Sequence[int],
-        Opt(
+        Advanced(
             "Channels to show: up to three as colours, any number with --sheet",
             shown="the visible ones",
         ),
     ] = ()
-    sheet: Annotated[bool, Opt("Draw each channel separately, hidden ones too")] = False
+    sheet: Annotated[bool, Advanced("Draw each channel separately, hidden ones too")] = False
     scale: Annotated[PixelCount | None, Opt("Pixels per cell", shown="about 256 pixels in all")] = (
         None
     )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from difflogic.circuit.automaton import Automaton
@@ -13,6 +14,7 @@ from difflogic.library.declaration import TimeLimit, checked
 from difflogic.library.evaluating import evaluate
 from difflogic.library.exchange import ProgressCallback, require_output, write_output
 from difflogic.library.loaded import Loaded, Source, load
+from difflogic.library.rendering import render
 from difflogic.library.simplifying import small_form
 from difflogic.library.trusting import load_trusted
 from difflogic.run.run_directory import LAST, newest, saved_model
@@ -44,6 +46,16 @@ class Reported:
     def _repr_html_(self) -> str:
         """Show the page in a notebook, in a frame of its own."""
         return framed(self.page)
+
+
+def _strip(automaton: Automaton) -> bytes:
+    """Return frames of a rollout as a PNG, for readers without scripts; none of a rule's grids."""
+    if automaton.encoding is not None:
+        return b""
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "frames.png")
+        render(automaton, file)
+        return file.read_bytes()
 
 
 @checked
@@ -82,7 +94,7 @@ def report(
     else:
         found = _source(loaded[0])
         results = evaluate(loaded[0], progress=progress).results if tested else None
-        page = reports.build(found, small[0], results)
+        page = reports.build(found, small[0], results, _strip(small[0]))
     if file is not None:
         write_output(file, page, force)
     return Reported(tuple(small), page)

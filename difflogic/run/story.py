@@ -71,7 +71,7 @@ def _searched(summary: Mapping[str, Any]) -> str:
     scores, corrected = summary["scores"], summary.get("corrected")
     at = f" at epoch {summary['exact_epoch']}" if summary["exact_epoch"] else ""
     if scores["accuracy"] == 1 or not summary.get("searched", True):
-        return f"nothing: the learned circuit was found exact{at}"
+        return f"the learned circuit was found exact{at}"
     if corrected:
         gates, bits = counted(corrected["gates"], "gate"), counted(corrected["bits"], "wrong bit")
         return f"{gates} from the table of {bits} made the circuit exact{at}"
@@ -104,11 +104,11 @@ def time_by_part(seconds: Mapping[str, float]) -> dict[str, float]:
     return dict(zip(PARTS, (training, search, start + compilation, tests), strict=True))
 
 
-def in_training(phases: Mapping[str, float]) -> str:
+def in_training(phases: Mapping[str, float], most: int = MOST_PHASES) -> str:
     """Return the shares of training's longest phases, the longest first."""
     spent = {PHASE_NAMES.get(key, key): each for key, each in phases.items() if key != "finish"}
     total, names = sum(spent.values()) or 1.0, sorted(spent, key=spent.__getitem__, reverse=True)
-    shares = {name: 100 * spent[name] / total for name in names[:MOST_PHASES]}
+    shares = {name: 100 * spent[name] / total for name in names[:most]}
     return ", ".join(f"{name} {share:.0f} %" for name, share in shares.items() if share >= 1)
 
 

@@ -15,8 +15,10 @@ from difflogic.config import Config, load_config, shipped_configs
 from difflogic.evaluation.gate_counts import PASSING, count
 from difflogic.formats.diagram.graph import DRAWN
 from difflogic.model.model import Model
+from difflogic.run.measures import APART, PHASES
 from difflogic.run.metrics import MetricsRow
 from difflogic.run.settings import changed
+from difflogic.run.story import in_training, story, time_by_part
 from difflogic.system.errors import ConfigError
 from difflogic.system.files import START
 from difflogic.system.quantities import counted
@@ -69,9 +71,7 @@ def facts(source: ReportSource, small: Automaton) -> Facts:
         ("bits per cell", f"{small.circuit.channels}"),
         ("trained on", f"{small.height}×{small.width} cells, {counted(small.steps, 'step')}"),
     ]
-    spent = source.summary["seconds"] if source.summary else {}
-    times = [f"{spent[part]:,.3g} s" for part in ("training", "processor") if part in spent]
-    return [*found, ("training took", "; processor time ".join(times))] if times else found
+    return found
 
 
 def training(source: ReportSource) -> Facts:
@@ -83,18 +83,18 @@ def training(source: ReportSource) -> Facts:
     found = {
         "epochs": f"{summary['epochs']:,}" if summary else None,
         "attempts": f"{attempt:,}" if attempt > 1 else None,
-        "verified exact after epoch": _number(source.exact_epoch),
-        "published hard loss 0 from epoch": _number(published),
+        "published hard loss 0 from epoch": None if published is None else f"{published:,}",
         "seed": f"{model.config.training.seed}",
     }
     if summary:
+        spent = summary["seconds"]
+        parts = time_by_part(spent["phases"] | {name: spent.get(name, 0.0) for name in APART})
+        times = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in parts.items())
+        found["time"] = f"{times}; processor time {spent['processor']:.1f} s"
+        found["training’s time"] = in_training(spent["phases"], len(PHASES))
         found["versions"] = ", ".join(f"{name} {v}" for name, v in summary["versions"].items())
         found["processor"] = "{name}, {count} cores".format_map(summary["cpu"])
     return [(name, value) for name, value in found.items() if value is not None]
-
-
-def _number(value: float | None) -> str | None:
-    return None if value is None else f"{value:,}"
 
 
 def attempts(rows: Sequence[MetricsRow]) -> int:
@@ -103,25 +103,16 @@ def attempts(rows: Sequence[MetricsRow]) -> int:
 
 
 def origin(source: ReportSource) -> str:
-    """Say what found the gates of a trained circuit, as the terminal does at the end of a run."""
-    model, summary = source.model, source.summary or {}
-    if model is None:
+    """Say what found the gates of a trained circuit, in the words of the terminal."""
+    if source.model is None:
         return ""
-    before = [row.search.wrong_before for row in source.rows if row.search and row.search.exact]
-    corrected, polished = summary.get("corrected"), summary.get("polished")
+    told = story(source.summary) if source.summary else {}
+    parts = [told[name] for name in ("learned", "searched") if name in told]
+    found = "; ".join(parts or ["gradient descent found them"])
+    found += f"; polishing: {told['polished']}" if "polished" in told else ""
     some = "them, except those that count a cell’s row and column"
-    found = "found them"
-    if corrected:
-        gates, bits = counted(corrected["gates"], "gate"), counted(corrected["bits"], "wrong bit")
-        found += f", and {gates} from the table of {bits} correct them"
-    elif before and before[-1]:
-        found += f", and a search mended the last {counted(before[-1], 'wrong bit')}"
-    elif not before and model.config.finishing.every:
-        found = f"and a search {found}"
-    if polished:
-        found += "; polishing left {1:,} of {0:,} active gates".format(*polished["gates"])
-    what = some if model.config.automaton.places else "these gates"
-    return f"Nobody wrote {what}: gradient descent {found}."
+    what = some if source.model.config.automaton.places else "these gates"
+    return f"Nobody wrote {what}: {found}."
 
 
 def op_table() -> list[dict[str, Any]]:

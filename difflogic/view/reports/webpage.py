@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -43,10 +44,13 @@ GALLERY_SCRIPTS = (*SCRIPTS[: SCRIPTS.index("judge.js")], "screen.js", "gallery.
 """The modules of a page of several automata."""
 
 
-def build(source: ReportSource, small: Automaton, results: Mapping[str, Any] | None) -> str:
+def build(
+    source: ReportSource, small: Automaton, results: Mapping[str, Any] | None, strip: bytes = b""
+) -> str:
     """Return the report of a source whose circuit is simplified to `small`.
 
-    `results` are those of `run_tests`, or None for a circuit that cannot be evaluated.
+    `results` are those of `run_tests`, or None for a circuit that cannot be evaluated. `strip` is a
+    PNG with frames of a rollout, shown where scripts do not run.
     """
     model, trained = source.model, source.automaton
     simplified = small.circuit is not trained.circuit
@@ -74,6 +78,7 @@ def build(source: ReportSource, small: Automaton, results: Mapping[str, Any] | N
         origin=contents.origin(source),
         training=contents.training(source),
         results=results,
+        strip=base64.b64encode(strip).decode(),
     )
 
 
@@ -89,7 +94,7 @@ def build_live(source: ReportSource, news: dict[str, Any]) -> str:
     """
     small = source.automaton
     data = _data(source, small, circuits.interpreted(small), tested=False) | news
-    return _report(source, small, data, live=True, facts=news["facts"], results=None)
+    return _report(source, small, data, live=True, facts=news["facts"], results=None, strip="")
 
 
 def _data(

@@ -46,12 +46,8 @@ SEARCHED = "a search from the learned circuit found an exact one at epoch 40"
         ({"scores": {"best_accuracy": None}}, "learned", None),
         ({"attempts": {"begun": 3, "result": 2}}, "learned", "epoch 30, in attempt 2 of 3"),
         ({}, "searched", SEARCHED),
-        (
-            {"searched": False},
-            "searched",
-            "nothing: the learned circuit was found exact at epoch 40",
-        ),
-        ({"scores": {"accuracy": 1.0}}, "searched", "nothing: the learned circuit was found exact"),
+        ({"searched": False}, "searched", "the learned circuit was found exact at epoch 40"),
+        ({"scores": {"accuracy": 1.0}}, "searched", "the learned circuit was found exact"),
         (
             {"corrected": {"gates": 24, "bits": 1}},
             "searched",

@@ -54,6 +54,7 @@ let waiting = false;
 let filmed = null; // step and touches of the last frame
 let touches = 0;
 let held = 0; // the timer of a pause
+let grown = data.target?.kind === "picture" && !data.page; // until somebody touches it
 
 screen.fit(simulation.geometry);
 const player = new Player(simulation, judge, changed);
@@ -114,6 +115,7 @@ function announce() {
 }
 
 function paint(y, x) {
+  grown = false;
   const brush = document.querySelector("[name=brush]:checked").value;
   player.touch(y, x, Number(find("brush-size").value), brush, shown);
   examples?.painted();
@@ -209,7 +211,8 @@ function toggle() {
     announce();
   } else {
     const over = player.pauseAt !== null && simulation.step >= player.pauseAt;
-    if (over || simulation.ended) player.reset();
+    if (over || simulation.ended || grown) player.reset();
+    grown = false;
     player.play();
   }
   changed("toggled");
@@ -447,7 +450,8 @@ function begin() {
   });
   document.documentElement.classList.add("alive");
   if (data.first.numbers) player.advance(automaton.steps + simulation.geometry.width - trained.width);
-  if (!data.first.numbers && !matchMedia("(prefers-reduced-motion: reduce)").matches) player.play();
+  if (grown) player.advance(automaton.steps); // Play grows it again
+  else if (!data.first.numbers && !matchMedia("(prefers-reduced-motion: reduce)").matches) player.play();
   if (data.page) follow(update, lost);
 }
 

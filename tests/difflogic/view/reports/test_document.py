@@ -19,6 +19,7 @@ from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.view.reports import ReportSource, assets, build, webpage
 from difflogic.view.reports.circuits import LOGIT_STEP, drawing, drawn_gates
+from tests.difflogic.run.test_story import CHECKED
 from tests.difflogic.view.histories import rows
 from tests.difflogic.view.reports.pages import EXPERIMENTS, automaton, page
 
@@ -52,7 +53,8 @@ def trained():
     summary = {
         "epochs": 10**30,
         "exact_epoch": 10**30,
-        "seconds": {"training": -1.0, "processor": 1e300},
+        "seconds": {"training": -1.0, "processor": 1e300, "phases": {HOSTILE: 1.0}},
+        "scores": {"checked": CHECKED | {"tested": HOSTILE}, "accuracy": 0.0},
         "versions": {HOSTILE: HOSTILE},
         "cpu": {"name": HOSTILE, "count": -1},
     }

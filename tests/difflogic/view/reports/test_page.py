@@ -299,6 +299,19 @@ def test_it_fits_a_phone(window, files, name):
         assert window.messages() == []
 
 
+def test_a_picture_is_grown_when_the_page_opens_and_grows_again(window, tmp_path):
+    small = automaton("letter-g")
+    model = Model.create(load_config("letter-g"))
+    path = tmp_path / "grown.html"
+    path.write_text(build(ReportSource(small, model), small, None, b"PNG"), encoding="utf-8")
+    assert 'src="data:image/png;base64,UE5H"' in path.read_text(encoding="utf-8")
+    window.open(path)
+    state = "return [dct.player.playing, dct.simulation.step]"
+    assert window.js(state) == [False, small.steps]
+    window.js("document.querySelector('#play').click()")
+    window.wait(f"return dct.simulation.step < {small.steps} && dct.player.playing")
+
+
 def test_nothing_is_cut_on_a_phone_nor_below_the_fold_of_a_laptop(window, tmp_path):
     model = Model.create(load_config("checkerboard-small"))
     source = ReportSource(from_model(model), model, rows(40), exact_epoch=40)

@@ -9,10 +9,10 @@ import pytest
 from difflogic.config import load_config
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
-from difflogic.run.metrics import Search
 from difflogic.view.reports import curves
 from difflogic.view.reports.contents import attempts, facts, origin, train_command
 from difflogic.view.reports.source import ReportSource
+from tests.difflogic.run.test_story import CHECKED, GAIN
 from tests.difflogic.training.tiny import tiny
 from tests.difflogic.view.histories import rows
 from tests.difflogic.view.reports.pages import automaton
@@ -65,29 +65,21 @@ def test_restarts_are_marked_and_counted(ends, attempt):
     assert attempts(rows(1, ends)) == attempts(()) == 1
 
 
-@pytest.mark.parametrize(
-    ("wrong", "summary", "said"),
-    [
-        (None, {}, "and a search found them"),
-        (0, {}, "found them"),
-        (
-            539,
-            {"polished": {"gates": [245, 2]}},
-            "found them, and a search mended the last 539 wrong bits; polishing left 2 of 245 "
-            "active gates",
-        ),
-        (
-            21,
-            {"corrected": {"bits": 21, "gates": 106}},
-            "found them, and 106 gates from the table of 21 wrong bits correct them",
-        ),
-    ],
-)
-def test_what_found_the_gates(wrong, summary, said):
-    search = None if wrong is None else Search(wrong, 0, 1, 9, True)
+def test_what_found_the_gates():
     model = Model.create(tiny("finishing.every=5"))
-    source = ReportSource(from_model(model), model, [replace(rows(1)[0], search=search)], summary)
-    assert origin(source) == f"Nobody wrote these gates: gradient descent {said}."
+    scores = {"accuracy": 0.5, "best_accuracy": 0.75, "best_epoch": 9, "checked": CHECKED}
+    summary = {"scores": scores, "exact_epoch": 20, "polished": GAIN}
+    for given, said in (
+        (None, "gradient descent found them"),
+        (
+            summary,
+            "gradient descent got 75.00 % of the cells right at epoch 9; a search from the learned "
+            "circuit found an exact one at epoch 20; polishing: 7 → 6 active gates, right from "
+            "step 18 → 16 on",
+        ),
+    ):
+        source = ReportSource(from_model(model), model, rows(1), given)
+        assert origin(source) == f"Nobody wrote these gates: {said}."
 
 
 def test_each_count_of_gates_says_what_it_counts():
