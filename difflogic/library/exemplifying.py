@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
@@ -26,7 +26,7 @@ from difflogic.library.exchange import MessageCallback, ShouldStop
 from difflogic.library.groups import AS_FITS, ExampleOptions
 from difflogic.library.loaded import load
 from difflogic.library.training import saved_at_interrupts
-from difflogic.run.removal import holding
+from difflogic.run.removal import clear, holding
 from difflogic.run.run_directory import RunDirectory
 from difflogic.run.settings import run_name
 from difflogic.run.summary import read_summary, write_summary
@@ -264,20 +264,21 @@ def _keep(
     """
     try:
         learned = _race(problem, map(run.attempt, count(1)), stop, on_message)
-    except KeyboardInterrupt:  # in its first final tests
-        run.remove_pending()
-        raise
     except TrainingError as error:
         path = for_shell(run.path)
         raise TrainingError(
             f"{error}\nAll that was tried stays in {path}; to remove it: dct runs rm {path}"
         ) from error
+    if learned is None:
+        clear(run)
+        raise KeyboardInterrupt
     best = RunDirectory(learned.path)
     best.write(
         best.attempts, json.dumps([vars(each) for each in learned.attempts], indent=2) + "\n"
     )
     run.adopt(best)
-    run.remove_pending()
+    with suppress(OSError):  # what is left does no harm
+        clear(run)
     for number, each in enumerate(learned.attempts, 1):
         outcome = (
             f"right on all pairs, {counted(each.gates, 'gate')}" if each.right else "not right"
@@ -294,8 +295,8 @@ def _race(
     stop: ShouldStop,
     on_message: MessageCallback,
     most: int | None = None,
-) -> LearnedRule:
-    """Let ways take turns, each in the next of `places`; return the best one.
+) -> LearnedRule | None:
+    """Let ways take turns, each in the next of `places`; return the best, None if none has results.
 
     No way has more than `most` epochs in a round; if that is not None, no pair is suspected.
     """
@@ -319,11 +320,12 @@ def _race(
                     summary = _train(sessions[number], epochs, stop)
                 except KeyboardInterrupt:  # in its final tests: what the others have counts
                     found.pop(number, None)
-                    if not found:
-                        raise
+                    most = epochs  # this round is the last
                     break
                 seconds[number] += time.process_time() - before
                 found[number] = _attempt(way, summary, seconds[number]), summary
+            if not found:
+                return None
             if stop() or (most is not None and epochs >= most):
                 break
             best = _best(found)
@@ -354,11 +356,8 @@ def _doubt(
 ) -> LearnedRule | None:
     """Learn without some pairs; return None unless that is right on all the others."""
     rest = problem.without(suspects) if suspects else None
-    if rest is None:
-        return None
-    try:
-        learned = _race(rest, places, stop, ignore, epochs)
-    except KeyboardInterrupt:  # in its first final tests: what the other ways have counts
+    learned = None if rest is None else _race(rest, places, stop, ignore, epochs)
+    if learned is None:  # stopped in its first final tests: what the other ways have counts
         return None
     still = _wrong(RunDirectory(learned.path), problem.examples)
     if not (learned.right and {*still} <= {*suspects}):

@@ -72,13 +72,21 @@ def holding(run: RunDirectory) -> Iterator[RunLock]:
     try:
         with RunLock(run.path) as lock:
             remove_leftovers(run.path)
-            if pending := run.pending:
-                found = pending if run.is_run else [run]
-                parts = [part for each in found for part in _parts(each)]
-                _remove([part for part in parts if part[0] != run.path])
+            clear(run)
             yield lock
     finally:
         run.remove_if_made()
+
+
+def clear(run: RunDirectory) -> None:
+    """Remove the runs inside of a directory, and files that were moved out of them unless all were.
+
+    For the holder of its lock. Raises RunDirectoryError if they hold anything else.
+    """
+    pending = run.pending
+    found = pending if run.is_run or not pending else [run]
+    parts = [part for each in found for part in _parts(each)]
+    _remove([part for part in parts if part[0] != run.path])
 
 
 def _parts(run: RunDirectory, above: int = 0) -> Iterator[Part]:

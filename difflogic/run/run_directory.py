@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import stat
 from collections.abc import Mapping
 from contextlib import suppress
@@ -282,11 +281,6 @@ class RunDirectory:
             return (self.path / LOCK).exists() or bool(self.pending)
         except (OSError, ValueError):  # no directory
             return False
-
-    def remove_pending(self) -> None:
-        """Remove the runs inside of it, with all that they hold; for the process that made them."""
-        for each in self.pending:
-            shutil.rmtree(each.path, ignore_errors=True)
 
     @property
     def is_empty(self) -> bool:

@@ -116,6 +116,8 @@ def _run(job: PlannedRun, fleets: Fleets | None) -> Outcome:
             return Outcome(job.index, _execute(job, Path(job.path), should_stop, fleets))
         return _execute_apart(job, should_stop)
     except KeyboardInterrupt:
+        if not should_stop():
+            raise
         return Outcome(job.index)  # stopped in the final tests
     except DctError as error:
         return Outcome(job.index, error=str(error))

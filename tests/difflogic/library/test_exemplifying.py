@@ -2,6 +2,7 @@
 
 import json
 import re
+from contextlib import ExitStack
 from dataclasses import replace
 
 import numpy as np
@@ -11,12 +12,14 @@ import difflogic
 from difflogic.examples.pairs import Examples, Pair, local
 from difflogic.examples.reading import read_inputs
 from difflogic.formats.circuit_file import read_circuit, write_circuit
+from difflogic.library import exemplifying
 from difflogic.library.applying import save_grids
 from difflogic.library.example_experiments import ways_to_learn
 from difflogic.library.exemplifying import train_examples
 from difflogic.library.groups import ExampleOptions
-from difflogic.run.removal import removable
-from difflogic.system.errors import CircuitError, ConfigError
+from difflogic.run.removal import holding, removable
+from difflogic.run.run_directory import RunDirectory
+from difflogic.system.errors import CircuitError, ConfigError, RunDirectoryError
 from difflogic.system.files import ATTEMPTS
 from difflogic.tasks import make_task
 
@@ -112,6 +115,21 @@ def test_a_wrong_pair_is_suspected(many, tmp_path):
     assert found.summary["scores"]["right_pairs"] == {"training": [12, 12], "held out": [3, 4]}
     assert "check pair 5" in found.hint
     assert any(each.words.startswith("without pair 5: ") for each in found.attempts)
+
+
+def test_a_second_process_is_refused_and_touches_nothing(tmp_path, examples, monkeypatch):
+    """The first begins in the same directory while the second reads its examples."""
+    run, held = RunDirectory.at(tmp_path / "run"), ExitStack()
+
+    def begin(*_):
+        held.enter_context(holding(run))
+        (run.attempt(1).path).mkdir()
+        return ways_to_learn(*_)
+
+    monkeypatch.setattr(exemplifying, "ways_to_learn", begin)
+    with held, pytest.raises(RunDirectoryError, match="is not empty"):
+        train_examples(examples, ExampleOptions(directory=run.path))
+    assert run.attempt(1).path.exists()
 
 
 def test_what_decides_a_cell():

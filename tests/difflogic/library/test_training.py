@@ -6,6 +6,7 @@ import threading
 import pytest
 
 import difflogic
+from difflogic.run.opened_run import OpenedRun
 from difflogic.training import trainer
 from tests.difflogic.training.tiny import tiny
 
@@ -18,7 +19,7 @@ def _python_handles_interrupts():
     signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.parametrize("within", ["between epochs", "in a step"])
+@pytest.mark.parametrize("within", ["between epochs", "in a step", "saving"])
 def test_an_interrupted_run_is_saved_and_resumes_to_the_same_bits(tmp_path, within, monkeypatch):
     config = tiny("training.epochs=6")
     whole = difflogic.train(config, directory=tmp_path / "whole")
@@ -37,11 +38,19 @@ def test_an_interrupted_run_is_saved_and_resumes_to_the_same_bits(tmp_path, with
             signal.raise_signal(signal.SIGINT)
         return draw(problem, epoch)
 
+    write = OpenedRun.save_checkpoint
+
+    def interrupted_saving(*arguments):
+        if within == "saving":
+            signal.raise_signal(signal.SIGINT)
+        write(*arguments)
+
     monkeypatch.setattr(trainer, "draw_samples", interrupted)
+    monkeypatch.setattr(OpenedRun, "save_checkpoint", interrupted_saving)
     with pytest.raises(KeyboardInterrupt):
         difflogic.train(config, directory=tmp_path / "half", progress=progress)
     monkeypatch.undo()
-    assert reached == [1, 2, 3]
+    assert reached == ([] if within == "saving" else [1, 2, 3])
     run = difflogic.train(config, directory=tmp_path / "half", progress=progress)
     assert reached == [1, 2, 3, 4, 5, 6]
     assert run.finished

@@ -1,12 +1,15 @@
+import errno
 import os
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 
 from difflogic.run import lock
 from difflogic.run.lock import RunLock
 from difflogic.run.opened_run import OpenedRun
-from difflogic.run.run_directory import LOCK
+from difflogic.run.removal import holding
+from difflogic.run.run_directory import LOCK, RunDirectory
 from difflogic.system.errors import LockLostError, RunDirectoryError
 
 
@@ -60,6 +63,17 @@ def test_a_lock_of_a_removed_file_is_tried_again(tmp_path, monkeypatch):
         monkeypatch.undo()
         with pytest.raises(RunDirectoryError, match="in use by this process itself"):
             RunLock(tmp_path).__enter__()
+
+
+NO_LOCKS = OSError(errno.ENOLCK, "No locks available")
+
+
+@pytest.mark.parametrize("errors", [[NO_LOCKS] * 3, [KeyboardInterrupt(), NO_LOCKS]])
+def test_nothing_is_left_where_nothing_can_be_locked(tmp_path, monkeypatch, errors):
+    monkeypatch.setattr(lock, "_lock", Mock(side_effect=errors))
+    with pytest.raises((RunDirectoryError, KeyboardInterrupt)):
+        holding(RunDirectory.at(tmp_path / "run")).__enter__()
+    assert not os.listdir(tmp_path)
 
 
 def test_no_directory(tmp_path):

@@ -8,8 +8,9 @@ import pytest
 
 from difflogic.config import load_config
 from difflogic.run import run_directory
+from difflogic.run.metrics import read_metrics
 from difflogic.run.run_directory import RunDirectory, saved_model
-from difflogic.run.settings import read_config, run_name, write_config
+from difflogic.run.settings import read_config, refuse_changes, run_name, write_config
 from difflogic.run.summary import write_summary
 from difflogic.system.errors import ConfigError, RunDirectoryError
 
@@ -35,6 +36,22 @@ def test_a_requested_directory(tmp_path, exists):
         path.mkdir(parents=True)
     assert RunDirectory.create(requested=path).path == path
     assert path.is_dir()
+
+
+def test_a_directory_that_another_made_in_its_place_is_not_removed(tmp_path):
+    run = RunDirectory.at(tmp_path / "run")
+    run.path.rename(tmp_path / "moved")
+    (tmp_path / "run").mkdir()
+    run.remove_if_made()
+    assert sorted(os.listdir(tmp_path)) == ["moved", "run"]
+
+
+def test_messages_name_what_is_missing_and_what_to_ask_for(tmp_path):
+    with pytest.raises(RunDirectoryError, match=r"metrics\.csv: cannot be read: no such file"):
+        read_metrics(RunDirectory(tmp_path), 1)
+    short = load_config("checkerboard-small", ["training.seed=36", "training.epochs=1"])
+    with pytest.raises(RunDirectoryError, match=r"ask for \d+ epochs or more, or continue it with"):
+        refuse_changes(tmp_path, CONFIG, short)
 
 
 def test_a_directory_with_files_is_refused(tmp_path):

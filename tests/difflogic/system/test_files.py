@@ -123,7 +123,7 @@ def test_a_file_system_may_be_unable_to_flush_names(tmp_path, monkeypatch):
     monkeypatch.setattr(files.os, "fsync", refuse)
     for code, fails in (
         (errno.EINVAL, nullcontext()),
-        (errno.EIO, pytest.raises(RunDirectoryError)),
+        (errno.EIO, pytest.raises(RunDirectoryError, match="though it is written")),
     ):
         with fails:
             write_whole(tmp_path / str(code), lambda file: file.write(b"x"))
