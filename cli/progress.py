@@ -118,7 +118,8 @@ def announce_search() -> None:
 
 def announce_hard() -> None:
     """Say so if the simulator of hard circuits must be compiled."""
-    from difflogic.engine.compilation import is_hard_cached
+    from difflogic.engine.kernels.hard import hard_rollout
+    from difflogic.system.jit import is_compiled
 
-    if not is_hard_cached():
+    if not is_compiled(hard_rollout):
         note("compiling the simulator, once; may take ten seconds …")

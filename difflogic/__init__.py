@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from difflogic.config import Config as Config
     from difflogic.config import load_config as load_config
     from difflogic.engine.hardware import Hardware as Hardware
-    from difflogic.engine.rollout import Engine as Engine
-    from difflogic.engine.work_stats import WorkStats as WorkStats
+    from difflogic.engine.soft.rollout import Engine as Engine
+    from difflogic.engine.soft.work_stats import WorkStats as WorkStats
     from difflogic.evaluation.exactness import check as check
     from difflogic.experiment.following import follow as follow
     from difflogic.experiment.searching import Trainer as Trainer
@@ -65,8 +65,8 @@ _NAMES = {
     "difflogic.config": "Config load_config",
     "difflogic.engine.hardware": "Hardware",
     "difflogic.training.plan": "ParallelPlan",
-    "difflogic.engine.rollout": "Engine",
-    "difflogic.engine.work_stats": "WorkStats",
+    "difflogic.engine.soft.rollout": "Engine",
+    "difflogic.engine.soft.work_stats": "WorkStats",
     "difflogic.evaluation.exactness": "check",
     "difflogic.library.benchmarking": "bench compare plan",
     "difflogic.library.evaluating": "evaluate inspect",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from difflogic.engine.sharing import Strategy
+from difflogic.engine.soft.sharing import Strategy
 from difflogic.experiment.searching import Trainer
 from difflogic.simplification import EFFORTS, simplify
 from difflogic.system.jit import JIT, keeps_code

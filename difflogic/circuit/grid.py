@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -30,6 +31,20 @@ class Walls(NamedTuple):
 
 
 Boundary = Literal["zero", "periodic"]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The cells of one sample."""
+
+    height: int
+    width: int
+    boundary: Boundary
+
+    @property
+    def cells(self) -> int:
+        return self.height * self.width
+
 
 Start = Literal["random", "center", "zeros"]
 """Random bits in all channels, one cell of ones in the middle of zeros, or zeros alone."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.grid import Grid
 from difflogic.circuit.specification import Cases
-from difflogic.engine.layout import Grid
 from difflogic.evaluation.scene import NumberedStarts, Patches, Scene, Streams, scene_of
 from difflogic.evaluation.trial import Count
 from difflogic.system.array_types import Bits

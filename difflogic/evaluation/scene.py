@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.engine.layout import Grid
+from difflogic.circuit.grid import Grid
 from difflogic.system.array_types import Bits
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks.base import Task

@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from difflogic.circuit.firing import Firing
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.candidates import Candidates
-from difflogic.engine.hard import HardSimulator, Script
+from difflogic.engine.hard.candidates import Candidates
+from difflogic.engine.hard.simulator import HardSimulator, Script
 from difflogic.evaluation.scene import Scene
 from difflogic.system.array_types import Bits, Words
 from difflogic.system.callbacks import may_cancel

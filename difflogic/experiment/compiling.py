@@ -8,18 +8,18 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.grid import Grid
 from difflogic.circuit.netlist import Netlist
 from difflogic.config.effects import why_not_rectify
 from difflogic.config.models import Config
 from difflogic.config.sections import TrainingConfig
-from difflogic.engine import candidates, detectors, hard_gradients
-from difflogic.engine.compilation import is_cached
-from difflogic.engine.hard import HardSimulator, live_parameters
+from difflogic.engine.hard import candidates, detectors, gradients
+from difflogic.engine.hard.simulator import HardSimulator, live_parameters
 from difflogic.engine.kernels.candidates import judge
 from difflogic.engine.kernels.detectors import detect
-from difflogic.engine.layout import Grid
-from difflogic.engine.rollout import Engine
-from difflogic.engine.sharing import Sharing
+from difflogic.engine.soft.compilation import is_cached
+from difflogic.engine.soft.rollout import Engine
+from difflogic.engine.soft.sharing import Sharing
 from difflogic.system.array_types import Array, Bits
 from difflogic.system.jit import is_compiled
 from difflogic.training.optimizer import Learned
@@ -97,10 +97,10 @@ def compile_candidates(netlist: Netlist, ops: Bits) -> None:
 
 def compile_slopes(netlist: Netlist, ops: Bits, rectifies: bool) -> None:
     """Compile or load the kernels that guide a search, and those of rectification if needed."""
-    hard_gradients.load_kernels(netlist, ops)
+    gradients.load_kernels(netlist, ops)
     if rectifies:
         detectors.load_kernels(netlist, ops)
         read = np.array([netlist.inputs], np.int32)
-        hard = hard_gradients.HardGradients(netlist, CELL, 1, 1)
+        hard = gradients.HardGradients(netlist, CELL, 1, 1)
         hard.begin(ops, (0,), read)
         hard.values(np.zeros((1, netlist.channels, 1, 1), np.uint8), read)

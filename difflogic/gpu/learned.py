@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.forms import FORMS
+from difflogic.circuit.grid import Grid
 from difflogic.circuit.netlist import Netlist
 from difflogic.config.sections import TrainingConfig
-from difflogic.engine.arrangement import Arrangement
-from difflogic.engine.layout import Grid
+from difflogic.engine.soft.arrangement import Arrangement
 from difflogic.gpu.adapter import find_adapter
 from difflogic.gpu.fleet import MIXES, MOVES, REDUCES, RUNS, Fleet, Fleets, Job
 from difflogic.gpu.tables import Shape, shape_of, tables

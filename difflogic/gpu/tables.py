@@ -15,9 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.gates import DECIDED
-from difflogic.circuit.grid import NEIGHBORHOOD, OUTSIDE, neighbors
+from difflogic.circuit.grid import NEIGHBORHOOD, OUTSIDE, Grid, neighbors
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.layout import Grid
 from difflogic.system.errors import ConfigError
 
 Words32 = npt.NDArray[np.uint32]

@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 from difflogic.config import BENCHMARK, Config, Override, load_config
 from difflogic.engine.hardware import MOST_CORES, Hardware
-from difflogic.engine.sharing import Strategy
+from difflogic.engine.soft.sharing import Strategy
 from difflogic.experiment.device_plan import plan_of
 from difflogic.library.declaration import Set, checked
 from difflogic.library.exchange import ProgressCallback, counter

@@ -16,11 +16,11 @@ import numpy.typing as npt
 
 from difflogic.circuit import gates
 from difflogic.circuit.firing import Firing
+from difflogic.circuit.grid import Grid
 from difflogic.config import Config, load_config, shipped_configs
-from difflogic.engine.arrangement import Arrangement
-from difflogic.engine.layout import Grid
-from difflogic.engine.rollout import Engine
-from difflogic.engine.sharing import Sharing
+from difflogic.engine.soft.arrangement import Arrangement
+from difflogic.engine.soft.rollout import Engine
+from difflogic.engine.soft.sharing import Sharing
 from difflogic.library.loaded import Loaded, load
 from difflogic.model.model import Model
 from difflogic.system.array_types import Array

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.engine.candidates import Acceptance, Candidates, Found
+from difflogic.engine.hard.candidates import Acceptance, Candidates, Found
 from difflogic.evaluation.trial import Ops, Trial
 
 

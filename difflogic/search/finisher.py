@@ -22,7 +22,7 @@ import numpy.typing as npt
 from difflogic.circuit.netlist import Netlist
 from difflogic.circuit.soft_circuit import SoftCircuit
 from difflogic.config.sections import FinishingConfig
-from difflogic.engine.candidates import Acceptance
+from difflogic.engine.hard.candidates import Acceptance
 from difflogic.evaluation.check_plan import Plan
 from difflogic.evaluation.scene import Scene
 from difflogic.evaluation.trial import Ops, Trial

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from difflogic.circuit.grid import Grid
 from difflogic.circuit.netlist import Netlist
 from difflogic.config.problem import Problem
+from difflogic.engine.hard.slope_memory import CELLS, MOST_SLOPES, most_slopes
 from difflogic.engine.kernels.structures import WORDS
-from difflogic.engine.layout import Grid
-from difflogic.engine.slope_memory import CELLS, MOST_SLOPES, most_slopes
 from difflogic.tasks.checked import LARGE
 
 MOST_SAMPLES = 64

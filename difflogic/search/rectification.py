@@ -24,10 +24,10 @@ import numpy.typing as npt
 
 from difflogic.circuit.gates import OPS, READS, Op
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.detectors import Detectors, Rectification
-from difflogic.engine.hard import mark_live
-from difflogic.engine.hard_gradients import HardGradients
-from difflogic.engine.slope_memory import MOST_SLOPES
+from difflogic.engine.hard.detectors import Detectors, Rectification
+from difflogic.engine.hard.gradients import HardGradients
+from difflogic.engine.hard.simulator import mark_live
+from difflogic.engine.hard.slope_memory import MOST_SLOPES
 from difflogic.evaluation.scene import Scene
 from difflogic.evaluation.trial import Ops, Trial, draw_samples
 from difflogic.search.repair import DRIFT, GRADIENT_COST, Repair

@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from difflogic.circuit.gates import OPS
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.candidates import Acceptance
-from difflogic.engine.hard import live_parameters
+from difflogic.engine.hard.candidates import Acceptance
+from difflogic.engine.hard.simulator import live_parameters
 from difflogic.evaluation.trial import Ops, Trial
 from difflogic.search.changes import Changes
 from difflogic.search.walk import OnProgress, SearchProgress

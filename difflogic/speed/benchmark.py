@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from difflogic.config import Config
-from difflogic.engine.program import compile_program
+from difflogic.engine.soft.program import compile_program
 from difflogic.model.model import Model
 from difflogic.speed.measurements import REPEAT, Measurement, fma_rate, measure, of_ways
 from difflogic.system.callbacks import ignore

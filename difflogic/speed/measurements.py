@@ -17,7 +17,7 @@ import numpy as np
 
 from difflogic.config import Config
 from difflogic.engine.kernels.probes import fma_peak, fma_per_round
-from difflogic.engine.work_stats import WorkStats
+from difflogic.engine.soft.work_stats import WorkStats
 from difflogic.engine.workers import Workers
 from difflogic.experiment.searching import Trainer
 from difflogic.model.model import Model

@@ -8,8 +8,8 @@ from typing import Any, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.grid import Grid
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.layout import Grid
 from difflogic.system.array_types import Array
 from difflogic.training.plan import ParallelPlan
 

@@ -13,11 +13,11 @@ import numpy.typing as npt
 
 from difflogic.circuit.forms import FORMS
 from difflogic.circuit.gates import COEFFICIENTS, DECIDED, OPS
+from difflogic.circuit.grid import Grid
 from difflogic.circuit.netlist import Netlist
 from difflogic.config.sections import TrainingConfig
 from difflogic.engine.kernels import logits as k
-from difflogic.engine.layout import Grid
-from difflogic.engine.rollout import Engine
+from difflogic.engine.soft.rollout import Engine
 from difflogic.system.array_types import Array
 from difflogic.system.errors import TrainingError
 from difflogic.training.plan import ParallelPlan

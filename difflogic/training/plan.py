@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from difflogic.circuit.grid import Grid
 from difflogic.circuit.netlist import Netlist
 from difflogic.config.problem import Problem
-from difflogic.engine.arrangement import Arrangement, Rollouts, total
 from difflogic.engine.hardware import Hardware
-from difflogic.engine.layout import Grid, samples_per_group
-from difflogic.engine.program import compile_program
-from difflogic.engine.sharing import Sharing
+from difflogic.engine.soft.arrangement import Arrangement, Rollouts, total
+from difflogic.engine.soft.layout import samples_per_group
+from difflogic.engine.soft.program import compile_program
+from difflogic.engine.soft.sharing import Sharing
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import at_least, counted, parse_bytes, show_bytes
 from difflogic.training.pool import pool_steps

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from difflogic.circuit.netlist import Netlist
 from difflogic.config.problem import Problem
 from difflogic.engine.hardware import Hardware
-from difflogic.engine.rollout import Engine, add_slots
+from difflogic.engine.soft.rollout import Engine, add_slots
 from difflogic.system.array_types import Array
 from difflogic.system.callbacks import ignore
 from difflogic.system.machine import cpu_count

@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 from difflogic.circuit import gates
 from difflogic.circuit.firing import Firing
+from difflogic.circuit.grid import Grid
 from difflogic.circuit.netlist import Architecture, Netlist, flatten, wire
 from difflogic.config import Config, load_config
 from difflogic.engine import oracle
-from difflogic.engine.layout import Grid
 from difflogic.system.array_types import Array
 from difflogic.system.streams import Purpose, sample_streams, stream
 

@@ -17,9 +17,9 @@ from difflogic.circuit import gates
 from difflogic.circuit.forms import FORMS
 from difflogic.config import Config
 from difflogic.engine import oracle
-from difflogic.engine.hard import HardSimulator
-from difflogic.engine.rollout import Engine
-from difflogic.engine.sharing import SEQUENTIAL, Sharing, Strategy
+from difflogic.engine.hard.simulator import HardSimulator
+from difflogic.engine.soft.rollout import Engine
+from difflogic.engine.soft.sharing import SEQUENTIAL, Sharing, Strategy
 from difflogic.experiment.searching import Trainer
 from difflogic.experiment.session import Session, execute
 from difflogic.model.model import Model

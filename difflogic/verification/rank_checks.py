@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.config import Config
-from difflogic.engine.sharing import STRATEGIES
+from difflogic.engine.soft.sharing import STRATEGIES
 from difflogic.experiment.following import gather
 from difflogic.experiment.searching import Trainer
 from difflogic.system.ranks import ALONE, Ranks

@@ -7,7 +7,7 @@ with `oracle.py`, those of candidates by way of `hard.py`.
 | module | contents |
 |---|---|
 | `structures` | columns of instructions, and the tuples that hold arrays |
-| `primitives` | the building blocks, from `llvm` |
+| `primitives` | the building blocks of kernels over lanes; those over words are in `llvm.words` |
 | `tiles`, `training` | one tile's step; one worker's share of a training step |
 | `teams`, `pipeline` | how workers wait and what they record; which piece of work is next |
 | `logits` | from logits to coefficients, and the optimizer's step |

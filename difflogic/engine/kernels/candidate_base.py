@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from difflogic.engine.kernels.hard import spread
-from difflogic.engine.kernels.primitives import hard_advance, hard_gate, hard_view
+from difflogic.engine.kernels.llvm.words import hard_advance, hard_gate, hard_view
 from difflogic.engine.kernels.structures import HardCells, HardScript
 from difflogic.system.jit import borrowing_kernel, by_reference, part
 

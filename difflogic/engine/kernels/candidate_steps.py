@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from difflogic.engine.kernels import candidate_changes as k
-from difflogic.engine.kernels.primitives import (
+from difflogic.engine.kernels.llvm.words import (
     hard_advance,
     hard_copy,
     hard_count,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from difflogic.engine.kernels.candidate_base import ABSENT
-from difflogic.engine.kernels.primitives import ones
+from difflogic.engine.kernels.llvm.words import ones
 from difflogic.system.jit import borrowing_kernel, by_reference, part
 
 NOTHING, LOW, HIGH = -1, 0, 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from difflogic.engine.kernels.primitives import hard_advance, hard_gate, hard_view, ones
+from difflogic.engine.kernels.llvm.words import hard_advance, hard_gate, hard_view, ones
 from difflogic.engine.kernels.structures import WORDS
 from difflogic.system.jit import borrowing_kernel, part
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from difflogic.engine.kernels.candidate_base import ABSENT, passes
 from difflogic.engine.kernels.hard import fill_tile, reads
-from difflogic.engine.kernels.primitives import slope_any, slope_back, slope_move
+from difflogic.engine.kernels.llvm.slopes import slope_any, slope_back, slope_move
 from difflogic.engine.kernels.structures import WORDS, HardRun
 from difflogic.system.jit import borrowing_kernel, by_reference, part
 

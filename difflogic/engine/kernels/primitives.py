@@ -1,10 +1,8 @@
-"""What kernels are built from, with code emitted through LLVM."""
+"""What kernels over lanes are built from, with code emitted through LLVM."""
 
 # ruff: noqa: F403
 from __future__ import annotations
 
 from difflogic.engine.kernels.llvm.instructions import *
 from difflogic.engine.kernels.llvm.moves import *
-from difflogic.engine.kernels.llvm.slopes import *
 from difflogic.engine.kernels.llvm.vectors import *
-from difflogic.engine.kernels.llvm.words import *

@@ -11,7 +11,7 @@ import pytest
 from cli.commands import bench
 from cli.terminal import screen
 from difflogic.config import load_config
-from difflogic.engine.work_stats import WorkStats
+from difflogic.engine.soft.work_stats import WorkStats
 from difflogic.speed import benchmark, measurements
 from difflogic.speed.benchmark import Benchmark
 from difflogic.speed.measurements import Comparison, Measurement, Setting

@@ -9,13 +9,12 @@ import numpy as np
 from hypothesis import strategies as st
 
 from difflogic.circuit import gates
-from difflogic.circuit.grid import NEIGHBORHOOD
+from difflogic.circuit.grid import NEIGHBORHOOD, Grid
 from difflogic.circuit.netlist import Architecture, Netlist, WiredLayers, flatten, wire
 from difflogic.circuit.wiring import Wiring
 from difflogic.engine import oracle
-from difflogic.engine.layout import Grid
-from difflogic.engine.rollout import Engine
-from difflogic.engine.sharing import SEQUENTIAL, Sharing, Strategy
+from difflogic.engine.soft.rollout import Engine
+from difflogic.engine.soft.sharing import SEQUENTIAL, Sharing, Strategy
 from difflogic.system.jit import JIT
 
 # Relative to the largest magnitude. Kernels and oracle add the same numbers in different orders:

@@ -9,7 +9,7 @@ from difflogic.circuit.netlist import Netlist
 from difflogic.engine.kernels import structures as k
 from difflogic.engine.kernels import teams
 from difflogic.engine.kernels.pipeline import control_places
-from difflogic.engine.split import split_program
+from difflogic.engine.soft.split import split_program
 from tests.difflogic.engine.footprints import footprint
 from tests.difflogic.engine.plain import plain_kernels, sources
 from tests.difflogic.engine.schedules import (

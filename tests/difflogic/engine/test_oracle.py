@@ -6,8 +6,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from difflogic.circuit import gates
+from difflogic.circuit.grid import Grid
 from difflogic.engine import oracle
-from difflogic.engine.layout import Grid
 from tests.difflogic.engine.comparison import (
     COPIES,
     IRREGULAR,

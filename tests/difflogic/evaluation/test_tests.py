@@ -8,8 +8,8 @@ import pytest
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
+from difflogic.circuit.grid import Grid
 from difflogic.config import load_config
-from difflogic.engine.layout import Grid
 from difflogic.evaluation import circuit_test, noise, tests
 from difflogic.evaluation.scene import Scene, Streams
 from difflogic.evaluation.tests import TESTS, Drawn, Subject, choose, run_tests

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from difflogic.circuit.grid import Grid
 from difflogic.config import load_config
-from difflogic.engine.layout import Grid
 from difflogic.evaluation import trial
 from difflogic.evaluation.scene import Damage, Streams
 from difflogic.evaluation.scene import scene_of as scene_of_task

@@ -5,7 +5,8 @@ import shutil
 import pytest
 
 from difflogic.config import load_config
-from difflogic.engine import arrangement, hard_gradients
+from difflogic.engine.hard import gradients
+from difflogic.engine.soft import arrangement
 from difflogic.experiment import session
 from difflogic.experiment.searching import Trainer
 from difflogic.experiment.session import Session, execute
@@ -265,7 +266,7 @@ def test_a_search_stopped_half_way_leaves_no_trace(tmp_path, monkeypatch, number
             if len(stops) == number:
                 raise KeyboardInterrupt
 
-    monkeypatch.setattr(hard_gradients, "steps_per_call", lambda *_: 1)
+    monkeypatch.setattr(gradients, "steps_per_call", lambda *_: 1)
     with listening(stop):
         summary = execute(searching, tmp_path / "run", should_stop=lambda: len(stops) >= number)
     assert summary["interrupted"]

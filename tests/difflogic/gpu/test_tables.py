@@ -7,8 +7,8 @@ import re
 import numpy as np
 import pytest
 
+from difflogic.circuit.grid import Grid
 from difflogic.circuit.netlist import Architecture, flatten, wire
-from difflogic.engine.layout import Grid
 from difflogic.gpu.adapter import Adapter
 from difflogic.gpu.tables import LANES, shape_of
 from difflogic.system.errors import ConfigError

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from difflogic.circuit import gates
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import CENTER, neighbors
-from difflogic.engine import bases, oracle
+from difflogic.engine import oracle
+from difflogic.engine.hard import bases
 from difflogic.evaluation.check_plan import Plan
 from difflogic.evaluation.judge import Judge
 from difflogic.evaluation.scene import Streams

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from difflogic.config import load_config
-from difflogic.engine.bases import MOST_BYTES
+from difflogic.engine.hard.bases import MOST_BYTES
 from difflogic.engine.hardware import Hardware
-from difflogic.engine.rollout import Engine
+from difflogic.engine.soft.rollout import Engine
 from difflogic.experiment.device_plan import plan_of
 from difflogic.experiment.searching import make_finisher
 from difflogic.model.model import Model

@@ -12,7 +12,7 @@ from typing import get_args
 import pytest
 
 from difflogic import load_config
-from difflogic.engine.sharing import Strategy
+from difflogic.engine.soft.sharing import Strategy
 from difflogic.experiment.session import execute
 from difflogic.run.checkpoint import Checkpoint, made_with
 from difflogic.run.resume_point import _note_other_origin

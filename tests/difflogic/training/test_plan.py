@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from difflogic.config import load_config
 from difflogic.engine.hardware import Hardware
-from difflogic.engine.layout import samples_per_group
-from difflogic.engine.sharing import Strategy
+from difflogic.engine.soft.layout import samples_per_group
+from difflogic.engine.soft.sharing import Strategy
 from difflogic.experiment.device_plan import plan_of as plan_of_config
 from difflogic.experiment.searching import Trainer
 from difflogic.model.model import Model
@@ -171,7 +171,7 @@ def test_an_impossible_budget_names_the_least_possible_one():
 
 
 def test_a_grid_far_too_large_is_refused_before_it_is_cut(monkeypatch):
-    monkeypatch.setattr("difflogic.engine.arrangement.tile_lanes", pytest.fail)
+    monkeypatch.setattr("difflogic.engine.soft.arrangement.tile_lanes", pytest.fail)
     with pytest.raises(ConfigError, match=r"of 65536×65536 cells .* and 10\.0 GB are available"):
         plan_of("task.height=65536", "task.width=65536")
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from difflogic.circuit.gates import one_hot
+from difflogic.circuit.grid import Grid
 from difflogic.engine import oracle
-from difflogic.engine.hard import HardSimulator
-from difflogic.engine.layout import Grid
+from difflogic.engine.hard.simulator import HardSimulator
 from difflogic.tasks import make_task
 from difflogic.training.pool import draw_pool, pool_steps
 from tests.difflogic.evaluation.naive import random_model

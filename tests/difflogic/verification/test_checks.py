@@ -3,10 +3,10 @@ import json
 import numpy as np
 import pytest
 
+from difflogic.circuit.grid import Grid
 from difflogic.config import config_from_dict, load_config
 from difflogic.engine import oracle
-from difflogic.engine.layout import Grid
-from difflogic.engine.rollout import Engine
+from difflogic.engine.soft.rollout import Engine
 from difflogic.system.jit import JIT
 from difflogic.training import trainer
 from difflogic.verification import Deviation, checks, deviation, equivalence

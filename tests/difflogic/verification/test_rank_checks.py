@@ -2,7 +2,7 @@
 
 import pytest
 
-from difflogic.engine.rollout import add_slots
+from difflogic.engine.soft.rollout import add_slots
 from difflogic.experiment.following import follow_all
 from difflogic.system.ranks import Ranks
 from difflogic.system.ranks.protocol import LinkedRanks

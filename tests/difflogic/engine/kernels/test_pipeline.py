@@ -4,6 +4,7 @@ import numba
 import numpy as np
 import pytest
 
+from difflogic.circuit.grid import Grid
 from difflogic.engine.kernels import teams
 from difflogic.engine.kernels.llvm.instructions import X86
 from difflogic.engine.kernels.pipeline import APART, BEGUN, DONE, take_group, take_ready
@@ -11,7 +12,7 @@ from difflogic.engine.kernels.primitives import flush_denormals, restore_denorma
 from difflogic.engine.kernels.probes import fma_peak
 from difflogic.engine.kernels.structures import chains_of
 from difflogic.engine.kernels.training import reduce_sums
-from difflogic.engine.layout import Grid, make_layout
+from difflogic.engine.soft.layout import make_layout
 from difflogic.system.arrays import aligned
 from difflogic.system.jit import JIT
 from difflogic.system.jit.processor import registers

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from difflogic.circuit.grid import Grid
 from difflogic.circuit.netlist import Architecture, Netlist, WiredLayers, flatten
 from difflogic.circuit.wiring import Wiring
 from difflogic.config import load_config
 from difflogic.engine.kernels.structures import FLAGS, LINK, STAR_WIDTH
-from difflogic.engine.layout import Grid
-from difflogic.engine.program import compile_program
+from difflogic.engine.soft.program import compile_program
 from tests.difflogic.engine.comparison import (
     arbitrary_circuit,
     compare_with_oracle,

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from difflogic.circuit.gates import OPS, Op
+from difflogic.circuit.grid import Grid
 from difflogic.circuit.netlist import Architecture, flatten, wire
-from difflogic.engine import bases
-from difflogic.engine.bases import new_job
-from difflogic.engine.candidates import Acceptance, Candidates
-from difflogic.engine.hard import HardSimulator
+from difflogic.engine.hard import bases
+from difflogic.engine.hard.bases import new_job
+from difflogic.engine.hard.candidates import Acceptance, Candidates
+from difflogic.engine.hard.simulator import HardSimulator
 from difflogic.engine.kernels import candidates as k
-from difflogic.engine.layout import Grid
 from difflogic.system.callbacks import ignore
 
 OPS_TO_TRY = [Op.A, Op.B, Op.XOR, Op.AND, Op.TRUE]

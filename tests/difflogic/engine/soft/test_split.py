@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from difflogic.circuit.grid import Grid
 from difflogic.engine.kernels import primitives
 from difflogic.engine.kernels import structures as k
-from difflogic.engine.layout import Grid, make_layout, stride
-from difflogic.engine.program import live_runs
-from difflogic.engine.split import split_program
+from difflogic.engine.soft.layout import make_layout, stride
+from difflogic.engine.soft.program import live_runs
+from difflogic.engine.soft.split import split_program
 from difflogic.system.arrays import aligned
 from difflogic.system.jit import JIT
 from difflogic.system.jit.intrinsics import alone

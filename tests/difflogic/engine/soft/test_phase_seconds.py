@@ -17,7 +17,7 @@ SCRIPT = """
 import json, sys, threading, time
 from types import SimpleNamespace
 from difflogic.config import load_config
-from difflogic.engine import rollout
+from difflogic.engine.soft import rollout
 from difflogic.engine.kernels import pipeline, teams, training
 from difflogic.experiment.searching import Trainer
 from tests.difflogic.training.tiny import tiny

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from difflogic.engine.kernels.hard import hard_rollout
 from difflogic.engine.kernels.training import train, train_by_gates
-from difflogic.engine.sharing import Strategy
+from difflogic.engine.soft.sharing import Strategy
 from difflogic.system.jit import is_compiled
 
 
@@ -22,8 +21,3 @@ def training_kernel(strategy: Strategy, workers: int) -> Any:
 def is_cached(precision: str, strategy: Strategy = "steps", workers: int = 1) -> bool:
     """Return whether the training kernel for this precision is compiled on disk."""
     return is_compiled(training_kernel(strategy, workers), precision)
-
-
-def is_hard_cached() -> bool:
-    """Return whether the kernel of hard circuits is compiled on disk."""
-    return is_compiled(hard_rollout)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from difflogic.engine.kernels.structures import Team
-from difflogic.engine.sharing import Sharing, ceiling, makespan, plan_team
+from difflogic.engine.soft.sharing import Sharing, ceiling, makespan, plan_team
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import numpy as np
 
 from difflogic.engine.kernels.teams import CURSOR_FIELDS, STEALS, TASKS, WAITED, WAITS
-from difflogic.engine.work_stats import WorkStats
+from difflogic.engine.soft.work_stats import WorkStats
 
 
 def test_counts_are_read_added_and_subtracted():

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from difflogic.circuit.gates import Op
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.hard import HardSimulator, Script, by_rows
+from difflogic.engine.hard.simulator import HardSimulator, Script, by_rows
 from difflogic.engine.kernels import candidates as k
 from difflogic.engine.kernels.candidate_base import (
     ABSENT,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.arrangement import Arrangement, allocate
-from difflogic.engine.compilation import training_kernel
 from difflogic.engine.kernels import structures as k
 from difflogic.engine.kernels.teams import ABORTED, BEGAN, ENDED, MEETING, WAITING
 from difflogic.engine.kernels.training import train_by_gates
-from difflogic.engine.split import split_program
-from difflogic.engine.work_stats import WorkStats
+from difflogic.engine.soft.arrangement import Arrangement, allocate
+from difflogic.engine.soft.compilation import training_kernel
+from difflogic.engine.soft.split import split_program
+from difflogic.engine.soft.work_stats import WorkStats
 from difflogic.engine.workers import Workers
 
 

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.grid import Grid
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.hard import HardSimulator, by_rows, mark_live, steps_per_call
+from difflogic.engine.hard.simulator import HardSimulator, by_rows, mark_live, steps_per_call
+from difflogic.engine.hard.slope_memory import CELLS, most_slopes
 from difflogic.engine.kernels.candidate_base import ABSENT
 from difflogic.engine.kernels.hard import read_values
 from difflogic.engine.kernels.hard_gradients import HardNetlist, Slopes, WayBack, differentiate
-from difflogic.engine.layout import Grid
-from difflogic.engine.slope_memory import CELLS, most_slopes
 from difflogic.system.array_types import Bits, Words
 from difflogic.system.callbacks import pause
 

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.engine.bases import TIDY, Ops, SimulatedBase, new_job
-from difflogic.engine.hard import HardSimulator
+from difflogic.engine.hard.bases import TIDY, Ops, SimulatedBase, new_job
+from difflogic.engine.hard.simulator import HardSimulator
 from difflogic.engine.kernels import candidates as k
 from difflogic.system.callbacks import may_cancel
 

@@ -15,22 +15,21 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.grid import NEIGHBORHOOD
+from difflogic.circuit.grid import NEIGHBORHOOD, Grid
 from difflogic.circuit.netlist import Netlist
 from difflogic.engine.hardware import Hardware
 from difflogic.engine.kernels import structures as k
 from difflogic.engine.kernels.pipeline import control_places
 from difflogic.engine.kernels.teams import CURSOR_FIELDS, MEETING
-from difflogic.engine.layout import (
-    Grid,
+from difflogic.engine.soft.layout import (
     make_layout,
     samples_per_group,
     stride,
     tile_lanes,
     tiles_per_slot,
 )
-from difflogic.engine.program import Program, compile_program
-from difflogic.engine.sharing import SEQUENTIAL, Sharing, ceiling, parts_of, plan_team
+from difflogic.engine.soft.program import Program, compile_program
+from difflogic.engine.soft.sharing import SEQUENTIAL, Sharing, ceiling, parts_of, plan_team
 from difflogic.system.arrays import CACHE_LINE, aligned
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import show_bytes

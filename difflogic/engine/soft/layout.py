@@ -9,29 +9,14 @@ processes together: the tiles of one slot, or of several.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.grid import OFFSETS, OUTSIDE, Boundary, neighbors
+from difflogic.circuit.grid import OFFSETS, OUTSIDE, Grid, neighbors
 from difflogic.engine.kernels import structures as k
 
 SLOTS = 32
 """Most slots per group. Each has four numbers per gate."""
-
-
-@dataclass(frozen=True)
-class Grid:
-    """The cells of one sample."""
-
-    height: int
-    width: int
-    boundary: Boundary
-
-    @property
-    def cells(self) -> int:
-        return self.height * self.width
 
 
 def samples_per_group(grid: Grid) -> int:

@@ -13,16 +13,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.grid import NEIGHBORHOOD, neighbors
+from difflogic.circuit.grid import NEIGHBORHOOD, Grid, neighbors
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.arrangement import Arrangement, allocate
-from difflogic.engine.crew import Crew
 from difflogic.engine.kernels import structures as k
 from difflogic.engine.kernels.teams import BEGAN, BUSY, CLOCK_FIELDS, WAITING
 from difflogic.engine.kernels.training import reduce_sums
-from difflogic.engine.layout import Grid
-from difflogic.engine.sharing import SEQUENTIAL, Sharing
-from difflogic.engine.work_stats import WorkStats
+from difflogic.engine.soft.arrangement import Arrangement, allocate
+from difflogic.engine.soft.crew import Crew
+from difflogic.engine.soft.sharing import SEQUENTIAL, Sharing
+from difflogic.engine.soft.work_stats import WorkStats
 from difflogic.system.array_types import Array
 from difflogic.system.arrays import aligned
 from difflogic.system.callbacks import pause

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from difflogic.circuit.grid import OUTSIDE, neighbors
-from difflogic.engine.layout import SLOTS, Grid, make_layout, samples_per_group
+from difflogic.circuit.grid import OUTSIDE, Grid, neighbors
+from difflogic.engine.soft.layout import SLOTS, make_layout, samples_per_group
 
 
 @pytest.mark.parametrize(

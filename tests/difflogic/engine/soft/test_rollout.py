@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from difflogic.engine import arrangement, oracle
+from difflogic.circuit.grid import Grid
+from difflogic.engine import oracle
 from difflogic.engine.kernels.teams import ABORTED
-from difflogic.engine.layout import Grid
-from difflogic.engine.rollout import Engine
-from difflogic.engine.sharing import Sharing
+from difflogic.engine.soft import arrangement
+from difflogic.engine.soft.rollout import Engine
+from difflogic.engine.soft.sharing import Sharing
 from difflogic.engine.workers import Workers
 from difflogic.system import memory
 from difflogic.system.callbacks import listening

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from difflogic.circuit.evaluate import BitLogic
 from difflogic.circuit.gates import READS
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.hard import by_rows
+from difflogic.engine.hard.simulator import by_rows
 from difflogic.engine.kernels import detectors as k
 from difflogic.engine.kernels.candidate_base import ABSENT
 from difflogic.system.array_types import Words

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from difflogic.circuit import gates
 from difflogic.circuit.gates import Op
-from difflogic.circuit.grid import CENTER
-from difflogic.engine import hard, oracle
-from difflogic.engine.hard import HardSimulator, active_gates, live_parameters
-from difflogic.engine.layout import Grid
+from difflogic.circuit.grid import CENTER, Grid
+from difflogic.engine import oracle
+from difflogic.engine.hard import simulator as hard
+from difflogic.engine.hard.simulator import HardSimulator, active_gates, live_parameters
 from difflogic.system.callbacks import listening
 from tests.difflogic.engine.built import Builder
 from tests.difflogic.engine.comparison import EXAMPLES, SMALL, make_problem, netlist_of, problems

@@ -13,11 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.gates import COEFFICIENTS
-from difflogic.circuit.grid import OUTSIDE, neighbors
+from difflogic.circuit.grid import OUTSIDE, Grid, neighbors
 from difflogic.circuit.netlist import Netlist
 from difflogic.engine.kernels import hard as kernels
 from difflogic.engine.kernels import structures as k
-from difflogic.engine.layout import Grid
 from difflogic.system.array_types import Bits, Words
 from difflogic.system.arrays import aligned
 from difflogic.system.callbacks import pause

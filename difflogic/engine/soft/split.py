@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from difflogic.circuit.netlist import Netlist
 from difflogic.engine.kernels import structures as k
-from difflogic.engine.program import Instruction, instructions_of, live_runs
+from difflogic.engine.soft.program import Instruction, instructions_of, live_runs
 
 
 class Pull(NamedTuple):
