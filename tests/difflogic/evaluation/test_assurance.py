@@ -288,7 +288,7 @@ def shown_at_step_2(later: int, stays: bool):
         (lambda: dot([(Op.TRUE, 0, 0)], [9, 18], *WIDE, *TWO, steps=1), False),
         (lambda: dot([(Op.TRUE, 0, 0)], [9, 18], *WIDE, *TWO, steps=2), True),
         # Nothing is known of other channels than those that the task compares.
-        (lambda: dot([], [4, 5], "task.hold=true", "task.loss_channels=[1]", *TWO), False),
+        (lambda: dot([], [8, 9], "task.hold=true", "task.loss_channels=[1]", *TWO), False),
         (lambda: (trained("checkerboard-seed-1"), task_of("checkerboard")), True),
         (lambda: (trained("checkerboard-seed-1"), task_of("checkerboard-tough")), False),
         (lambda: shown_at_step_2(1, stays=True), False),
@@ -335,7 +335,8 @@ def test_one_start_proves_a_task_that_has_one_and_bits_as_target(
     monkeypatch.setattr(Posed, "has_random_start", random)
     made, task = shown_at_step_2(0, stays=False)
     task.cases = lambda: None
-    task.targets = np.full((1, 1, 2, 2), target)
+    task.targets = np.zeros((1, 1, 2, 2))
+    task.targets[..., 0] = target
     assert assure_automaton(made, task).proved == proved
 
 
