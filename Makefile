@@ -38,7 +38,10 @@ TOOLS := berkeley-abc chromium chromium-driver g++ gcc golly iverilog libvulkan1
 # An interpreter fits if it runs (a version manager's shim may not), is new enough, and can make
 # environments (some distributions package that apart).
 FITS := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
-CANDIDATES := python3 python3.13 python3.12 python3.11 python3.14 python
+# Those that are tried most, and then whatever else of PATH is called python3.N, the newest first.
+NUMBERED = $(shell IFS=:; for folder in $$PATH; do ls "$$folder" 2>/dev/null; done | \
+	grep -xE 'python3\.[0-9]+' | sort -ut. -k2,2nr)
+CANDIDATES = python3 python3.13 python3.12 python3.11 $(NUMBERED) python
 FOUND = $(firstword $(shell for python in $(CANDIDATES); do \
 	"$$python" -c '$(FITS)' >/dev/null 2>&1 && command -v "$$python" && break; done))
 PYTHON = $(FOUND)

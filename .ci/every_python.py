@@ -2,7 +2,8 @@
 
     python .ci/every_python.py [PYTHON …]
 
-Each gets an empty environment and an empty working directory, outside the clone. The newest also
+Each gets an empty environment and an empty working directory, outside the clone. Each learns the
+same bits: the ten digests of tests/digests.json, after three epochs. The newest also
 compares all ways to compute a step, and runs everything once more where nothing is as usual:
 docstrings stripped, output in cp1252, a dumb and narrow terminal, no home, and warnings of our own
 modules are errors. Needs what pip needs.
@@ -10,6 +11,7 @@ modules are errors. Needs what pip needs.
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
@@ -42,6 +44,9 @@ CHECK = (
     "import sys, venv, ensurepip\n"
     "print(f'{sys.implementation.name}{sys.version_info.major} {sys.version_info.minor}')"
 )
+DIGESTS = ROOT / "tests" / "digests.py"
+ASKED = "3:float32"
+"""Epochs and precision of the digests that are compared."""
 SHORT = ["train-checkerboard", "--small", "--epochs", "5"]
 BENCH = ["bench", "--small", "--compare", "sequential", "--repeat", "2"]
 
@@ -144,9 +149,22 @@ class Round:
         """Compare all ways to compute a step."""
         self.check(["verify", "equivalence", "--small"], says="passed")
 
+    def same_bits(self) -> None:
+        """Compare the digests of ten experiments with those that are kept."""
+        command = [str(Path(self._dct).with_name("python")), "-P", str(DIGESTS), ASKED]
+        options = {"cwd": self.work, "env": self._environment, "timeout": SECONDS}
+        done = subprocess.run(command, capture_output=True, text=True, **options)
+        kept = json.loads(DIGESTS.with_suffix(".json").read_text(encoding="utf-8"))
+        found = json.loads(done.stdout) if done.returncode == 0 else {}
+        wrong = [name for name, digest in found.items() if kept[name] != digest]
+        if len(found) == 10 and not wrong:
+            self.passed += 1
+        else:
+            self.failures.append(f"digests: other bits in {wrong}\n{done.stderr[-1500:]}")
+
     def everything(self) -> None:
         """Run what users run first."""
-        self.check(SHORT, says="epoch 5/5")
+        self.check(SHORT, says="after epoch 5")
         self.check(BENCH, says="sequential")
         self.check(["config", "list"], says="checkerboard-small")
         self.check(["runs"], says="checkerboard-small")
@@ -211,6 +229,8 @@ def main(given: list[str]) -> int:
                 name, home = f"Python 3.{minor}", folder / str(minor)
                 dct = installed(found[minor], wheel, home / "env")
                 done = run(Round.everything, Round(name, dct, home / "usual"))
+                alike = Round(f"{name}, bits", dct, home / "bits")
+                rounds.append(pool.submit(run, Round.same_bits, alike))
                 if minor == max(found):  # by whichever worker is free first
                     compared = Round(f"{name}, equivalence", dct, home / "compared")
                     odd = Round(f"{name}, all that is odd", dct, home / "odd", odd=True)

@@ -1,6 +1,7 @@
 """Settings for all tests."""
 
 import faulthandler
+import gc
 import os
 import signal
 import sys
@@ -10,6 +11,8 @@ from collections.abc import Iterator
 import psutil
 import pytest
 from hypothesis import HealthCheck, settings
+
+from cli.entry import OBJECTS
 
 # Everybody tries the same examples, whether or not hypothesis finds signs of a CI service or has
 # kept failures of earlier runs. A slow or busy machine must not fail tests.
@@ -39,6 +42,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the modules of slow tests: one at the end would keep one core waiting."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
+
+
+def pytest_collection_finish() -> None:
+    """Collect garbage as seldom as `dct` does, and leave out all that was imported by now."""
+    gc.freeze()
+    gc.set_threshold(OBJECTS)
 
 
 @pytest.hookimpl(wrapper=True)
