@@ -51,7 +51,7 @@ def check(
     return config
 
 
-def _origin(problem: problems.Problem, source: str, origins: Mapping[problems.At, str]) -> str:
+def _origin(problem: problems.Mistake, source: str, origins: Mapping[problems.At, str]) -> str:
     """Return where a value came from: its override, or the file."""
     if origins.get(problem.place):
         return origins[problem.place]

@@ -20,14 +20,14 @@ At = tuple[str, ...]
 """A value's place: (key,) at the top level, (section,), or (section, key)."""
 
 
-class Problem(NamedTuple):
+class Mistake(NamedTuple):
     place: At
     text: str
     is_disagreement: bool = False
     """Each value is valid alone, but not together with others."""
 
 
-def find(error: ValidationError, task: type[TaskSection] | None = None) -> Iterator[Problem]:
+def find(error: ValidationError, task: type[TaskSection] | None = None) -> Iterator[Mistake]:
     """Yield each problem once, in the order of the file.
 
     `task` is the section that was checked, if that was not a whole configuration.
@@ -42,20 +42,20 @@ def find(error: ValidationError, task: type[TaskSection] | None = None) -> Itera
                 named = _NAMED_PLACE.match(text)
                 place = named.groups() if named else location[:2]
                 head = "" if named or not place else f"[{'] '.join(map(str, place))}: "
-                yield Problem(tuple(map(str, place)), head + text, is_disagreement=True)
+                yield Mistake(tuple(map(str, place)), head + text, is_disagreement=True)
             continue
         place = tuple(str(part) for part in location[:2])
         if detail["type"] == "union_tag_not_found" and isinstance(detail["input"], dict):
             place, value = (TASK, "kind"), detail["input"].get("kind")
             problem = "missing" if value is None else "enum"
-            yield Problem(place, _describe(problem, place, None, value, None))
+            yield Mistake(place, _describe(problem, place, None, value, None))
             continue
         index = location[2] if len(location) > 2 and isinstance(location[2], int) else None
         # Pydantic reports a union once per branch, and calls a list with wrong items too short.
         repeated = place in seen if detail["type"] == "too_short" else (place, index) in seen
         if not repeated:
             seen |= {place, (place, index)}
-            yield Problem(place, _describe(detail["type"], place, index, detail["input"], model))
+            yield Mistake(place, _describe(detail["type"], place, index, detail["input"], model))
 
 
 def _located(

@@ -17,15 +17,15 @@ from difflogic.run.settings import changed
 FEW = 3
 """Fewer runs than this say nothing about another one."""
 
-Range = tuple[float, float]
+Between = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Usual:
     """What most proved runs of an experiment took: least and most."""
 
-    epochs: Range
-    seconds: Range
+    epochs: Between
+    seconds: Between
 
 
 def usual(config: Config, run: Path) -> Usual | None:
@@ -45,7 +45,7 @@ def usual_of(runs: Sequence[tuple[float, float]]) -> Usual | None:
     )
 
 
-def _most_of(least: float, middle: float, most: float) -> Range:
+def _most_of(least: float, middle: float, most: float) -> Between:
     return least, min(most, 2 * middle)
 
 
@@ -70,14 +70,14 @@ def _published(config: Config) -> Usual | None:
 UNITS = ((3600, "h"), (60, "min"), (1, "s"))
 
 
-def in_words(seconds: Range) -> str:
+def in_words(seconds: Between) -> str:
     """Return a range of time as people say it: "9 to 35 s", "2 to 5 min"."""
     size, unit = next((s, u) for s, u in UNITS if seconds[1] >= 2 * s or s == 1)
     low, high = (max(1, round(each / size)) for each in seconds)
     return f"{low} to {high} {unit}" if low < high else f"about {high} {unit}"
 
 
-def beside_usual(passed: float, seconds: Range) -> str:
+def beside_usual(passed: float, seconds: Between) -> str:
     """Return the seconds that have passed, beside those that are usual."""
     if passed <= seconds[1]:
         return f"{passed:.0f} s of usually {in_words(seconds)}"

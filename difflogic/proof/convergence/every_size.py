@@ -146,7 +146,7 @@ class Table:
         return slice(start, start + base), later * (side - base) // grids.period * abs(delay)
 
 
-class Proof(Protocol):
+class EveryGrid(Protocol):
     """A proof for all grids."""
 
     def from_step(self, height: int, width: int) -> int:
@@ -177,7 +177,7 @@ class EverySize:
     """What is known about grids of every height and width."""
 
     automaton: Automaton
-    proof: Proof | None = None
+    proof: EveryGrid | None = None
     refuted: Finding | None = None
     """The finding for a small grid where some start misses the target."""
     reason: str = ""

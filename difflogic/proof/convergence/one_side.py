@@ -66,14 +66,14 @@ def corner_of(network: Network) -> Corner | None:
     return next((each for each in CORNERS if seen <= {*sees(each)}), None)
 
 
-class Row(NamedTuple):
+class EndlessRow(NamedTuple):
     """A row without end: some cells, then others again and again."""
 
     first: tuple[Cell, ...]
     again: tuple[Cell, ...]
 
     @classmethod
-    def shortest(cls, first: Sequence[Cell], again: Sequence[Cell]) -> Row:
+    def shortest(cls, first: Sequence[Cell], again: Sequence[Cell]) -> EndlessRow:
         """Return the only way to write a row with the fewest cells."""
         size, start = len(again), list(first)
         periods = (n for n in range(1, size + 1) if size % n == 0)
@@ -93,7 +93,7 @@ class OneSide:
     """What every start settles in, on every grid, by the distance from the corner."""
 
     corner: Corner
-    rows: tuple[Row, ...]
+    rows: tuple[EndlessRow, ...]
     start: int | None
     """Rows from this one on come again and again; None if that is not known."""
     firings: int
@@ -101,7 +101,7 @@ class OneSide:
     picture: Bits | None = None
     """What is shown, shape (visible, height, width), again and again; None if nobody asked."""
 
-    def row(self, place: int) -> Row:
+    def row(self, place: int) -> EndlessRow:
         if self.start is not None and place >= len(self.rows):
             place = self.start + (place - self.start) % (len(self.rows) - self.start)
         return self.rows[place]
@@ -179,8 +179,8 @@ class Settling:
 
     def everywhere(self, deadline: Deadline) -> OneSide:
         """Return what every start settles in, or the first rows of it. Raises TimeoutError."""
-        above, left = Row((), (self._outside,)), MOST_CELLS
-        rows, met = list[Row](), dict[Row, int]()
+        above, left = EndlessRow((), (self._outside,)), MOST_CELLS
+        rows, met = list[EndlessRow](), dict[EndlessRow, int]()
         while True:
             deadline.check()
             row = self._below(above, left)
@@ -195,7 +195,7 @@ class Settling:
     def _outside(self) -> Cell:
         return (0,) * self.network.channels
 
-    def _below(self, above: Row, most: int) -> Row | None:
+    def _below(self, above: EndlessRow, most: int) -> EndlessRow | None:
         """Return the row after a row; None if it does not repeat within `most` cells."""
         cells, before, west = list[Cell](), self._outside, self._outside
         met = dict[tuple[int, Cell], int]()
@@ -204,7 +204,7 @@ class Settling:
             if late > 0:  # both cells above lie where they repeat
                 phase = late % len(above.again), west
                 if phase in met:
-                    return Row.shortest(cells[: met[phase]], cells[met[phase] :])
+                    return EndlessRow.shortest(cells[: met[phase]], cells[met[phase] :])
                 met[phase] = place
             north = above.at(place)
             west, _ = self.cell(before, north, west)
@@ -223,7 +223,7 @@ def repeating(picture: Bits) -> Bits:
     return picture
 
 
-class Wanted:
+class WantedCells:
     """What each cell should show, by its distance from the corner that cells look at."""
 
     def __init__(self, picture: Bits, corner: Corner) -> None:
@@ -244,13 +244,13 @@ class Wanted:
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class BesideWanted:
     """What cells settle in, beside what they should show."""
 
     plane: Plane
     settling: Settling
     found: OneSide
-    wanted: Wanted | None
+    wanted: WantedCells | None
     """None if any known values will do."""
 
     def wrong(self) -> tuple[list[tuple[int, int]], bool]:
@@ -330,8 +330,8 @@ def _decide(question: Plane, budget: Budget, before: Answer | None) -> Answer | 
     found, wanted = settling.everywhere(budget.until), None
     if plane.compared and repeats is not None:
         picture = repeating(plane.target(repeats, repeats))
-        found, wanted = replace(found, picture=picture), Wanted(picture, corner)
-    compared = Compared(plane, settling, found, wanted)
+        found, wanted = replace(found, picture=picture), WantedCells(picture, corner)
+    compared = BesideWanted(plane, settling, found, wanted)
     wrong, are_all = compared.wrong()
     if not wrong:
         if not are_all:
