@@ -76,17 +76,6 @@ def test_three_channels_are_red_green_and_blue(tmp_path):
     np.testing.assert_array_equal(pixels, np.moveaxis(found, 1, -1) * 255)
 
 
-def test_two_channels_have_four_colours(tmp_path):
-    render(FIVE, tmp_path / "a.apng", Conditions(steps=3), Frames(scale=1))
-    pixels, _ = frames(tmp_path / "a.apng")
-    values = np.array([1, 0, 0, 0, 2]) @ states(FIVE, 3)[:, [1, 0, 2, 3, 4]].reshape(4, 5, -1)
-    seen = {}
-    for value, color in zip(values.ravel(), pixels.reshape(-1, 3), strict=True):
-        seen.setdefault(int(value), set()).add(tuple(color))
-    assert all(len(colors) == 1 for colors in seen.values())
-    assert len(set.union(*seen.values())) == len(seen) == 4
-
-
 def test_a_sheet_shows_each_channel(tmp_path):
     render(FIVE, tmp_path / "a.apng", Conditions(steps=2), Frames(scale=2, sheet=True))
     pixels, _ = frames(tmp_path / "a.apng")
