@@ -108,11 +108,9 @@ def warm_up(trainer: Trainer, quiet: bool = False) -> None:
 
 def announce_search() -> None:
     """Say so if the kernels that simplify circuits must be compiled."""
-    from difflogic.simplification.kernels.annealing import anneal
-    from difflogic.simplification.kernels.windows import find_window
-    from difflogic.system.jit import is_compiled
+    from difflogic.simplification import is_compiled
 
-    if not (is_compiled(anneal) and is_compiled(find_window)):
+    if not is_compiled():
         note("compiling the search for small circuits, once; may take half a minute …")
 
 

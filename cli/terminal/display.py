@@ -296,8 +296,8 @@ def compose(
         indent = f"\n{'':<10}"
         text.append(f"{label:<10}", "dim")
         text.append(indent.join(textwrap.wrap(words, max(width - 10, 20))) + "\n")
-    text.right_crop(1)
     if text:
+        text.right_crop(1)
         yield text
     # The height without the lines above, bars, captions and the cursor's line.
     room = height - text.plain.count("\n") - 7

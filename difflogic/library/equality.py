@@ -29,10 +29,16 @@ def smaller(
     `time_limit` is as in `simplify`.
     """
     progress(Progress(SIMPLIFYING, 0))
+
+    def deadline() -> Deadline:
+        return NEVER if time_limit is None else Deadline.after(SEARCH_SHARE * time_limit)
+
+    if not simplification.is_compiled():  # what compiles is not counted
+        first = simplification.EFFORTS["low" if effort == "low" else "normal"]
+        simplification.simplify(automaton, first, lambda: None, deadline())
     began = time.perf_counter()
-    deadline = NEVER if time_limit is None else Deadline.after(SEARCH_SHARE * time_limit)
     chosen = simplification.EFFORTS[effort]
-    found = simplification.simplify(automaton, chosen, ticks(progress, SIMPLIFYING), deadline)
+    found = simplification.simplify(automaton, chosen, ticks(progress, SIMPLIFYING), deadline())
     seconds = time.perf_counter() - began
     left = None if time_limit is None else max(time_limit - seconds, 0.0)
     return found, proved(automaton, found.circuit, left, progress), seconds

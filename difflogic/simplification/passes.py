@@ -11,7 +11,10 @@ import numpy as np
 from difflogic.circuit.automaton import Automaton, live_channels
 from difflogic.circuit.circuit import Circuit
 from difflogic.simplification import annealing, nets, windows
+from difflogic.simplification.kernels import annealing as kernels
 from difflogic.simplification.kernels.nets import Net
+from difflogic.simplification.kernels.windows import find_window
+from difflogic.system import jit
 from difflogic.system.deadline import NEVER, Deadline
 
 SMALL_WINDOW, LARGE_WINDOW = 4, 12
@@ -157,3 +160,8 @@ def _searches(
             "whole circuit searched",
             lambda net: nets.cleaned(annealing.search(net, *sizes, progress, deadline)),
         )
+
+
+def is_compiled() -> bool:
+    """Return whether the kernels of all efforts are compiled on this machine."""
+    return jit.is_compiled(kernels.anneal) and jit.is_compiled(find_window)
