@@ -35,7 +35,7 @@ ROOT = Path(__file__).parents[1]
 
 DECIDES = ("proof", "evaluation", "search", "examples", "identification", "run", "sweeps")
 DECIDES += ("formats", "pictures", "library/proving.py", "library/equality.py")
-DECIDES += ("library/certifying.py", "library/conditions.py", "library/starts.py")
+DECIDES += ("library/conditions.py", "library/starts.py")
 """Parts of difflogic that say proved, exact or determined, or read what others wrote."""
 
 TESTED_BY = [f"tests/difflogic/{part}" for part in (*DECIDES[:9], "library", "tasks", "experiment")]

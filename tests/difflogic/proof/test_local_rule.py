@@ -9,12 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from difflogic.circuit.gates import Op
 from difflogic.library.loaded import load
 from difflogic.library.proving import certify
 from difflogic.proof.local_rule import broken
 from difflogic.system.errors import CircuitError
 from difflogic.tasks.flood import DEAD_ENDS, FLOOD
 from difflogic.tasks.line import CANCELLING, TRAFFIC
+from tests.difflogic.circuit.circuits import circuit_of
 from tests.difflogic.proof.convergence.brute import all_states, step_all
 
 GALLERY = Path(__file__).parents[3] / "docs" / "gallery"
@@ -120,6 +122,9 @@ def test_reasons_not_to_be_proved():
     flood, sorting = (load(GALLERY / f"{name}.json").automaton for name in ("flood", "sorting"))
     assert broken(sorting, FLOOD).endswith("of 19683 neighbourhoods break the rule")
     assert broken(flood, TRAFFIC).endswith("of 16 neighbourhoods break the rule")
+    for op in (Op.FALSE, Op.TRUE):  # light goes out, and comes from nowhere
+        lit = flood.with_circuit(circuit_of([(op, 0, 0)], [8, 18]))
+        assert broken(lit, FLOOD).endswith("neighbourhoods break the rule")
     other = replace(flood, circuit=flood.circuit.relabeled((0, 2)), visible=(2,))
     assert "memory" in broken(other, FLOOD)
     for change in ({"boundary": "periodic"}, {"fire_rate": 0.5}, {"visible": (0,)}):
