@@ -1,0 +1,240 @@
+"""A stop or a fault at any time in any command loses nothing, and blocks nothing.
+
+What it leaves begins again, resumes to the same results, or is refused with what to do; and it can
+be removed. docs/reliability.md has the table.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from cli.app import app
+from tests.cli.conftest import TINY
+from tests.cli.faults import FAULTS, Faults, Killed
+from tests.difflogic.experiment.kill import results
+from tests.difflogic.identification.automata import film, life, soup
+from tests.difflogic.tasks import custom_task
+
+GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
+FLOOD, BOARD = f"{GALLERY}/flood.json", f"{GALLERY}/checkerboard.json"
+PLACE = "--dir=place"
+SMALL = ["checkerboard", *(f"--set={each}" for each in (*TINY, "training.epochs=2"))]
+TRAIN, SWEEP = ["train", *SMALL, "--quiet"], ["sweep", *SMALL, "--seeds=0-1", "--workers=1"]
+SEARCHING = ["--set=finishing.every=1", "--set=finishing.from_epoch=1"]
+PAIRS = "1,0,0\n\n0,1,0\n\n0,1,0,0\n\n0,0,1,0\n"
+
+CASES = {
+    "train": [*TRAIN, *SEARCHING, PLACE],
+    "train --resume": ["train", "--resume=place", "--epochs=4"],
+    "train --from": [*TRAIN, "--from=run", PLACE],
+    "train own task": ["train", "shift.toml", "--quiet", PLACE],
+    "train-examples": ["train-examples", "pairs.csv", "--steps=1", "--quiet", PLACE],
+    "sweep": [*SWEEP, *SEARCHING, PLACE],
+    "sweep own task": ["sweep", "shift.toml", "--seeds=0", "--workers=1", PLACE],
+    "runs rm RUN": ["runs", "rm", "place", "--yes"],
+    "runs rm SWEEP": ["runs", "rm", "place", "--yes"],
+    "export": ["export", FLOOD, "--force", "-o", "file.v"],
+    "identify": ["identify", "film.npz", "--force", "--effort=low", "-o", "file.json"],
+    "verify": ["verify", "convergence", BOARD, "--force", "-o", "file.json"],
+    "simulate": ["simulate", FLOOD, "--steps=4", "--size=8x8", "--force", "--save=file.npz"],
+    "bench": ["bench", *SMALL[1:], "--repeat=2"],
+}
+BEFORE = {
+    "train --resume": [*TRAIN, PLACE],
+    "train --from": [*TRAIN, "--dir=run"],
+    "runs rm RUN": [*TRAIN, PLACE],
+    "runs rm SWEEP": [*SWEEP, PLACE],
+}
+
+
+def dct(*words: str) -> Any:
+    return CliRunner().invoke(app, words, prog_name="dct", catch_exceptions=False)
+
+
+class Trials:
+    """One of the CASES, in directories of its own, stopped in a different way each time."""
+
+    def __init__(self, name: str, root: Path) -> None:
+        self._words, self._root, self._template = CASES[name], root, root / "template"
+        self._is_directory = "place" in " ".join(self._words)
+        self._template.mkdir()
+        custom_task.write(self._template)
+        (self._template / "pairs.csv").write_text(PAIRS)
+        frames = film(life, soup(np.random.default_rng(0), (16, 16)), 6)
+        np.savez(self._template / "film.npz", frames)
+        with contextlib.chdir(self._template):
+            assert name not in BEFORE or dct(*BEFORE[name]).exit_code == 0
+        with self._fresh() as folder, Faults(folder) as faults:
+            assert dct(*self._words).exit_code == 0
+            self.operations, self.whole = faults.done, self._found(folder)
+
+    @contextlib.contextmanager
+    def _fresh(self) -> Iterator[Path]:
+        with contextlib.chdir(shutil.copytree(self._template, self._root / "trial")) as _:
+            yield self._root / "trial"
+        shutil.rmtree(self._root / "trial")
+
+    def fail(self, at: int, fault: str) -> str:
+        """Let a file operation fail; return what is wrong then, or nothing."""
+        may_leave = fault == "kill" or self.operations[at] == "unlink"
+        return self.stop(lambda folder: Faults(folder, at, fault), may_leave)
+
+    def stop(self, stopping: Any, may_leave: bool = False) -> str:
+        """Run the command in the context `stopping`; return what is wrong then, or nothing."""
+        with self._fresh() as folder:
+            said = ""
+            try:
+                with stopping(folder):
+                    done = dct(*self._words)
+                said = done.stderr
+                if done.exit_code == 0 and self._found(folder) != self.whole:
+                    return f"is not done, but exits 0: {said}"
+            except Killed:
+                pass
+            except Exception as error:
+                return f"raises {error!r}"
+            for named in re.findall(r"--resume (\S+)", said):
+                if not (folder / named / "config.toml").is_file():
+                    return f"names {named}, which is no run: {said}"
+            if not self._is_directory and not may_leave and list(folder.glob(".dct-*")):
+                return f"leaves {os.listdir(folder)}"
+            return self._unremovable(folder / "place") or self._lost(folder)
+
+    def _unremovable(self, place: Path) -> str:
+        if not place.exists() or not any(place.iterdir()):
+            return ""
+        copy = shutil.copytree(place, "copy")
+        said = dct("runs", "rm", "copy", "--yes").stderr
+        return f"cannot be removed: {said}" if Path(copy).exists() else ""
+
+    def _lost(self, folder: Path) -> str:
+        left = self._found(folder)
+        if not self._is_directory and left not in (None, self.whole):
+            return "leaves half a file"
+        if self._words[0] == "runs" and left is None:
+            return ""
+        done = dct(*self._words)
+        if "--resume" in done.stderr:
+            done = dct("train", "--resume=place")
+        return "" if self._found(folder) == self.whole else f"is lost: {done.stderr}"
+
+    def _found(self, folder: Path) -> Any:
+        """Return what is there in the end: a file, or the results of all runs."""
+        files = [path.read_bytes() for path in folder.glob("file.*")]
+        runs = sorted(path.parent for path in (folder / "place").rglob("summary.json"))
+        if self._words[0] == "train-examples":
+            scores = [json.loads((run / "summary.json").read_text())["scores"] for run in runs]
+            return [each["right_pairs"] for each in scores]
+        return files or {run.name: results(run) for run in runs} or None
+
+
+@pytest.fixture(scope="module")
+def trials(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Trials]:
+    return cache(lambda name: Trials(name, tmp_path_factory.mktemp("trials")))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", [name for name in CASES if name not in ("sweep", "bench")])
+def test_a_fault_or_a_kill_at_a_few_file_operations(name, trials):
+    tried = trials(name)
+    many = len(tried.operations)
+    points = zip((0.3, 0.75), ("kill", "ENOSPC"), strict=True)
+    found = {fault: tried.fail(int(share * many), fault) for share, fault in points if many}
+    assert not any(found.values()), found
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("name", CASES)
+def test_a_fault_or_a_kill_at_every_file_operation(name, fault, trials):
+    tried = trials(name)
+    found = {at: tried.fail(at, fault) for at in range(len(tried.operations))}
+    wrong = {at: problem for at, problem in found.items() if problem}
+    assert not wrong, f"{len(wrong)} of {len(found)} wrong: {wrong}"
+
+
+@pytest.mark.exhaustive
+def test_a_sweep_stopped_forty_times_beside_a_busy_core_ends_in_the_same_table(start, tmp_path):
+    drawn = random.Random(0)
+    settings = [*SWEEP[:-1], "--set=training.epochs=150", "--workers=2"]
+    busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        for _ in range(40):
+            process = start(*settings, "--dir=cut")
+            time.sleep(drawn.uniform(0.5, 4))
+            with contextlib.suppress(ProcessLookupError):
+                number = drawn.choice([signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+                os.killpg(process.pid, number)
+            process.end()
+    finally:
+        busy.kill()
+        busy.wait()
+    with contextlib.chdir(tmp_path):
+        for place in ("cut", "whole"):
+            assert dct(*settings, f"--dir={place}").exit_code == 0
+        found = [
+            {run.parent.name: results(run.parent) for run in Path(place).rglob("summary.json")}
+            for place in ("cut", "whole")
+        ]
+    assert found[0] == found[1]
+
+
+@contextlib.contextmanager
+def pressed(place: str) -> Iterator[None]:
+    """Let Ctrl-C come as a function is called for the first time."""
+    times, real = iter([signal.SIGINT]), resolve_name(place)
+
+    def call(*arguments: Any, **more: Any) -> Any:
+        for number in times:
+            os.kill(os.getpid(), number)
+        return real(*arguments, **more)
+
+    with mock.patch(place, call):
+        yield
+
+
+_RUN, _TRAINER = "difflogic.run.opened_run.OpenedRun", "difflogic.experiment.searching.Trainer"
+OF_RUN = {
+    "before the first epoch": f"{_RUN}.begin",
+    "in an epoch": f"{_TRAINER}.step",
+    "in a search": f"{_TRAINER}.search",
+    "in final tests": "difflogic.experiment.session.summarize",
+    "while saving": f"{_RUN}.save_checkpoint",
+}
+WRITING = "difflogic.library.exchange.write_whole"
+STOPS = {
+    "train": OF_RUN,
+    "train-examples": OF_RUN,
+    "sweep": OF_RUN,
+    "identify": {"in a search": "difflogic.identification.identify", "while saving": WRITING},
+    "verify": {"in a search": "difflogic.library.proving.decide", "while saving": WRITING},
+    "simulate": {"in an epoch": "difflogic.library.simulating.load"},
+    "bench": {"in an epoch": f"{_TRAINER}.step"},
+    "export": {"while saving": WRITING},
+}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("name", "when"), [(a, b) for a, found in STOPS.items() for b in found])
+def test_the_table_of_stops(name, when, trials):
+    tried, place = trials(name), STOPS[name][when]
+    assert tried.stop(lambda folder: pressed(place)) == ""
