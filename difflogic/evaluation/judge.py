@@ -22,10 +22,10 @@ from difflogic.proof.answer import Budget
 from difflogic.proof.convergence.every_size import Grids
 from difflogic.proof.convergence.findings import Convergence, Finding
 from difflogic.proof.convergence.methods import SETS
-from difflogic.proof.convergence.planes import Board, unpack
+from difflogic.proof.convergence.planes import Board
 from difflogic.proof.prover import prove
 from difflogic.proof.verdict import Verdict
-from difflogic.system.array_types import Bits
+from difflogic.system.array_types import Bits, Words
 from difflogic.tasks.base import Task
 
 RECALLED = 64
@@ -71,8 +71,8 @@ class Judge:
         """
         finding, grid = self._by_sets(ops), self._plan.scene.grid
         least, most = (
-            unpack(finding.question.board, planes)[:, -grid.height :, -grid.width :]
-            for planes in finding.final_sets
+            finding.question.board.bits(words)[:, -grid.height :, -grid.width :]
+            for words in finding.final_sets.members
         )
         rng = np.random.default_rng(0)
         starts = np.zeros((DOUBTFUL, self._netlist.channels, *least.shape[1:]), np.uint8)
@@ -110,9 +110,8 @@ class Judge:
 
     def _unknown(self, found: Finding, step: int) -> int:
         """Return the number of visible bits of the training grid that are unknown at a step."""
-        state = found.states[step]
-        bits = (state.least[row] ^ state.most[row] for row in found.question.visible_places)
-        return sum((plane & self._own).bit_count() for plane in bits)
+        shown = found.states[step].unknown[list(found.question.visible_places)]
+        return int(np.bitwise_count(shown & self._own).sum())
 
     def _by_sets(self, ops: Ops) -> Finding:
         # `certified_step` and `unknown_in_time` are called in turn for the same circuit.
@@ -147,12 +146,14 @@ class Judge:
         return walls, walls.cut(task.lasting_target_on(max(walls.rows), max(walls.columns)))
 
     @cached_property
-    def _own(self) -> int:
+    def _own(self) -> Words:
         """The cells of the training grid, as a plane."""
         (_, target), grid = self._asked, self._plan.scene.grid
         own = np.zeros(target[0].shape, np.bool_)
         own[-grid.height :, -grid.width :] = True
-        return Board(len(own), own.shape[1], "zero").pack(own)
+        (found,) = Board(len(own), own.shape[1], "zero").words(own[None])
+        words: Words = found
+        return words
 
     def _question(self, ops: Ops) -> Convergence:
         visible, (boundary, target) = tuple(self._plan.scene.channels), self._asked

@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.grid import NEIGHBORHOOD, neighbors
-from difflogic.proof.convergence.planes import Board, unpack
+from difflogic.proof.convergence.planes import Board, as_planes
 from difflogic.proof.convergence.sets import Sets
-from difflogic.system.array_types import Bits
+from difflogic.system.array_types import Bits, Words
 
 Cells = npt.NDArray[np.bool_]
 
@@ -34,18 +34,18 @@ class Limits:
         self._cases: list[npt.NDArray[np.uint8]] = []
         self._last: tuple[Board, Sets] | None = None
 
-    def add_step(self, board: Board, counted: int, before: Sets, after: Sets) -> None:
+    def add_step(self, board: Board, counted: Words, before: Sets, after: Sets) -> None:
         """Add the neighbourhoods of the cells `counted`, a plane, that changed since the last call.
 
         Zeros lie beyond the edges of the board and its copies.
         """
+        (some,) = as_planes(counted[None])
         if self._last is not None and self._last[0] is board:
-            old = (*self._last[1].least, *self._last[1].most)
-            pairs = zip((*before.least, *before.most), old, strict=True)
-            changed = reduce(or_, (new ^ known for new, known in pairs))
-            counted &= reduce(or_, (board.seen(changed, n) for n in range(NEIGHBORHOOD)))
+            differing = before.members ^ self._last[1].members
+            (changed,) = as_planes(np.bitwise_or.reduce(differing, axis=(0, 1))[None])
+            some &= reduce(or_, (board.seen(changed, n) for n in range(NEIGHBORHOOD)))
         self._last = board, before
-        cells = np.flatnonzero(board.unpack(counted))
+        cells = np.flatnonzero(board.unpack(some))
         around = neighbors(board.height, board.width, board.boundary)
         own, copies = cells % board.cells, cells - cells % board.cells
         seen = around[:, own]
@@ -92,9 +92,9 @@ class Limits:
         )
 
 
-def _plane_of(board: Board, planes: tuple[int, ...], flipped: int) -> Cells:
+def _plane_of(board: Board, planes: Words, flipped: int) -> Cells:
     """Return planes as (channels, cells + 1), the last for what lies beyond the edge."""
-    bits = unpack(board, planes).reshape(len(planes), -1).astype(np.bool_)
+    bits = board.bits(planes).reshape(len(planes), -1).astype(np.bool_)
     bits = np.pad(bits, ((0, 0), (0, 1)))
     return bits ^ np.bool_(flipped)
 

@@ -106,7 +106,7 @@ class Toughness:
         if spread.max() > WOUND.reach:
             return None
         for before, after in zip(states, [*states[1:], states[-1]], strict=True):
-            limits.add_step(board, board.full, before, after)
+            limits.add_step(board, board.shown.full, before, after)
         some, drawn = list(circuit.labels), self._lessons.draw(0, LESSONS)
         limits.add_lessons(*(np.asarray(each)[:, some] for each in drawn))
         return circuit, limits

@@ -20,6 +20,8 @@ from difflogic.engine.kernels.detectors import detect
 from difflogic.engine.soft.compilation import is_cached
 from difflogic.engine.soft.rollout import Engine
 from difflogic.engine.soft.sharing import Sharing
+from difflogic.proof.convergence.sets import load_kernel
+from difflogic.proof.kernels import sets
 from difflogic.system.array_types import Array, Bits
 from difflogic.system.jit import is_compiled
 from difflogic.training.optimizer import Learned
@@ -54,7 +56,8 @@ class Compilation:
     def _search_is_cached(self) -> bool:
         if not self._searches:
             return True
-        return is_compiled(judge) and (not self._rectifies or is_compiled(detect))
+        needed = (judge, sets.step, *((detect,) if self._rectifies else ()))
+        return all(map(is_compiled, needed))
 
     def compile(self, netlist: Netlist, logits: Array) -> None:
         """Compile or load all kernels. `logits` (16, parameters) are not changed."""
@@ -65,6 +68,7 @@ class Compilation:
         if self._searches:
             compile_candidates(netlist, ops)
             compile_slopes(netlist, ops, self._rectifies)
+            load_kernel()
 
 
 def compile_rollouts(netlist: Netlist, precision: npt.DTypeLike, sharing: Sharing) -> None:

@@ -37,7 +37,7 @@ from difflogic.proof.convergence.planes import Board, Planes, pack, unpack
 from difflogic.proof.convergence.sets import UNKNOWN, Sets
 from difflogic.proof.question import Wound
 from difflogic.proof.verdict import Verdict
-from difflogic.system.array_types import Bits
+from difflogic.system.array_types import Bits, Words
 from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import NEVER as NO_DEADLINE
 from difflogic.system.deadline import Deadline
@@ -213,7 +213,7 @@ def follow(
     windows: Sequence[Window],
     until_closed: bool = True,
     deadline: Deadline = NO_DEADLINE,
-    on_step: Callable[[Board, int, Sets, Sets], object] = ignore,
+    on_step: Callable[[Board, Words, Sets, Sets], object] = ignore,
 ) -> tuple[Numbers, Numbers, Numbers]:
     """Return how far from each wound a bit ever changes, how far a cell is wrong, and how long.
 
@@ -222,59 +222,53 @@ def follow(
     free cells, and the sets before and after. Raises TimeoutError.
     """
     size, count = wound.size, len(windows)
-    board, one = Board(size, size, "zero", count), Board(size, size, "zero")
+    board = Board(size, size, "zero", count)
     distances = wound.distances(size, size, wound.frame, wound.frame)
-    square, rim = (board.repeated(one.pack(distances == far)) for far in (0, wound.frame))
     channels = np.stack([window.state for window in windows], axis=1)
-    inside = board.pack(channels[0] != BEYOND_EDGE)
-    still = Sets(
-        tuple(board.pack(channel == 1) for channel in channels),
-        tuple(board.pack((channel == 1) | (channel == UNKNOWN)) for channel in channels),
+    (inside,) = board.words(channels[:1] != BEYOND_EDGE)
+    square, rim = (
+        board.words(np.tile(distances == far, (1, count, 1, 1)))[0] for far in (0, wound.frame)
     )
+    still = Sets.of(board, channels == 1, (channels == 1) | (channels == UNKNOWN))
     free = inside & ~rim
 
     def step(state: Sets) -> Sets:
         """Return the next sets; beyond the edge stay zeros, and the rim stays."""
         deadline.check()
-        pairs = zip(sets.step(question.network, board, state), still, strict=True)
-        planes = (zip(*pair, strict=True) for pair in pairs)
-        return Sets(*(tuple(new & free | old & rim for new, old in each) for each in planes))
+        after = sets.step(question.network, board, state)
+        return Sets(after.members & free | still.members & rim)
 
-    def changed(state: Sets, rows: Iterable[int]) -> int:
+    def differ(state: Sets, rows: Sequence[int]) -> Words:
         """Return in which cells bits may differ from the settled ones."""
-        found = (still.least[c] & ~state.least[c] | state.most[c] & ~still.most[c] for c in rows)
-        return reduce(or_, found, 0)
+        found = still.least & ~state.least | state.most & ~still.most
+        changed: Words = np.bitwise_or.reduce(found[list(rows)], axis=0)
+        return changed
 
-    def cells(plane: int) -> Numbers:
-        return board.unpack(plane).reshape(count, size, size).astype(np.int64)
+    def cells(plane: Words) -> Numbers:
+        return board.bits(plane[None]).reshape(count, size, size).astype(np.int64)
 
-    anything = 0 if wound.zeros else square & inside
-    state = Sets(
-        tuple(low & ~square for low in still.least),
-        tuple(high & ~square | anything for high in still.most),
-    )
+    anything = np.zeros_like(square) if wound.zeros else square & inside
+    state = Sets(np.stack([still.least & ~square, still.most & ~square | anything]))
     while not question.synchronous:
         after = step(state)
-        more = Sets(
-            tuple(a & b for a, b in zip(state.least, after.least, strict=True)),
-            tuple(a | b for a, b in zip(state.most, after.most, strict=True)),
-        )
-        if more == state:
+        more = Sets(np.stack([state.least & after.least, state.most | after.most]))
+        if more.same(state):
             break
         state = more
-    every, spread, reach, rounds = range(len(channels)), 0, 0, np.zeros(count, np.int64)
+    every, rounds = range(len(channels)), np.zeros(count, np.int64)
+    spread, reach = np.zeros_like(square), np.zeros_like(square)
     for number in range(1, ROUNDS_PER_ROW * size + 2 if until_closed else 2):
-        off, wrong = changed(state, every), changed(state, question.visible_places)
+        off, wrong = differ(state, every), differ(state, question.visible_places)
         spread, reach = spread | off, reach | wrong
         rounds[cells(wrong).any(axis=(1, 2))] = number
         after = step(state)
         on_step(board, free, state, after)
-        if not question.synchronous or after == state:
+        if not question.synchronous or after.same(state):
             off = wrong  # sets only shrink, so what is right stays right
-        if not off or after == state:
+        if not off.any() or after.same(state):
             break
         state = after
-    rounds[cells(off | changed(step(still), every)).any(axis=(1, 2))] = -1
+    rounds[cells(off | differ(step(still), every)).any(axis=(1, 2))] = -1
     far, seen = ((cells(plane) * distances).max(axis=(1, 2)) for plane in (spread, reach))
     return far, seen, rounds
 

@@ -29,7 +29,6 @@ from difflogic.proof.answer import Answer, Assurance, Budget, Method
 from difflogic.proof.convergence import sets
 from difflogic.proof.convergence.findings import Convergence, Finding
 from difflogic.proof.convergence.methods import RUNS, SETS, answer_of, by_sets
-from difflogic.proof.convergence.planes import unpack
 from difflogic.proof.convergence.sets import Sets
 from difflogic.proof.question import Asked, Wound
 from difflogic.proof.verdict import Verdict
@@ -248,21 +247,18 @@ def arrivals(question: Convergence, earliest: Array | None = None) -> Arrivals:
     steps = np.zeros((channels, question.height, question.width), np.int64)
     if earliest is None:
         earliest = steps
-    free = [board.pack(rows <= 0) for rows in earliest]
+    free = board.words(earliest <= 0)
     due = {int(step) for step in np.unique(earliest) if 0 < step < NO_ARRIVAL}
     state, step = sets.everything(channels, board), 0
     while True:
         step += 1
         if step in due:
-            free = [board.pack(rows <= step) for rows in earliest]
+            free = board.words(earliest <= step)
         after = sets.step(question.network, board, state)
-        after = Sets(
-            tuple(low & plane for low, plane in zip(after.least, free, strict=True)),
-            tuple(high | board.full ^ plane for high, plane in zip(after.most, free, strict=True)),
-        )
-        unknown = unpack(board, state.unknown)
-        if after == state and step > max(due, default=0):
-            return Arrivals(np.where(unknown, NO_ARRIVAL, steps), unpack(board, state.least))
+        after = Sets(np.stack([after.least & free, after.most | board.shown.full ^ free]))
+        unknown = board.bits(state.unknown)
+        if after.same(state) and step > max(due, default=0):
+            return Arrivals(np.where(unknown, NO_ARRIVAL, steps), board.bits(state.least))
         steps += unknown
         state = after
 

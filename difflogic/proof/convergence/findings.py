@@ -12,7 +12,7 @@ from difflogic.proof.convergence.planes import Board, Network, Planes
 from difflogic.proof.convergence.sets import Sets
 from difflogic.proof.question import Asked
 from difflogic.proof.verdict import Verdict
-from difflogic.system.array_types import Bits
+from difflogic.system.array_types import Bits, Words
 from difflogic.system.errors import CircuitError
 
 
@@ -72,6 +72,10 @@ class Convergence:
         """The target, one plane per visible channel."""
         return tuple(self.board.pack(channel) for channel in self.target)
 
+    @cached_property
+    def _target_words(self) -> Words:
+        return self.board.words(self.target)
+
     def is_right(self, state: Planes) -> bool:
         """Return whether a state shows the target."""
         return all(
@@ -81,7 +85,8 @@ class Convergence:
 
     def is_always_right(self, state: Sets) -> bool:
         """Return whether every state in these sets shows the target."""
-        return self.is_right(state.least) and self.is_right(state.most)
+        shown = state.members[:, list(self.visible_places)]
+        return bool((shown == self._target_words).all())
 
 
 @dataclass(frozen=True)

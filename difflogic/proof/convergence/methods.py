@@ -17,7 +17,7 @@ from difflogic.proof.answer import Answer, Assurance, Budget, Method
 from difflogic.proof.convergence import orbits, sets
 from difflogic.proof.convergence.findings import Convergence, Counterexample, Finding
 from difflogic.proof.convergence.live_part import folded_part
-from difflogic.proof.convergence.planes import Network, Planes, pack, unpack
+from difflogic.proof.convergence.planes import Network, Planes, as_planes, pack
 from difflogic.proof.convergence.sets import Sets
 from difflogic.proof.satisfiability import Formula
 from difflogic.proof.verdict import Verdict
@@ -102,8 +102,9 @@ def right_from(question: Convergence) -> int | None:
     most = STEPS_PER_SIDE * (question.height + question.width)
     run = list(itertools.islice(sets.descend(network, question.board), most))
     rest = run[-1]
-    is_known = rest.least == rest.most
-    return len(run) if is_known and is_right_after(question, read, rest.least) else None
+    is_known = not rest.unknown.any()
+    right = is_known and is_right_after(question, read, as_planes(rest.least))
+    return len(run) if right else None
 
 
 def read_channels(question: Convergence) -> list[int]:
@@ -220,7 +221,7 @@ class Unrolled:
 
     def __init__(self, question: Convergence, within: Sets, formula: Formula) -> None:
         self._question, self._formula = question, formula
-        known = [unpack(question.board, planes).ravel().tolist() for planes in within]
+        known = [question.board.bits(words).ravel().tolist() for words in within.members]
         self._known = [
             formula.constant(low) if low == high else None for low, high in zip(*known, strict=True)
         ]

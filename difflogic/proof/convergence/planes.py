@@ -17,6 +17,8 @@ import numpy.typing as npt
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import OUTSIDE, Boundary, Walls, neighbors
 from difflogic.circuit.xag import XagGate, from_circuit
+from difflogic.proof.kernels.sets import WORD, Views, Wires
+from difflogic.system.array_types import Bits, Words
 from difflogic.system.callbacks import may_cancel
 
 Planes = tuple[int, ...]
@@ -73,6 +75,34 @@ class Board:
         packed = np.packbits(np.asarray(bits, np.uint8).ravel(), bitorder="little")
         return int.from_bytes(packed.tobytes(), "little")
 
+    def words(self, bits: npt.NDArray[Any]) -> Words:
+        """Return planes of bits, shape (planes, height, width), as words of 64 cells.
+
+        With several copies the shape is (planes, copies, height, width). Bits beyond them are 0.
+        """
+        flat = np.asarray(bits, np.uint8).reshape(len(bits), -1)
+        padded = np.zeros((len(flat), -(-flat.shape[1] // WORD) * WORD), np.uint8)
+        padded[:, : flat.shape[1]] = flat
+        return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
+
+    def bits(self, words: Words) -> Bits:
+        """Return what `words` was made of."""
+        count = self.cells * self.copies
+        found = np.unpackbits(words.view(np.uint8), axis=1, count=count, bitorder="little")
+        copies = (self.copies,) if self.copies > 1 else ()
+        return found.reshape(len(words), *copies, self.height, self.width)
+
+    @cached_property
+    def shown(self) -> Views:
+        """What the compiled step on sets needs to know of what cells see."""
+        count = self.cells * self.copies
+        size = -(-count // WORD) * WORD // 8
+        views = [view for each in self.views for view in each]
+        masks = b"".join(plane.to_bytes(size, "little") for _, plane in (*views, (0, self.full)))
+        words = np.frombuffer(masks, np.uint64).reshape(-1, size // 8)
+        first = np.cumsum([0, *map(len, self.views)])
+        return Views(first, np.array([shift for shift, _ in views]), words[:-1], words[-1])
+
     def unpack(self, plane: int) -> npt.NDArray[np.uint8]:
         """Return a plane's bits, shape (height, width), or (copies, height, width) for several."""
         count = self.cells * self.copies
@@ -109,6 +139,14 @@ class Network:
         )
         self.outputs = tuple(renamed(literal) for literal in outputs)
 
+    @cached_property
+    def wires(self) -> Wires:
+        """The same for the compiled step on sets."""
+        inputs, gates, outputs = (
+            np.array(part, np.int64) for part in (self.inputs, self.gates, self.outputs)
+        )
+        return Wires(inputs.reshape(-1, 2), gates.reshape(-1, 3), outputs)
+
     def step(self, board: Board, state: Planes) -> Planes:
         """Return the state after every cell fires once."""
         may_cancel()
@@ -126,6 +164,11 @@ class Network:
 def pack(board: Board, bits: npt.NDArray[Any]) -> Planes:
     """Return the planes of a state (channels, height, width)."""
     return tuple(board.pack(channel) for channel in bits)
+
+
+def as_planes(words: Words) -> Planes:
+    """Return planes of words (planes, words) as integers."""
+    return tuple(int.from_bytes(row.tobytes(), "little") for row in words)
 
 
 def unpack(board: Board, planes: Sequence[int]) -> npt.NDArray[np.uint8]:

@@ -11,65 +11,94 @@ interpretation (Cousot and Cousot 1977).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from difflogic.proof.convergence.planes import Board, Network, Planes, unpack
+from difflogic.circuit.circuit import Circuit
+from difflogic.circuit.grid import CENTER
+from difflogic.proof.convergence.planes import Board, Network, Planes
+from difflogic.proof.kernels import sets as kernels
+from difflogic.system.array_types import Bits, Words
 from difflogic.system.callbacks import may_cancel
 
 UNKNOWN = 2
 """Stands for {0, 1} in arrays of sets; 0 and 1 stand for {0} and {1}."""
 
 
-class Sets(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Sets:
     """A set for every channel of every cell, as two planes per channel.
 
     The planes hold the least and the greatest member. Beyond a zero boundary both are 0, so the set
     there is {0}.
     """
 
-    least: Planes
-    most: Planes
+    members: Words
+    """Shape (2, channels, words); see `Board.words`."""
+
+    @classmethod
+    def of(cls, board: Board, least: Bits, most: Bits) -> Sets:
+        """Return the sets with these members, each of shape (channels, [copies,] height, width)."""
+        return cls(np.stack([board.words(least), board.words(most)]))
 
     @property
-    def unknown(self) -> Planes:
+    def least(self) -> Words:
+        found: Words = self.members[0]
+        return found
+
+    @property
+    def most(self) -> Words:
+        found: Words = self.members[1]
+        return found
+
+    @property
+    def unknown(self) -> Words:
         """Planes with a 1 where the set has both values."""
-        return tuple(low ^ high for low, high in zip(self.least, self.most, strict=True))
+        found: Words = self.members[0] ^ self.members[1]
+        return found
+
+    def same(self, other: Sets) -> bool:
+        """Return whether these are the same sets."""
+        return np.array_equal(self.members, other.members)
 
 
 def everything(channels: int, board: Board) -> Sets:
     """Return the state where nothing is known."""
-    return Sets((0,) * channels, (board.full,) * channels)
+    full = board.shown.full
+    return Sets(
+        np.stack([np.zeros((channels, len(full)), np.uint64), np.tile(full, (channels, 1))])
+    )
 
 
 def step(network: Network, board: Board, state: Sets) -> Sets:
     """Return the sets after every cell fires once.
 
     Each gate is exact: it keeps a value if and only if members of its inputs' sets lead to it.
-    Inversion swaps the least and the greatest member and inverts both.
     """
     may_cancel()
-    full, views = board.full, board.views
-    least, most = [0, full], [0, full]
-    for neighbor, channel in network.inputs:
-        low, high, below, above = 0, 0, state.least[channel], state.most[channel]
-        # `board.seen` inlined: a search runs this a million times.
-        for shift, mask in views[neighbor]:
-            if shift > 0:
-                low |= below << shift & mask
-                high |= above << shift & mask
-            else:
-                low |= below >> -shift & mask
-                high |= above >> -shift & mask
-        least += (low, full ^ high)
-        most += (high, full ^ low)
-    return through(network, full, least, most)
+    wires, after = network.wires, np.empty_like(state.members)
+    scratch = np.empty((2, 1 + len(wires.inputs) + len(wires.gates), kernels.BLOCK), np.uint64)
+    kernels.step(wires, board.shown, state.members, after, scratch)
+    return Sets(after)
 
 
-def through(network: Network, full: int, least: list[int], most: list[int]) -> Sets:
-    """Return the outputs' sets from those of literals up to the inputs; all gates' are added."""
+def load_kernel() -> None:
+    """Compile or load the kernel of `step`, which is the same for all circuits and boards."""
+    board, none = Board(1, 1, "zero"), np.zeros(0, np.int32)
+    same = Circuit(none.astype(np.uint8), none, none, np.array([CENTER], np.int32), (0,))
+    network = Network(same)
+    step(network, board, everything(1, board))
+
+
+def through(
+    network: Network, full: int, least: list[int], most: list[int]
+) -> tuple[Planes, Planes]:
+    """Return the outputs' least and greatest members from those of literals up to the inputs.
+
+    Sets are planes here: bits of integers, `full` of which count. All gates' are added. Inversion
+    swaps the least and the greatest member and inverts both.
+    """
     for is_xor, x, y in network.gates:
         if is_xor:  # x ∧ ¬y or ¬x ∧ y; flipping a literal's last bit inverts it
             low = least[x] & least[y ^ 1] | least[x ^ 1] & least[y]
@@ -78,7 +107,7 @@ def through(network: Network, full: int, least: list[int], most: list[int]) -> S
             low, high = least[x] & least[y], most[x] & most[y]
         least += (low, full ^ high)
         most += (high, full ^ low)
-    return Sets(
+    return (
         tuple(least[literal] for literal in network.outputs),
         tuple(most[literal] for literal in network.outputs),
     )
@@ -90,12 +119,12 @@ def descend(network: Network, board: Board) -> Iterator[Sets]:
     while True:
         yield state
         after = step(network, board, state)
-        if after == state:
+        if after.same(state):
             return
         state = after
 
 
-def as_array(board: Board, state: Sets) -> npt.NDArray[np.uint8]:
+def as_array(board: Board, state: Sets) -> Bits:
     """Return sets as 0, 1 and UNKNOWN, shape (channels, height, width)."""
-    least, most = unpack(board, state.least), unpack(board, state.most)
+    least, most = map(board.bits, state.members)
     return np.where(least == most, least, np.uint8(UNKNOWN))

@@ -71,7 +71,7 @@ def test_limits_are_the_neighbourhoods_of_a_run_on_sets() -> None:
     limits, expected = Limits(CHANNELS), set()
     states = list(sets.descend(Network(circuit), board))
     for before, after in zip(states, [*states[1:], states[-1]], strict=True):
-        limits.add_step(board, board.full, before, after)
+        limits.add_step(board, board.shown.full, before, after)
         shown = sets.as_array(board, before)
         for y, x in np.ndindex(3, 5):
             seen = []
@@ -94,7 +94,7 @@ def test_a_smaller_circuit_keeps_the_limits(seed: int) -> None:
     limits = Limits(CHANNELS)
     board = Board(4, 4, "zero")
     states = list(sets.descend(Network(circuit), board))
-    limits.add_step(board, board.full, states[0], states[min(1, len(states) - 1)])
+    limits.add_step(board, board.shown.full, states[0], states[min(1, len(states) - 1)])
     starts = rng.integers(0, 2, (9, CHANNELS, 4, 4)).astype(np.uint8)
     targets = rng.choice([0.0, 1.0, np.nan], starts.shape)
     limits.add_lessons(starts, targets)

@@ -57,8 +57,8 @@ def on_the_whole_grid(
     board = alone(question, *far.shape).board
 
     def step(state: Bits) -> Bits:
-        planes = (tuple(board.pack(each) for each in part) for part in (state == 1, state > 0))
-        return sets.as_array(board, sets.step(question.network, board, Sets(*planes)))
+        before = Sets.of(board, state == 1, state > 0)
+        return sets.as_array(board, sets.step(question.network, board, before))
 
     state = np.where(far == 0, 0 if wound.zeros else sets.UNKNOWN, calm).astype(np.uint8)
     while not question.synchronous:

@@ -15,7 +15,6 @@ from difflogic.proof.convergence.every_size import NO_ARRIVAL, Arrivals, EverySi
 from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.live_part import live_part
 from difflogic.proof.convergence.methods import by_sets
-from difflogic.proof.convergence.planes import pack
 from difflogic.proof.convergence.sets import Sets
 from difflogic.proof.verdict import Verdict
 from difflogic.system.callbacks import checking
@@ -104,7 +103,7 @@ def known_at(question: Convergence, found: Arrivals, step: int) -> Sets:
     """Return the sets at a step of a table of arrivals."""
     least = np.where(found.steps <= step, found.values, 0)
     most = np.where(found.steps <= step, found.values, 1)
-    return Sets(pack(question.board, least), pack(question.board, most))
+    return Sets.of(question.board, least, most)
 
 
 def test_a_uniform_target_has_period_one() -> None:

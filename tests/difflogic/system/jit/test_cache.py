@@ -3,6 +3,7 @@
 import ast
 import logging
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -189,7 +190,7 @@ def test_an_edited_callee_in_another_file_is_noticed(tmp_path):
 def test_every_kernel_is_in_a_package_of_the_stamp():
     packages = tuple(f"{package}/" for package in cache.KERNEL_PACKAGES)
     for path in cache.SOURCES.rglob("*.py"):
-        if "@kernel" in path.read_text():
+        if re.search(r"^@\w*kernel$", path.read_text(), re.M):
             assert path.relative_to(cache.SOURCES).as_posix().startswith(packages), path
 
 
