@@ -1,7 +1,7 @@
 """A step on sets of values, compiled: 64 cells to a word, a block of words at a time.
 
 A set is two bits, its least and its greatest member. Tests compare the step with that of Python's
-integers, and with all members of each set, by evaluate.py.
+integers, which tests compare with all members of each set, by `evaluate.py`.
 """
 
 from __future__ import annotations
