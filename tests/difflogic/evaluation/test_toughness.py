@@ -9,11 +9,11 @@ import pytest
 from difflogic.circuit.gates import Op
 from difflogic.circuit.hard_netlist import netlist_of
 from difflogic.config import load_config
+from difflogic.evaluation import toughness
 from difflogic.evaluation.toughness import Toughness
 from difflogic.proof.answer import Confinement, left_open
 from difflogic.proof.question import Wound
 from difflogic.proof.verdict import Verdict
-from difflogic.search import toughness
 from difflogic.tasks import make_task
 from tests.difflogic.circuit.circuits import circuit_of
 from tests.difflogic.library.test_signals import tough_checkerboard

@@ -71,7 +71,7 @@ def of_damage(circuit: Circuit, zeros: bool, margin: int) -> Proof:
     contents = "zeros" if zeros else "any"
     found = certify(made, Claims(damage=1, contents=contents, margin=margin))
     assert found.proved
-    return json.loads(found._text())
+    return json.loads(found.certificate(found.source.automaton, found.source.trained))
 
 
 def forged(circuit: Circuit, change: Forge, margin: int) -> Proof:

@@ -22,9 +22,9 @@ from difflogic.search.finisher import Finished, Finisher
 from difflogic.search.polish import CircuitCost, Polished, polish
 from difflogic.system.streams import Purpose
 from tests.difflogic.engine.built import game_of_life
+from tests.difflogic.evaluation.test_judge import config_of, netlist_of
 from tests.difflogic.proof.convergence.trained import checkerboard_question, trained
 from tests.difflogic.search.test_finisher import life, wrong_boards
-from tests.difflogic.search.test_judge import config_of, netlist_of
 
 STREAMS = Streams(23, Purpose.CHECK_START, Purpose.CHECK_MASK)
 
