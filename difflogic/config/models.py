@@ -267,6 +267,8 @@ def _places_problems(config: Config, counters: Places) -> list[str]:
     """Return why cells cannot count their places."""
     found, wrong = [], []
     for (section, key), value in COUNTING.items():
+        if counters.periods and key == "fire_rate":
+            continue  # tiles are right in any order of firing
         if getattr(getattr(config, section), key) != value:
             wrong.append(f"[{section}] {key} = {json.dumps(value)}")
     if wrong:
@@ -287,7 +289,7 @@ def _places_problems(config: Config, counters: Places) -> list[str]:
         least = [len(layer.op) for layer in counters.layers(len(gates))][:-1]
     except ConfigError as error:
         return [*found, str(error)]
-    layers = max(*counters.bits, 4 * counters.switch)
+    layers = counters.least_layers
     if len(gates) < layers or any(size <= need for size, need in zip(gates, least, strict=False)):
         found.append(
             f"[update] gates: counters need {layers} layers or more, all but the last of more than "

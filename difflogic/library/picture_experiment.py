@@ -55,7 +55,12 @@ COUNTING_KEYS = SINGLE_STEPS | {
     "training.epochs": COUNTING_EPOCHS,
 }
 
-TILE_LAYERS = 5
+TILE_LAYERS, LEARNED_TILE = 5, 8
+"""Layers of a tile's circuit, and the longest side of a tile that is learned without counters."""
+
+COUNTED_LAYERS, COUNTED_WIDTH, MOST_COUNTED = 3, 64, 20
+"""Of a tile with counted places; and the most bits of a place, whose whole table is corrected."""
+COUNTED_TILE = {"perception.wiring": "moore", "training.epochs": 100}
 
 TEACHING_LAYERS, TEACHING_WIDTH = 16, 512
 TEACHING = SINGLE_STEPS | {
@@ -111,11 +116,11 @@ def picture(config: str | None, options: PictureOptions, resumed: bool) -> Exper
 
 def tile_for(config: str | None, options: PictureOptions) -> Experiment:
     """Return how to learn a tile. Raises ConfigError for options that are not about tiles."""
-    given = (options.hold, options.heal, options.second, options.tough, options.teach)
+    given = (options.hold, options.heal, options.second, options.tough)
     if any(given) or options.channels is not None or options.steps is not None:
         raise ConfigError(
-            "--tile stays and heals: leave out --hold, --heal, --second, --tough, --teach, "
-            "--channels and --steps"
+            "--tile stays and heals: leave out --hold, --heal, --second, --tough, --channels "
+            "and --steps"
         )
     refuse_both("--tile", config)
     if options.target is None:
@@ -130,24 +135,33 @@ def tile_for(config: str | None, options: PictureOptions) -> Experiment:
         )
     # No multiple of the tile's sides, so that each edge cuts a tile.
     height, width = max(13, 2 * rows + 1), max(13, 2 * columns + 1)
-    channels, rate = own + len(ring(rows)) + len(ring(columns)), 1.0
-    if options.asynchronous:
-        rate = 0.6
-    wide = max(64, 1 << (24 * channels - 1).bit_length())
-    changes = {
-        "task.tile": render_picture(tile.bits),
-        "task.palette": [hex_color(color) for color in tile.palette],
-        "task.loss_channels": list(range(own)),
+    rate = 0.6 if options.asynchronous else 1.0
+    changes = _picture_settings(tile) | {
         "task.height": height,
         "task.width": width,
-        "automaton.channels": channels,
         "automaton.steps": round((height + width) / rate**2),
         "automaton.fire_rate": rate,
-        "update.gates": fit_layer_widths([wide] * TILE_LAYERS + [0], 4 * channels, channels),
     }
+    changes["task.tile"] = changes.pop("task.target")
+    del changes["task.second"]
+    if max(rows, columns) <= LEARNED_TILE or options.teach:
+        channels, how = own + len(ring(rows)) + len(ring(columns)), "learned by lessons of one step"
+        wide = max(64, 1 << (24 * channels - 1).bit_length())
+        gates = fit_layer_widths([wide] * TILE_LAYERS + [0], 4 * channels, channels)
+        changes |= {"automaton.channels": channels, "update.gates": gates}
+    else:
+        places, how = Places.within((rows, columns)), "places are counted; learned, then corrected"
+        if places.known > MOST_COUNTED:
+            raise ConfigError(
+                f"{tile.name}: {rows}×{columns} cells need {places.known} bits for a place, more "
+                f"than {MOST_COUNTED}: use --size with powers of two, or smaller ones, or --teach"
+            )
+        changes |= COUNTING_KEYS | COUNTED_TILE | {"automaton.periods": [rows, columns]}
+        growth = Growth(own, height, width, places)
+        changes |= _counting_circuit(growth, places, COUNTED_LAYERS, COUNTED_WIDTH)
     lines = [
         f"{Path(tile.name).name}: {tile.words}, as a tile of {columns}×{rows} cells",
-        f"goal: the tile from every start, on every grid; learned on {height}×{width} cells",
+        f"goal: the tile from every start, on every grid; {how}, on {height}×{width} cells",
     ]
     overrides = overriding(changes, f"--target {tile.name}")
     name = picture_name(tile.name).replace("pattern", "tile", 1)
@@ -252,12 +266,15 @@ def _goal(growth: Growth, steps: int) -> str:
     return goal
 
 
-def _counting_circuit(growth: Growth, places: Places) -> dict[str, Any]:
+def _counting_circuit(
+    growth: Growth, places: Places, depth: int = COUNTING_LAYERS, width: int = COUNTING_WIDTH
+) -> dict[str, Any]:
     """Return the sizes of a circuit that counts places."""
-    inputs, widths = places.known * (1 if places.tough else NEIGHBORHOOD), list[int]()
-    for _ in range(COUNTING_LAYERS):
+    reads_own = places.tough or places.periods
+    inputs, widths = places.known * (1 if reads_own else NEIGHBORHOOD), list[int]()
+    for _ in range(depth):
         # No two gates of a layer read the same pair.
-        inputs = min(COUNTING_WIDTH, inputs * (inputs - 1) // 2)
+        inputs = min(width, inputs * (inputs - 1) // 2)
         widths.append(inputs)
     while widths[-1] > 2 * growth.bits:
         widths.append((widths[-1] + 1) // 2)

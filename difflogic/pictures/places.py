@@ -64,6 +64,28 @@ class Places:
     """Whether there is a switch, in the channel before them."""
     tough: bool = False
     """Whether places are told by several neighbours, with flags before them."""
+    periods: tuple[int, ...] = ()
+    """Rows and columns of a tile: places are told apart within it, and only a cell's own are read.
+
+    If both are powers of two, numbers of few bits start again by themselves; else rings do.
+    """
+
+    @classmethod
+    def within(cls, periods: tuple[int, ...]) -> Places:
+        """Return how places within a tile are counted."""
+        rows, columns = periods
+        if not any(period & period - 1 for period in periods):
+            return cls(place_bits(rows, columns), periods=periods)
+        return cls((len(ring(rows)), len(ring(columns))), periods=periods)
+
+    @property
+    def _has_rings(self) -> bool:
+        return any(period & period - 1 for period in self.periods)
+
+    @property
+    def least_layers(self) -> int:
+        """Layers that the gates need."""
+        return 1 if self._has_rings else max(*self.bits, len(SWITCHED_FROM) * self.switch)
 
     @property
     def known(self) -> int:
@@ -84,6 +106,10 @@ class Places:
         state = np.zeros((channels, height, width), np.uint8)
         first = channels - sum(self.bits)
         state[first - FLAGS * self.tough : first] = 1
+        if self._has_rings:
+            (rows, columns), (y, x) = map(ring, self.periods), np.indices((height, width))
+            state[first:] = [*rows[:, y % rows.shape[1]], *columns[:, x % columns.shape[1]]]
+            return state
         row, column = np.ogrid[1 : height + 1, 1 : width + 1]
         for place, count in zip((row, column), self.bits, strict=True):
             for bit in range(count):
@@ -100,6 +126,8 @@ class Places:
         """
         if self.tough:
             return voting_layers(*self.bits, depth)
+        if self._has_rings:
+            return self._ring_layers(depth)
         bits, switch = self.bits, self.switch
         cells = np.arange(len(NEIGHBORS) * self.known).reshape(-1, self.known)
         first = cells[np.repeat(COUNTED_FROM, bits), np.arange(switch, self.known)]
@@ -119,6 +147,20 @@ class Places:
             reads = [*range(len(reads))]
         return found
 
+    def _ring_layers(self, depth: int) -> Sequence[Layer]:
+        """Return the gates of rings: each bit is the one before it of the neighbour before."""
+        cells = np.arange(len(NEIGHBORS) * self.known).reshape(-1, self.known)
+        op, a, b = list[int](), list[int](), list[int]()
+        for neighbor, period in zip(COUNTED_FROM, self.periods, strict=True):
+            bits = cells[neighbor, len(op) : len(op) + (period + 1) // 2 * (period > 1)].tolist()
+            if bits:
+                op += [Op.NOR if period % 2 else Op.NOT_A, *[Op.A] * (len(bits) - 1)]
+                a += [bits[-1], *bits[:-1]]
+                b += [bits[-2 if period % 2 else -1], *bits[:-1]]
+        own = np.arange(self.known)
+        passed = Layer(np.full(self.known, Op.A, np.uint8), own, own)
+        return [Layer(np.array(op, np.uint8), np.array(a), np.array(b)), *[passed] * (depth - 1)]
+
     def learned(self, sizes: Architecture) -> tuple[int, tuple[int, ...]]:
         """Return the inputs of the learned gates, and the number of learned gates in each layer.
 
@@ -131,13 +173,13 @@ class Places:
     def learned_inputs(self, channels: int, inputs: int) -> npt.NDArray[np.int64]:
         """Return the inputs of an update circuit that learned gates read, ascending.
 
-        Of tough places, only the cell's own are read. `inputs` counts those of the circuit: the
-        centre's channels, then what is perceived of each.
+        Of tough places, and of a tile's, only the cell's own are read. `inputs` counts those of the
+        circuit: the centre's channels, then what is perceived of each.
         """
         ways = inputs // channels - 1
         own = np.arange(channels - self.known, channels)
         around = np.arange(channels + own[0] * ways, inputs)
-        return own if self.tough else np.concatenate([own, around])
+        return own if self.tough or self.periods else np.concatenate([own, around])
 
     def beside(
         self, layers: Sequence[Wiring], channels: int, looks: Sequence[int]

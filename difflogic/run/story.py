@@ -70,7 +70,9 @@ def _searched(summary: Mapping[str, Any]) -> str:
     """Say where an exact circuit comes from."""
     scores, corrected = summary["scores"], summary.get("corrected")
     at = f" at epoch {summary['exact_epoch']}" if summary["exact_epoch"] else ""
-    if scores["accuracy"] == 1 or not summary.get("searched", True):
+    if not (corrected and corrected["bits"]) and (
+        scores["accuracy"] == 1 or not summary.get("searched", True)
+    ):
         return f"the learned circuit was found exact{at}"
     if corrected:
         gates, bits = counted(corrected["gates"], "gate"), counted(corrected["bits"], "wrong bit")

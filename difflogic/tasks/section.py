@@ -46,6 +46,11 @@ class AutomatonConfig(Section):
         description="whether places are told by majorities of neighbours, so that damage stays "
         "where it is; takes three more channels, before those of places",
     )
+    periods: Annotated[tuple[Size, ...], Field(max_length=2, strict=False)] = Field(
+        default=(),
+        description="rows and columns of a tile, within which places are counted again and again; "
+        "gates then read only the cell's own places",
+    )
     switch: bool = Field(
         default=False,
         description="whether the automaton has one more channel, before those of places, that "
@@ -55,6 +60,8 @@ class AutomatonConfig(Section):
 
     def counted(self, height: int, width: int) -> Places | None:
         """Return what cells count on a grid, by gates that do not learn, if anything."""
+        if self.places and len(self.periods) == 2:
+            return Places.within(self.periods)
         bits = place_bits(height, width)
         return Places(bits, self.switch, self.tough) if self.places else None
 

@@ -65,11 +65,18 @@ class TileSection(TaskSection):
             found.append(f"[task] tile: {sides[0]}×{sides[1]} cells are more than {most}")
         if automaton.boundary != "zero":
             found.append('[automaton] boundary: a tile begins at an edge: use "zero"')
-        needed = len(self.bits) + sum(map(len, self.guides))
+        places = automaton.counted(self.height, self.width)
+        if (automaton.periods or sides) != sides or automaton.places != bool(automaton.periods):
+            found.append(
+                "[automaton] periods: only counted places have them: set places = true and "
+                f"periods = {list(sides)}, or places = false and periods = []"
+            )
+        guides = sum(map(len, self.guides)) if places is None else places.channels
+        needed = len(self.bits) + guides
         if automaton.channels < needed or self.loss_channels != tuple(range(len(self.bits))):
             found.append(
                 f"[automaton] channels: {needed} are needed, the first {len(self.bits)} of them "
-                "the loss channels, the others for guides"
+                "the loss channels, the others for guides or counted places"
             )
         return found
 
@@ -131,13 +138,19 @@ class Tile(Task):
 
 
 class TileLessons(Task):
-    """One step of cells that look N, W and NW, where some hold anything."""
+    """One step of cells that look N, W and NW, where some hold anything.
+
+    If places are counted, of cells that know their own.
+    """
 
     def __init__(self, whole: Tile) -> None:
-        taught = tuple(range(len(whole.known)))
+        places = whole.automaton.counted(whole.height, whole.width)
+        known = whole.known if places is None else whole.lasting_target
+        taught = tuple(range(len(known)))
         section = whole.section.model_copy(update={"loss_channels": taught})
-        super().__init__(section, whole.automaton.model_copy(update={"steps": 1, "fire_rate": 1.0}))
-        self._whole, self._known = whole, whole.known
+        automaton = whole.automaton.model_copy(update={"steps": 1, "fire_rate": 1.0})
+        super().__init__(section, automaton)
+        self._whole, self._known, self._places = whole, known, places
 
     @property
     def whole(self) -> Task:
@@ -146,6 +159,8 @@ class TileLessons(Task):
     def sample(self, rng: np.random.Generator) -> Sample:
         """Draw a board; cells count whose neighbours N, W and NW are right."""
         size = self.channels, self.height, self.width
+        if self._places is not None:
+            return self._places.settled(*size), self._known.astype(np.float64)
         start, lost = rng.integers(0, 2, size, np.uint8), rng.random(size[1:]) < LOST
         known = len(self._known)
         start[:known] = np.where(lost, start[:known], self._known)
@@ -154,10 +169,12 @@ class TileLessons(Task):
         return start, np.where(free, np.nan, self._known)
 
     @cached_property
-    def _cases(self) -> Cases:
+    def _cases(self) -> Cases | None:
+        if self._places is not None:
+            return None
         rng = np.random.default_rng(0)
         starts, targets = zip(*(self.sample(rng) for _ in range(LISTED)), strict=True)
         return Cases("lessons", np.stack(starts), np.stack(targets), "zero", 1, "")
 
-    def cases(self) -> Cases:
+    def cases(self) -> Cases | None:
         return self._cases

@@ -7,13 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from difflogic.circuit.gates import TRUTH_TABLES
 from difflogic.config import load_config
 from difflogic.experiment.searching import Trainer
 from difflogic.library.groups import Claims, PictureOptions
 from difflogic.library.picture_experiment import picture
 from difflogic.library.proving import certify
 from difflogic.library.simplifying import simplify
-from difflogic.pictures.places import ring
+from difflogic.pictures.places import Places, ring
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import Task, make_task
 from tests.difflogic.proof.convergence.brute import step_all
@@ -98,6 +99,7 @@ def test_a_run_ends_with_a_proof_that_simplifying_keeps(name: str, rate: float) 
         ("task.loss_channels=[1]", "the first 1 of them"),
         (f'task.tile="{33 * "."}"', "1×33 cells are more than 32×32"),
         ('task.palette=["#000000"]', "1 colours, but 1 loss channels give 2"),
+        ("automaton.periods=[4, 6]", "set places = true and periods = .4, 6., or places = false"),
     ],
 )
 def test_what_a_section_refuses(override: str, words: str) -> None:
@@ -110,6 +112,7 @@ def test_what_a_section_refuses(override: str, words: str) -> None:
     [
         ({"heal": True}, "leave out --hold, --heal"),
         ({"channels": 9}, "leave out --hold, --heal"),
+        ({"target": "{}/drawn.txt", "asynchronous": True}, "need 24 bits for a place"),
         ({"target": None}, "name its file by --target"),
         ({"target": "{}/wide.txt"}, "1×33 cells are more than the 32×32 of a tile"),
         ({"tile": False, "asynchronous": True}, "use it with --tile"),
@@ -117,6 +120,7 @@ def test_what_a_section_refuses(override: str, words: str) -> None:
 )
 def test_what_the_command_refuses(options: dict, words: str, tmp_path: Path) -> None:
     (tmp_path / "wide.txt").write_text(33 * "#")
+    (tmp_path / "drawn.txt").write_text(24 * (24 * "#" + "\n"))
     given = {"target": "letter-g", "tile": True} | options
     if isinstance(given["target"], str):
         given["target"] = given["target"].format(tmp_path)
@@ -137,3 +141,36 @@ def test_the_command_chooses_a_grid_that_cuts_each_tile(rows: str, tmp_path: Pat
         assert side == 1 or own % side
     assert made.name == "tile-tile"
     assert config.automaton.fire_rate == 0.6
+
+
+@pytest.mark.parametrize("periods", [(1, 12), (9, 3), (4, 16), (2, 5)])
+def test_counted_places_follow_from_those_before(periods: tuple[int, int]) -> None:
+    """Run the counters' gates once on settled places: each cell keeps its own, the first, too."""
+    places, (height, width) = Places.within(periods), (2 * periods[0] + 1, 2 * periods[1] + 1)
+    settled = places.settled(places.channels, height, width)
+    codes = settled.reshape(len(settled), -1).T
+    assert len({*map(tuple, codes.tolist())}) == periods[0] * periods[1]
+    around = np.pad(settled, ((0, 0), (1, 1), (1, 1)))
+    rows = [around[:, y : y + height, x : x + width] for y in range(3) for x in range(3)]
+    values = np.concatenate(rows).astype(int)
+    for layer in places.layers(places.least_layers):
+        pairs = 2 * values[layer.a] + values[layer.b]
+        values = np.array(
+            [TRUTH_TABLES[op][pair] for op, pair in zip(layer.op, pairs, strict=True)]
+        )
+    assert (values[: places.known] == settled).all()
+
+
+@pytest.mark.thorough
+def test_large_tiles_count_and_are_corrected(tmp_path: Path) -> None:
+    rows = np.random.default_rng(3).integers(0, 2, (3, 9))
+    (tmp_path / "tile.txt").write_text("\n".join("".join(map(str, row)) for row in rows.tolist()))
+    options = PictureOptions(target=str(tmp_path / "tile.txt"), tile=True)
+    made = picture(None, options, resumed=False)
+    with Trainer(load_config(made.default, [*made.overrides, "training.epochs=3"])) as trainer:
+        while not trainer.done:
+            trainer.step()
+    assert trainer.exact_epoch == 3
+    assert trainer.correction is not None
+    assert trainer.correction.bits > 0
+    assert certify(trainer.result, Claims([(2, 7)], all_sizes=True)).proved
