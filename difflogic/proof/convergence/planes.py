@@ -17,7 +17,7 @@ import numpy.typing as npt
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import OUTSIDE, Boundary, Walls, neighbors
 from difflogic.circuit.xag import XagGate, from_circuit
-from difflogic.proof.kernels.sets import WORD, Views, Wires
+from difflogic.proof.kernels.sets import WORD_CELLS, Views, NetworkWires
 from difflogic.system.array_types import Bits, Words
 from difflogic.system.callbacks import may_cancel
 
@@ -81,7 +81,7 @@ class Board:
         With several copies the shape is (planes, copies, height, width). Bits beyond them are 0.
         """
         flat = np.asarray(bits, np.uint8).reshape(len(bits), -1)
-        padded = np.zeros((len(flat), -(-flat.shape[1] // WORD) * WORD), np.uint8)
+        padded = np.zeros((len(flat), -(-flat.shape[1] // WORD_CELLS) * WORD_CELLS), np.uint8)
         padded[:, : flat.shape[1]] = flat
         return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
 
@@ -96,7 +96,7 @@ class Board:
     def shown(self) -> Views:
         """What the compiled step on sets needs to know of what cells see."""
         count = self.cells * self.copies
-        size = -(-count // WORD) * WORD // 8
+        size = -(-count // WORD_CELLS) * WORD_CELLS // 8
         views = [view for each in self.views for view in each]
         masks = b"".join(plane.to_bytes(size, "little") for _, plane in (*views, (0, self.full)))
         words = np.frombuffer(masks, np.uint64).reshape(-1, size // 8)
@@ -140,12 +140,12 @@ class Network:
         self.outputs = tuple(renamed(literal) for literal in outputs)
 
     @cached_property
-    def wires(self) -> Wires:
+    def wires(self) -> NetworkWires:
         """The same for the compiled step on sets."""
         inputs, gates, outputs = (
             np.array(part, np.int64) for part in (self.inputs, self.gates, self.outputs)
         )
-        return Wires(inputs.reshape(-1, 2), gates.reshape(-1, 3), outputs)
+        return NetworkWires(inputs.reshape(-1, 2), gates.reshape(-1, 3), outputs)
 
     def step(self, board: Board, state: Planes) -> Planes:
         """Return the state after every cell fires once."""

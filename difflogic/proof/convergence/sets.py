@@ -78,7 +78,9 @@ def step(network: Network, board: Board, state: Sets) -> Sets:
     """
     may_cancel()
     wires, after = network.wires, np.empty_like(state.members)
-    scratch = np.empty((2, 1 + len(wires.inputs) + len(wires.gates), kernels.BLOCK), np.uint64)
+    scratch = np.empty(
+        (2, 1 + len(wires.inputs) + len(wires.gates), kernels.BLOCK_WORDS), np.uint64
+    )
     kernels.step(wires, board.shown, state.members, after, scratch)
     return Sets(after)
 

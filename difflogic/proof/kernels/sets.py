@@ -13,13 +13,13 @@ import numpy.typing as npt
 
 from difflogic.system.jit import borrowing_kernel, part
 
-BLOCK = 128
+BLOCK_WORDS = 128
 """Words that all gates compute before the next ones: their values stay in the cache."""
 
-WORD = 64
+WORD_CELLS = 64
 
 
-class Wires(NamedTuple):
+class NetworkWires(NamedTuple):
     """A network: rows are constant 0, the inputs that are read, and the gates."""
 
     inputs: npt.NDArray[np.int64]
@@ -63,7 +63,7 @@ def _see(plane, mask, skip, shift, row, start):
             into[w] |= (seen[w] << shift) & own[w]
     if shift == 0:
         return
-    back = np.uint64(WORD) - shift
+    back = np.uint64(WORD_CELLS) - shift
     low, high = max(0, 1 - first), min(count, words - first + 1)
     if low < high:
         into, seen, own = (
@@ -80,13 +80,13 @@ def step(wires, views, state, after, values):
     """Write the sets after every cell fires once to `after`; return whether any differs.
 
     `state` and `after` are (2, channels, words), the least members first; `values` is scratch,
-    (2, rows, BLOCK). Bits beyond the board are 0.
+    (2, rows, BLOCK_WORDS). Bits beyond the board are 0.
     """
     inputs, gates, outputs = wires.inputs, wires.gates, wires.outputs
     words, every, none = state.shape[2], ~np.uint64(0), np.uint64(0)
     differs = False
-    for start in range(0, words, BLOCK):
-        count = min(BLOCK, words - start)
+    for start in range(0, words, BLOCK_WORDS):
+        count = min(BLOCK_WORDS, words - start)
         for member in range(2):
             for w in range(count):
                 values[member, 0, w] = none
@@ -95,8 +95,8 @@ def step(wires, views, state, after, values):
                 for w in range(count):
                     values[member, 1 + i, w] = none
                 for view in range(views.first[neighbor], views.first[neighbor + 1]):
-                    skip = views.shifts[view] // WORD
-                    shift = np.uint64(views.shifts[view] - skip * WORD)
+                    skip = views.shifts[view] // WORD_CELLS
+                    shift = np.uint64(views.shifts[view] - skip * WORD_CELLS)
                     plane, mask = state[member, channel], views.masks[view]
                     _see(plane, mask, skip, shift, values[member, 1 + i], start)
         for g in range(len(gates)):

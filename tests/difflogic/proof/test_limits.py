@@ -45,7 +45,7 @@ NO_LIMITS = {
     "TOO_MANY": "words",
     "UNKNOWN": "stands for no number",
     "VERSION": "of a format",
-    "WORD": "bits of one",
+    "WORD_CELLS": "bits of one",
     "WAYS": "all ways to erase neighbours",
     "WEST": "a neighbour's number",
 }
