@@ -105,7 +105,7 @@ def train(
     *,
     directory: NewDirectory = None,
     new: bool = False,
-    resume: str | None = None,
+    resume: str | Path | None = None,
     source: Source | None = None,
     begin: Callable[[Session], None] = warm_up,
     progress: Callable[[StepResult], None] | None = None,

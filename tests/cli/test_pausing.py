@@ -74,16 +74,17 @@ def test_a_signal_in_the_last_part_ends_the_command(capfd):
 @pytest.mark.thorough
 @posix
 @pytest.mark.parametrize(
-    ("command", "signum", "code", "saved"),
+    ("command", "signum", "code"),
     [
-        (["train-checkerboard", "--small", "--dir", "run"], signal.SIGTERM, 143, True),
-        (["bench", "--small"], signal.SIGINT, 130, False),
+        (["train-checkerboard", "--small", "--dir", "run"], signal.SIGTERM, 143),
+        (["bench", "--small"], signal.SIGINT, 130),
     ],
 )
-def test_a_million_steps_can_be_stopped(command, signum, code, saved, start, tmp_path):
+def test_a_million_steps_can_be_stopped(command, signum, code, start, tmp_path):
+    """In its first epoch, a run leaves nothing."""
     # However quick the machine is, the steps are announced.
     hook = with_hook(tmp_path, "from cli import progress\nprogress.SECONDS = progress.LEFT = 0")
     process = start(*command, "--set", "automaton.steps=50000", variables=hook)
     process.wait_for("/50000 automaton steps")
     assert process.end(signum) == code, process.err
-    assert (tmp_path / "run" / "model.npz").exists() == saved
+    assert not (tmp_path / "run").exists()
