@@ -68,10 +68,12 @@ class RunLock:
     def release(self) -> None:
         """Remove the file, and let others in; does nothing the second time."""
         # While still locked: whoever waits for this file then finds that the name has another one.
-        self.remove()
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        try:
+            self.remove()
+        finally:
+            if self._file is not None:
+                self._file.close()
+                self._file = None
 
     def remove(self) -> None:
         """Remove the file, if it is still this process's."""
