@@ -92,7 +92,7 @@ tools:
 	apt-get update -qq
 	DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $(TOOLS)
 
-# Trains the five experiments, and builds their pages, circuits and pictures in docs/: two minutes.
+# Trains the experiments of the gallery, and builds their pages, circuits and pictures in docs/.
 gallery: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.difflogic.view.reports.make_gallery
 

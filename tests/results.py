@@ -60,7 +60,8 @@ def write(rows: Iterable[Row]) -> None:
 def measure(row: Row) -> dict[str, str]:
     """Run a row's command in an empty directory, and return the row with what came of it.
 
-    What counts are the runs in its directory `runs`, or what a test wrote to `found.json`.
+    What counts are the runs in its directory `runs`, or what it wrote to `found.json`. Gates of the
+    circuits in the directory are notes.
     """
     source, root = provenance(), ROOT / "tests"
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -81,7 +82,9 @@ def measure(row: Row) -> dict[str, str]:
         for run in records:
             summary = json.loads(Path(run["path"], "summary.json").read_text(encoding="utf-8"))
             run["learned"] = 100 * summary["scores"]["accuracy"]
-    return {**row, **figures(records), **source}
+        sizes = [len(json.loads(file.read_text())["gates"]) for file in Path(folder).glob("*.json")]
+    simplified = f"{median(sizes):g} ({min(sizes)} to {max(sizes)})" if sizes else row["notes"]
+    return {**row, **figures(records), "notes": simplified, **source}
 
 
 def figures(records: Iterable[Mapping[str, Any]]) -> dict[str, str]:
@@ -116,7 +119,8 @@ def render(table: Mapping[str, Any], rows: Mapping[str, Row]) -> str:
 
 
 def _cells(table: Mapping[str, Any], row: Row, label: str) -> str:
-    values = {**row, "label": label, "notes": row["notes"] and f"; {row['notes']}"}
+    values = {**row, "label": label, "said": row["notes"]}
+    values["notes"] = row["notes"] and f"; {row['notes']}"
     for name in MEASURED:
         least, most = row[f"{name}_min"], row[f"{name}_max"]
         values[f"{name}_median"] = row[name] or "–"

@@ -2,13 +2,42 @@
 
 import re
 import statistics
+import subprocess
 
 import pytest
 
+from difflogic.system.jit.processor import fuses
 from tests import results
 from tests.test_documents import USER_PAGES
 
 ROWS = results.read()
+
+EVERY = 5
+"""Days in which all cheap rows are measured once, by the day of the commit."""
+
+
+def due():
+    """Return the names of cheap rows that the day of the commit chooses: some CPU seconds."""
+    cheap = [
+        name
+        for name, row in ROWS.items()
+        if row["quick"] and int(row["runs"]) * float(row["seconds"] or 0) < 4
+    ]
+    words = ["git", "log", "-1", "--format=%ct"]
+    done = subprocess.run(words, cwd=results.ROOT, capture_output=True, text=True, check=False)
+    cheap.sort(key=lambda name: float(ROWS[name]["seconds"] or 0))  # trainings on each day
+    return cheap[int(done.stdout or 0) // 86400 % EVERY :: EVERY]
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(not fuses(), reason="needs fused multiply-adds")
+@pytest.mark.parametrize("name", due())
+def test_a_seed_gives_what_the_page_says(name):
+    new = results.measure(ROWS[name])
+    held = [key for key in results.FIGURES if not key.startswith("seconds")]
+    said, found = ([(key, row[key]) for key in held] for row in (ROWS[name], new))
+    pages = {table["page"] for table in results.TABLES.values() if name in table["rows"]}
+    assert found == said, f"{pages}: python -m tests.results {name} --write"
 
 
 @pytest.mark.parametrize("name", results.TABLES)

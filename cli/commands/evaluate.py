@@ -41,7 +41,8 @@ def evaluate(
     """Test a circuit on fresh starts, on larger grids, with damage, and in the other mode.
 
     A circuit is exact if it gets no cell wrong: checkerboards at the trained step T and at T + 1,
-    2T and 2T + 1; life on all 512 neighbourhoods; pictures at step T.
+    2T and 2T + 1; life on all 512 neighbourhoods; pictures at step T, and if they should stay or
+    heal, by proof at every later step and after all damage.
     """
     from difflogic.config import load_config
     from difflogic.library import evaluating

@@ -60,7 +60,7 @@ def _published(config: Config) -> Usual | None:
         file = shipped.parent / "docs" / "results" / "runs.csv"
     with suppress(OSError), file.open(newline="", encoding="utf-8") as rows:
         for row in csv.DictReader(rows):
-            if row["name"] == config.name:
+            if row["name"] == config.name and row["seconds_min"]:  # else not yet measured
                 ends = ("_min", "", "_max")
                 both = ("epochs", "seconds")
                 return Usual(*(_most_of(*(float(row[key + end]) for end in ends)) for key in both))

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from difflogic.config import load_config, shipped_configs
+from difflogic.run import outlook
 from difflogic.run.outlook import beside_usual, in_words, usual, usual_of
 
 PUBLISHED = Path(__file__).parents[3] / "docs" / "results" / "runs.csv"
@@ -21,6 +22,13 @@ def test_shipped_settings_have_the_figures_of_the_pages(tmp_path):
     assert usual(load_config("lizard", ["training.seed=3", "parallel.workers=1"]), tmp_path / "run")
     assert usual(load_config("lizard", ["training.batch=3"]), tmp_path / "run") is None
     assert len({"lizard", "letter-g", "game-of-life"} & set(shipped_configs())) == 3
+
+
+def test_a_row_that_is_not_measured_yet_tells_nothing(tmp_path, monkeypatch):
+    keys = ",".join(f"{key}{end}" for key in ("epochs", "seconds") for end in ("_min", "", "_max"))
+    (tmp_path / "runs.csv").write_text(f"name,{keys}\nlizard,,,,,,\n", encoding="utf-8")
+    monkeypatch.setattr(outlook, "picture_directory", lambda: tmp_path / "pictures")
+    assert usual(load_config("lizard"), tmp_path / "run") is None
 
 
 def test_a_few_runs_tell_what_is_usual():
