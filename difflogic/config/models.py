@@ -29,6 +29,7 @@ from difflogic.config.sections import (
 from difflogic.pictures.places import Places
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import AnySection, CustomSection, TaskSection, custom, make_task, task_class
+from difflogic.tasks.base import Task
 from difflogic.tasks.section import AutomatonConfig, Section
 
 MAX_GATES = 2**20
@@ -95,8 +96,12 @@ class Config(Section):
     @property
     def problem(self) -> Problem:
         """What is trained. Raises ConfigError if the code of its task is not loaded."""
+        return self.problem_of(make_task(self))
+
+    def problem_of(self, task: Task) -> Problem:
+        """Return what is trained, with its task."""
         return Problem(
-            make_task(self),
+            task,
             self.architecture,
             self.training,
             self.pool,

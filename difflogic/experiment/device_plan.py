@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from difflogic.circuit.forms import FORMS
 from difflogic.circuit.netlist import Netlist
 from difflogic.config.models import Config
@@ -14,6 +16,9 @@ from difflogic.gpu.tables import LANES, THREADS, Shape, shape_of
 from difflogic.model.model import Model
 from difflogic.search.footprint import search_bytes
 from difflogic.system.errors import ConfigError
+from difflogic.tasks import custom
+from difflogic.tasks.base import Task
+from difflogic.tasks.parts import Sample, TaskError
 from difflogic.training.plan import ParallelPlan, rollouts_of
 
 MOST_RUNS = 256
@@ -25,11 +30,22 @@ def plan_of(
 ) -> ParallelPlan:
     """Plan the training of `config` on a machine, by default on this one as it is now.
 
-    `netlist` is that of the model, by default the configuration's first one. Raises ConfigError if
-    the memory does not suffice.
+    `netlist` is that of the model, by default the configuration's first one. If the code of the
+    task is not loaded, searches are not counted. Raises ConfigError if the memory does not suffice.
     """
-    problem, netlist = config.problem, netlist or Model.create(config).netlist
+    netlist = netlist or Model.create(config).netlist
+    if not custom.is_loaded(config.task):
+        outline = config.problem_of(_Outline(config.task, config.automaton))
+        return ParallelPlan.for_problem(outline, netlist, machine)
+    problem = config.problem
     return ParallelPlan.for_problem(problem, netlist, machine, search_bytes(problem, netlist))
+
+
+class _Outline(Task):
+    """A task of which only the section is known."""
+
+    def sample(self, rng: np.random.Generator) -> Sample:
+        raise TaskError("the task's code is not loaded")
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import OUTSIDE, Boundary, Walls, neighbors
 from difflogic.circuit.xag import XagGate, from_circuit
-from difflogic.proof.kernels.sets import WORD_CELLS, Views, NetworkWires
+from difflogic.proof.kernels.sets import WORD_CELLS, NetworkWires, Views
 from difflogic.system.array_types import Bits, Words
 from difflogic.system.callbacks import may_cancel
 

@@ -308,7 +308,7 @@ class TestExperiments:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["train"], "name a configuration, one of addition, checkerboard, checkerboard-async"),
+            (["train"], "name a configuration, one of addition, bricks, checkerboard"),
             (["train", "lizzard"], 'did you mean "lizard"?'),
             (["train", "."], ".: is a directory: name a configuration or a TOML file"),
             (["train-gol", "lizard"], 'lizard is of kind "pattern"'),
@@ -339,7 +339,7 @@ class TestExperiments:
         ]
         result = dct("train-pattern", *small)
         assert result.exit_code == 0, result.stderr
-        shown, _, rest = result.stderr.partition("epoch 1/1")
+        shown, _, rest = result.stderr.partition("attempt 1")
         rows = load_config("lizard").task.target.split()
         assert shown.splitlines()[1:] == rows
         assert rest
