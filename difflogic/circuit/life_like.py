@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+CONWAY = "B3/S23"
+"""The Game of Life."""
+
 
 def counts_of(rule: str) -> tuple[list[int], list[int]]:
     """Return the numbers for birth, and those for survival."""

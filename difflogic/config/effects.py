@@ -68,5 +68,5 @@ def why_not_rectify(config: Config) -> str | None:
         return "cells fire by chance"
     if not custom.is_loaded(config.task) or config.task.height * config.task.width > LARGE:
         return None
-    task = make_task(config)
+    task = make_task(config).stages[0]
     return "starts are random" if task.find_cases() is None and task.has_random_start else None

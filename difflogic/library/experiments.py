@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from difflogic.circuit.life_like import CONWAY
 from difflogic.config import Override, load_config
 from difflogic.system.errors import ConfigError
-from difflogic.tasks.life import CONWAY
 
 
 @dataclass(frozen=True)

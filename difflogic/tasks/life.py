@@ -11,7 +11,7 @@ import numpy.typing as npt
 from pydantic import Field
 
 from difflogic.circuit.grid import CENTER, OUTSIDE, neighbors
-from difflogic.circuit.life_like import counts_of
+from difflogic.circuit.life_like import CONWAY, counts_of
 from difflogic.circuit.specification import Cases
 from difflogic.system.array_types import Bits
 from difflogic.system.streams import Purpose, first_bytes, stream
@@ -28,8 +28,6 @@ LifeRule = Annotated[
         },
     ),
 ]
-
-CONWAY = "B3/S23"
 
 SHOWN_SIDE = 64
 """Side of the board that a page begins with: training boards are too small to watch."""

@@ -77,6 +77,10 @@ def step(network: Network, board: Board, state: Sets) -> Sets:
     Each gate is exact: it keeps a value if and only if members of its inputs' sets lead to it.
     """
     may_cancel()
+    return _step(network, board, state)
+
+
+def _step(network: Network, board: Board, state: Sets) -> Sets:
     wires, after = network.wires, np.empty_like(state.members)
     scratch = np.empty(
         (2, 1 + len(wires.inputs) + len(wires.gates), kernels.BLOCK_WORDS), np.uint64
@@ -90,7 +94,7 @@ def load_kernel() -> None:
     board, none = Board(1, 1, "zero"), np.zeros(0, np.int32)
     same = Circuit(none.astype(np.uint8), none, none, np.array([CENTER], np.int32), (0,))
     network = Network(same)
-    step(network, board, everything(1, board))
+    _step(network, board, everything(1, board))
 
 
 def through(

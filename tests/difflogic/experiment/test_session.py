@@ -278,7 +278,7 @@ def test_a_search_stopped_half_way_leaves_no_trace(tmp_path, monkeypatch, number
 
 def test_final_tests_that_a_stop_cuts_off_are_done_again(tmp_path, monkeypatch, whole):
     done = []
-    monkeypatch.setattr(Trainer, "result", property(lambda self: done.append(1) or self._trained))
+    monkeypatch.setattr(Trainer, "result", property(lambda self: done.append(1) or self.model))
     with Session(config(), RunDirectory.at(tmp_path / "run")) as stopped:
         stopped.grace = 0.0
         with pytest.raises(KeyboardInterrupt):

@@ -92,7 +92,7 @@ def test_a_single_different_logit_is_found(monkeypatch, by):
         def model(self):
             model = super().model
             logits = model.logits.copy()
-            logits[-1, -1] += np.float32(by if self.workers == 2 else 0)
+            logits[-1, -1] += np.float32(by if self.descent.plan.workers == 2 else 0)
             return replace(model, logits=logits)
 
     monkeypatch.setattr(measurements, "Trainer", Disturbed)
@@ -105,7 +105,7 @@ def test_a_single_different_loss_is_found(monkeypatch):
     class OnceWrong(Trainer):
         def step(self):
             result = super().step()
-            wrong = self.workers == 2 and result.epoch == 2
+            wrong = self.descent.plan.workers == 2 and result.epoch == 2
             return replace(result, soft_loss=result.soft_loss + 0.5) if wrong else result
 
     monkeypatch.setattr(measurements, "Trainer", OnceWrong)

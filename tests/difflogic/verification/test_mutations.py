@@ -191,10 +191,10 @@ TRAINING_MUTATIONS = {
         "None if self.masks is None else self.masks[«chosen → : chosen.stop - chosen.start»]"
     ),
     "* the sides of a mask swapped": (
-        "Firing(automaton.fire_rate, (size.«height → width», size.«width → height»), streams)"
+        "Firing(automaton.fire_rate, (task.«height → width», task.«width → height»), streams)"
     ),
     "* every epoch has the first one's later step": (
-        "stream(config.training.seed, Purpose.LATER_STEP«, epoch → »)"
+        "stream(training.seed, Purpose.LATER_STEP«, epoch → »)\n    return steps"
     ),
     "* a resumed run forgets what the optimizer averaged": (
         '«        self._first[:] = state["adamw_first"]\n'
