@@ -201,7 +201,8 @@ def convergence(
             allow_code=allow_code,
         )
     if task is None and not found.source.trained:
-        note("the target is the state that a start of zeros ends in; --task NAME chooses another")
+        tell = note if as_json else typer.echo  # part of what is proved
+        tell("the target is the state that a start of zeros ends in; --task chooses another")
     problem = "" if found.proved else "there is no proof"
     if to is not None and found.proved:
         try:

@@ -160,7 +160,7 @@ def tile_for(config: str | None, options: PictureOptions) -> Experiment:
         growth = Growth(own, height, width, places)
         changes |= _counting_circuit(growth, places, COUNTED_LAYERS, COUNTED_WIDTH)
     lines = [
-        f"{Path(tile.name).name}: {tile.words}, as a tile of {columns}×{rows} cells",
+        f"{Path(tile.name).name}: {tile.words}, as a tile of {rows}×{columns} cells",
         f"goal: the tile from every start, on every grid; {how}, on {height}×{width} cells",
     ]
     overrides = overriding(changes, f"--target {tile.name}")

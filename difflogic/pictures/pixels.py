@@ -51,10 +51,7 @@ def read_image(content: bytes, largest_side: int) -> tuple[npt.NDArray[np.uint8]
     ) as image:
         *_, last = places = _places(image)
         if len(places) > 1:
-            raise ConfigError(
-                "the image is animated or has several pages: save one of them, or start from "
-                "a frame of it with --frame"
-            )
+            raise ConfigError("the image is animated or has several pages: save one of them")
         image.seek(last)
         pixels = _rgba(ImageOps.exif_transpose(image))
         if pixels.dtype != np.uint8:
