@@ -93,7 +93,8 @@ def test_without_a_task_the_target_is_what_zeros_end_in(verify):
     (found,) = result.json["findings"]
     assert found["verdict"] == "proved"
     assert {len(row) for row in found["known"]} == {9}
-    assert "the state that a start of zeros ends in" in result.stdout
+    assert "the state that a start of zeros ends in" in result.stderr
+    assert "the state that a start of zeros ends in" in verify(SEED_1, "--size 9x9").stdout
 
 
 def test_zeros_that_settle_late(verify, tmp_path):
