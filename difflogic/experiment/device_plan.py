@@ -42,7 +42,7 @@ def plan_of(
 
 
 class _Outline(Task):
-    """A task of which only the section is known."""
+    """A task whose section alone is known."""
 
     def sample(self, rng: np.random.Generator) -> Sample:
         raise TaskError("the task's code is not loaded")

@@ -133,7 +133,7 @@ def _ways(around: States, states: int) -> States:
 
 
 def _averaged(fitted: Fitted, around: States, states: int) -> Odds:
-    """Return odds after neighbourhoods of which some cells are UNSEEN: mean over all ways."""
+    """Return odds after neighbourhoods with UNSEEN cells: the mean over all their values."""
     found: Odds = np.zeros((states, around.shape[1]))
     whole = (around != UNSEEN).all(axis=0)
     found[:, whole] = fitted.odds(around[:, whole])

@@ -93,7 +93,7 @@ def read_frames(content: bytes, otherwise: str) -> tuple[npt.NDArray[np.uint64],
 
 
 def _places(image: Image.Image) -> range:
-    """Return the numbers of an image's frames, without an APNG's poster, which is none of them."""
+    """Return the numbers of an image's frames; an APNG's poster does not count."""
     return range(getattr(image, "default_image", False), getattr(image, "n_frames", 1))
 
 

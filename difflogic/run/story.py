@@ -35,7 +35,7 @@ def answer(summary: Mapping[str, Any]) -> str:
 
 
 def story(summary: Mapping[str, Any], proof: str | None = None) -> dict[str, str]:
-    """Return the parts of a run in order, each with what came of it, and of which circuit it is.
+    """Return the parts of a run in order, each with its result and its circuit.
 
     `proof` replaces the verdict's own words.
     """

@@ -256,7 +256,7 @@ class BesideWanted:
     def wrong(self) -> tuple[list[tuple[int, int]], bool]:
         """Return cells that may be wrong, by their distance from the corner, near ones first.
 
-        And whether these are all kinds of cells that there are.
+        And whether these are all kinds of cells.
         """
         high, wide = (1, 1) if self.wanted is None else (self.wanted.height, self.wanted.width)
         places, left = list[tuple[int, int]](), MOST_CELLS
