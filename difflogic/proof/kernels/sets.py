@@ -77,14 +77,13 @@ def _see(plane, mask, skip, shift, row, start):
 
 @borrowing_kernel
 def step(wires, views, state, after, values):
-    """Write the sets after every cell fires once to `after`; return whether any differs.
+    """Write the sets after every cell fires once to `after`.
 
     `state` and `after` are (2, channels, words), the least members first; `values` is scratch,
     (2, rows, BLOCK_WORDS). Bits beyond the board are 0.
     """
     inputs, gates, outputs = wires.inputs, wires.gates, wires.outputs
     words, every, none = state.shape[2], ~np.uint64(0), np.uint64(0)
-    differs = False
     for start in range(0, words, BLOCK_WORDS):
         count = min(BLOCK_WORDS, words - start)
         for member in range(2):
@@ -121,7 +120,4 @@ def step(wires, views, state, after, values):
             for member in range(2):
                 new = values[member ^ (outputs[c] & 1), outputs[c] >> 1]
                 for w in range(count):
-                    word = (new[w] ^ flip) & views.full[start + w]
-                    differs |= word != state[member, c, start + w]
-                    after[member, c, start + w] = word
-    return differs
+                    after[member, c, start + w] = (new[w] ^ flip) & views.full[start + w]

@@ -100,8 +100,7 @@ def build_live(source: ReportSource, news: dict[str, Any]) -> str:
 def _data(
     source: ReportSource, small: Automaton, automaton: dict[str, Any], tested: bool
 ) -> dict[str, Any]:
-    task = _task(source)
-    shown = task.exhibit if task else Exhibit()
+    task, shown = _task(source), _exhibit(source)
     encoding, first = symbols.encoding_of(small), contents.first_settings(small, shown)
     if encoding:  # paint with the first symbol besides the background
         brush = int(encoding["background"] == 0)
@@ -122,8 +121,13 @@ def _task(source: ReportSource) -> Task | None:
     return make_task(source.model.config)
 
 
+def _exhibit(source: ReportSource) -> Exhibit:
+    task = _task(source)
+    return task.exhibit if task else Exhibit()
+
+
 def _report(source: ReportSource, small: Automaton, data: Mapping[str, Any], **values: Any) -> str:
-    model, task = source.model, _task(source)
+    model = source.model
     return _page(
         "report.html",
         SCRIPTS,
@@ -133,7 +137,7 @@ def _report(source: ReportSource, small: Automaton, data: Mapping[str, Any], **v
         small=small,
         encoding=data["automaton"]["encoding"],
         charts=data["charts"],
-        shown=task.exhibit if task else Exhibit(),
+        shown=_exhibit(source),
         command=contents.train_command(model.config) if model else None,
         decided=DECIDED,
         **values,
