@@ -206,13 +206,13 @@ class NpzReader:
             shape, fortran_order, dtype = read(file)
         except Exception:  # NumPy evaluates the header as a Python literal
             raise self.error(f'entry "{name}" is not a NumPy array') from None
-        if fortran_order and len(shape) > 1:
-            raise self.error(f'entry "{name}" is in column-major order: save a copy in C order')
         size = len(file.getbuffer()) - file.tell()
         fits = min(shape, default=0) >= 0 and math.prod(shape) * dtype.itemsize == size
         if dtype.kind not in "biuf" or not fits:
             raise self.error(f'entry "{name}" is not an array of numbers of its shape')
-        return np.frombuffer(file.read(), dtype).reshape(shape).astype(dtype.newbyteorder("="))
+        order = "F" if fortran_order else "C"
+        array = np.frombuffer(file.read(), dtype).reshape(shape, order=order)
+        return array.astype(dtype.newbyteorder("="), order="C")
 
 
 def _archived(file: BinaryIO) -> BinaryIO:

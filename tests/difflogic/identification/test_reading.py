@@ -105,10 +105,12 @@ def test_colours_that_stand_for_several_states_are_refused(tmp_path):
     assert "none of the circuit's colours: 0 is the commonest" in told[0]
 
 
-@pytest.mark.parametrize("version", [(1, 0), (2, 0), (3, 0)])
-def test_every_version_of_npy(tmp_path, version):
+@pytest.mark.parametrize(
+    ("version", "order"), [((1, 0), np.asfortranarray), ((2, 0), np.copy), ((3, 0), np.copy)]
+)
+def test_every_version_and_order_of_npy(tmp_path, version, order):
     with (tmp_path / "a.npy").open("wb") as file:
-        np.lib.format.write_array(file, FRAMES.astype(np.uint8), version)
+        np.lib.format.write_array(file, order(FRAMES.astype(np.uint8)), version)
     np.testing.assert_array_equal(read([tmp_path / "a.npy"]).frames[0], FRAMES)
     (tmp_path / "b.npy").write_bytes(b"\x93NUMPY\x09\x00nonsense")
     with pytest.raises(DctError, match=r"b.npy: is not a NumPy array"):
