@@ -13,7 +13,7 @@ import os
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, Self
+from typing import Any, BinaryIO, Literal, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -210,7 +210,7 @@ class NpzReader:
         fits = min(shape, default=0) >= 0 and math.prod(shape) * dtype.itemsize == size
         if dtype.kind not in "biuf" or not fits:
             raise self.error(f'entry "{name}" is not an array of numbers of its shape')
-        order = "F" if fortran_order else "C"
+        order: Literal["F", "C"] = "F" if fortran_order else "C"
         array = np.frombuffer(file.read(), dtype).reshape(shape, order=order)
         return array.astype(dtype.newbyteorder("="), order="C")
 
