@@ -64,8 +64,8 @@ def resolve(
     """Return a configuration: as given, or loaded by a shipped name or from a file.
 
     `overrides`, written as ``section.key=value``, and a `recipe` change a loaded configuration.
-    `resume` is a run to continue, or "last"; its configuration is the default, and its name and
-    length are kept. If overrides make it another experiment, published results are left out.
+    `resume` is a run to continue, or "last"; its configuration is the default, and its name, seed
+    and length are kept. If overrides make it another experiment, published results are left out.
     `allow_code` allows the code of a custom task to run. Raises ConfigError, and RunDirectoryError
     if there is no such run.
     """
@@ -77,7 +77,8 @@ def resolve(
     if resume is not None:
         path = RunDirectory.named(resume).config
         stored = load_config(path)
-        whole = {"name": stored.name, "training.epochs": stored.training.epochs}
+        training = stored.training.model_dump(include={"seed", "epochs"})
+        whole = {"name": stored.name} | {f"training.{key}": training[key] for key in training}
         source, kept = source or path, [*map(Override, whole, whole.values()), *kept]
     if source is None:
         known = ", ".join(shipped_configs())

@@ -15,6 +15,7 @@ from difflogic.model.model import Model
 from difflogic.run.run_directory import RunDirectory
 from difflogic.run.summary import write_summary
 from difflogic.system.errors import RunDirectoryError
+from tests.cli.conftest import TINY
 
 FILES = {"config.toml", "metrics.csv", "model.npz", "summary.json"}
 
@@ -194,6 +195,7 @@ class TestResume:
             (["train"], "last"),
             (["train-checkerboard"], None),
             (["train", "--seed=3", "--epochs=9"], "last"),
+            (["train-checkerboard", "--small", *(f"--set={each}" for each in TINY)], None),
         ],
     )
     def test_continues(self, dct, stopped, command, name):
