@@ -216,8 +216,7 @@ class Settling:
 def repeating(picture: Bits) -> Bits:
     """Return the smallest upper left part that makes a picture (visible, height, width) again."""
     for axis in (1, 2):
-        size = picture.shape[axis]
-        periods = (n for n in range(1, size + 1) if size % n == 0)
+        periods = range(1, picture.shape[axis] + 1)
         period = next(n for n in periods if (picture == np.roll(picture, n, axis)).all())
         picture = picture.take(range(period), axis)
     return picture

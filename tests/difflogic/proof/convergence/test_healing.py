@@ -10,10 +10,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from difflogic.circuit.gates import Op
 from difflogic.proof.convergence import orbits
 from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.orbits import NEVER, UNKNOWN, orbit, run_from, steps_to_heal
 from difflogic.proof.convergence.planes import pack, unpack
+from tests.difflogic.circuit.circuits import circuit_of
 from tests.difflogic.proof.convergence.brute import number, questions, settling_of
 
 
@@ -50,3 +52,13 @@ def test_patches_on_all_states_of_a_run(question: Convergence, data) -> None:
             for most in range(4):
                 found = steps_to_heal(question, resting, patches, most=most)
                 assert ((found == expected) | (found == UNKNOWN)).all()
+
+
+def test_a_wound_that_shows_the_target_for_a_step_has_not_healed() -> None:
+    """Once a hidden bit is lost, a second one comes, and the wrong cell a step after it."""
+    second, hidden = 13, 14  # a cell's own channels
+    circuit = circuit_of([(Op.NOT_A, hidden, hidden)], [second, 27, hidden])
+    question = Convergence(circuit, (0,), 1, 1, "zero", np.zeros((1, 1, 1), np.uint8))
+    resting = [pack(question.board, np.array([[[0]], [[0]], [[1]]], np.uint8))]
+    patches = np.array([[[0]], [[1]]], np.uint8)
+    assert steps_to_heal(question, resting, patches).tolist() == [0, NEVER]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
 from difflogic.circuit.gates import TRUTH_TABLES, Op
-from difflogic.proof.convergence import orbits, sets
+from difflogic.proof.convergence import methods, orbits, sets
 from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.methods import REPEATING, SETS, Unrolled
 from difflogic.proof.convergence.planes import unpack
@@ -28,7 +29,7 @@ from tests.difflogic.proof.convergence.trained import (
     trained,
 )
 
-W, C = 3, 4
+W, C, E = 3, 4, 5
 
 
 def shown(question: Convergence, state) -> np.ndarray:
@@ -68,6 +69,29 @@ class TestVerdicts:
         target = np.zeros((1, 3, 3), np.uint8)
         question = Convergence(circuit_of([], [C]), (0,), 3, 3, "zero", target)
         assert decide(question, 0.0).verdict is Verdict.open
+
+    @pytest.mark.parametrize("given_up", range(1, 6))
+    def test_a_solver_that_gives_up_proves_nothing(self, monkeypatch, given_up: int) -> None:
+        """Bits move to the right; sets do not know that a bit and its opposite are never both."""
+        gates = [(Op.AND, C, E), (Op.A_AND_NOT_B, C, E), (Op.AND, 9, 10), (Op.OR, W, 11)]
+        question = Convergence(circuit_of(gates, [12]), (0,), 1, 4, "zero", np.zeros((1, 1, 4)))
+        solve, asked = Formula.solve, list[int]()
+
+        def solving(*given: Any) -> bool | None:
+            asked.append(1)
+            return None if len(asked) == given_up else solve(*given)
+
+        monkeypatch.setattr(Formula, "solve", solving)
+        found = decide(question, 20)
+        assert len(asked) >= given_up
+        assert found.verdict is not Verdict.refuted
+        assert found.from_step is None or found.from_step >= 4
+
+    def test_channels_that_are_read_must_all_be_known(self) -> None:
+        """One ends at 0, another keeps what it has, and the third shows their disjunction."""
+        circuit = circuit_of([(Op.FALSE, 12, 12), (Op.OR, 12, 13)], [12, 27, 28])
+        question = Convergence(circuit, (2,), 1, 1, "zero", np.zeros((1, 1, 1), np.uint8))
+        assert methods.right_from(question) is None
 
 
 @pytest.mark.thorough

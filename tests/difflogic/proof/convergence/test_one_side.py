@@ -6,6 +6,7 @@ import itertools
 import json
 import sys
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -21,6 +22,9 @@ from difflogic.proof.convergence import one_side
 from difflogic.proof.convergence.every_size import Plane
 from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.live_part import live_part
+from difflogic.proof.convergence.one_side import Cell, EndlessRow, Settling, corner_of
+from difflogic.proof.convergence.planes import Network
+from difflogic.proof.convergence.sets import UNKNOWN
 from difflogic.proof.prover import prove
 from difflogic.proof.verdict import Verdict
 from difflogic.system.deadline import Deadline
@@ -238,6 +242,37 @@ def test_what_cells_settle_in_need_not_repeat(shown: int, verdict: Verdict) -> N
     answer = prove(zeros)
     assert answer.verdict is verdict
     assert answer.outcome == "decided" or answer.evidence.proof is None
+
+
+def test_a_row_is_written_in_one_way() -> None:
+    """Equal rows are equal objects, whatever they are made of, and different rows are not."""
+    cells = ((0,), (1,))
+    written: dict[tuple[Cell, ...], EndlessRow] = {}
+    for first, again in itertools.product(range(3), range(1, 5)):
+        for text in itertools.product(cells, repeat=first + again):
+            row = EndlessRow.shortest(text[:first], text[first:])
+            shown = tuple(text[x if x < first else first + (x - first) % again] for x in range(30))
+            assert tuple(map(row.at, range(30))) == shown
+            assert written.setdefault(shown, row) == row
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_states_of_a_cell_do_not_touch_each_other(seed: int) -> None:
+    """Each is followed as it is alone, also where what the cell sees is unknown."""
+    network = Network(drawn(seed).automaton.circuit)
+    corner, channels = corner_of(network), network.channels
+    assert corner is not None
+    settling = Settling(network, corner)
+    owns = list(itertools.product((0, 1, UNKNOWN), repeat=channels))
+    for around in itertools.product((0, 1, UNKNOWN), repeat=3):
+        seen = [(value,) * channels for value in around]
+        alone = [settling._after(tuple(seen), [own])[0] for own in owns]
+        assert settling._after(tuple(seen), owns) == alone
+
+
+def test_what_is_compared_must_repeat() -> None:
+    assert not one_side.ONE_SIDE.answers(replace(drawn(0), repeats=None))
+    assert one_side.ONE_SIDE.answers(replace(drawn(0), repeats=None, compared=False))
 
 
 def test_any_picture_will_do_but_not_two() -> None:
