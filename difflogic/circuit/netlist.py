@@ -261,6 +261,12 @@ class Netlist:
         return self.inputs + self.gates
 
     @cached_property
+    def wires(self) -> npt.NDArray[np.int32]:
+        """Rows a and b, and the parameter, of each row, (3, rows); 0 for inputs."""
+        of_gates = np.stack([self.a, self.b, self.param]).astype(np.int32)
+        return np.pad(of_gates, ((0, 0), (self.inputs, 0)))
+
+    @cached_property
     def lists(self) -> tuple[list[int], list[int], list[int]]:
         """Each gate's parameter and the two rows that it reads, as `evaluate` needs."""
         return self.param.tolist(), self.a.tolist(), self.b.tolist()

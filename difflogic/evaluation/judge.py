@@ -13,7 +13,7 @@ from difflogic.circuit.grid import Boundary, Walls
 from difflogic.circuit.hard_netlist import hard_circuit
 from difflogic.circuit.netlist import Netlist
 from difflogic.circuit.xag import Xag, to_circuit
-from difflogic.engine.hard.simulator import mark_live
+from difflogic.engine.hard.simulator import prune
 from difflogic.evaluation.assurance import MOST_BITS, question_of
 from difflogic.evaluation.check_plan import Plan
 from difflogic.evaluation.trial import Ops
@@ -166,18 +166,10 @@ class Judge:
 
         Like `live_part.live_circuit`, but only for live gates, less than a tenth.
         """
-        netlist = self._netlist
-        live, marked = mark_live(netlist, ops, visible)
-        live[: netlist.inputs] = True
-        gates, channels = np.flatnonzero(live[netlist.inputs :]), np.flatnonzero(marked).tolist()
-        # An input that an op ignores may get the index of any earlier row.
-        place = np.cumsum(live) - 1
-        fields = (ops[netlist.param[gates]], place[netlist.a[gates]], place[netlist.b[gates]])
-        xag = Xag(netlist.inputs)
-        literals = evaluate(
-            Gates(*(each.tolist() for each in fields)), map(xag.input, range(netlist.inputs)), xag
-        )
-        outputs = [literals[row] for row in place[netlist.outputs[channels]].tolist()]
+        code, xag = prune(self._netlist, ops, visible).code, Xag(self._netlist.inputs)
+        a, b, op = code.gates.T.tolist()
+        literals = evaluate(Gates(op, a, b), map(xag.input, range(xag.inputs)), xag)
+        outputs, channels = [literals[row] for row in code.outputs.tolist()], code.channels.tolist()
         return to_circuit(xag, outputs, tuple(channels), channels)
 
     def keeps(self, ops: Ops) -> bool:

@@ -217,7 +217,7 @@ class Rectifier:
         A gate that is constant, or equal or opposite to one of its inputs, needs no other gate.
         """
         netlist, inputs = self._netlist, self._netlist.inputs
-        live, _ = mark_live(netlist, ops, self._channels)
+        live = mark_live(netlist, ops, self._channels).live
         gates = np.flatnonzero(live[inputs:] & self._single)
         rows = np.unique(np.concatenate([inputs + gates, netlist.a[gates], netlist.b[gates]]))
         read = rows.astype(np.int32)
@@ -247,7 +247,7 @@ class Rectifier:
     def propose(self, ops: Ops, rng: np.random.Generator) -> Detectors:
         """Return rectifications of the circuit with `ops` (parameters,), gates in random order."""
         netlist, inputs = self._netlist, self._netlist.inputs
-        live, channels = mark_live(netlist, ops, self._channels)
+        live, channels, _ = mark_live(netlist, ops, self._channels)
         spare, single = np.zeros((2, netlist.rows), np.bool_)
         spare[inputs:] = ~live[inputs:] & self._single
         single[inputs:] = live[inputs:] & self._single

@@ -14,10 +14,9 @@ import numpy.typing as npt
 
 from difflogic.circuit.gates import Op
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.hard.simulator import HardSimulator, Script, by_rows
+from difflogic.engine.hard.simulator import HardSimulator, Script, new_marks, wires_of
 from difflogic.engine.kernels import candidates as k
 from difflogic.engine.kernels.candidate_base import (
-    ABSENT,
     Base,
     ReaderNetlist,
     Rolled,
@@ -80,8 +79,7 @@ class SimulatedBase:
             np.empty(0, np.int32),
             np.zeros(1, np.int64),
         )
-        self._stack, self._order = np.empty(3 * rows, np.int32), np.empty(rows, np.int32)
-        self._live, self._alive = np.empty(rows, np.bool_), np.empty(channels, np.bool_)
+        self._order, self._marks = np.empty(rows, np.int32), new_marks(netlist)
         self._scratch: Scratch | None = None
         self._kept, self._spare = 0, 1
         self.most_active = 0
@@ -99,7 +97,7 @@ class SimulatedBase:
 
     def _simulate(self) -> bool:
         counted, base = self._script.packed.channels, self._base
-        needed = set_ops(self._wiring, base, self.ops, counted, self._stack)
+        needed = set_ops(self._wiring, base, self.ops, counted, self._marks)
         slots = min(len(base.op), self._spare * (needed + needed // 2 + SPARE)) + 1
         row = self._history.values.itemsize * self._words * self._steps
         if slots * row > MOST_BYTES:
@@ -139,9 +137,7 @@ class SimulatedBase:
             leaving=np.zeros((channels, 2), np.int32),
             states=np.zeros((2 * channels, stride), np.uint64),
             differs=np.zeros((2, channels), np.bool_),
-            stamp=np.zeros(rows, np.int64),
-            seen=np.zeros(channels, np.int64),
-            clock=np.zeros(1, np.int64),
+            marks=self._marks,
             ordered=np.full(2, UNORDERED),
             sizes=np.zeros(12, np.int64),
         )
@@ -194,8 +190,7 @@ class SimulatedBase:
 
     def _tidy(self) -> None:
         """Drop the rows that no longer matter."""
-        counted = self._script.packed.channels
-        tidy(self._wiring, self._base, counted, self._live, self._alive, self._stack)
+        tidy(self._wiring, self._base, self._script.packed.channels, self._marks)
         self._reset_scratch()
 
 
@@ -221,12 +216,12 @@ def wiring_of(netlist: Netlist) -> ReaderNetlist:
     """Return a netlist indexed by rows, with the readers of each row."""
     rows, first = netlist.rows, netlist.inputs
     gates = np.arange(first, rows, dtype=np.int32)
-    a, b = by_rows(netlist, netlist.a), by_rows(netlist, netlist.b)
-    param = by_rows(netlist, netlist.param, none=ABSENT)
     readers = np.stack([2 * gates, 2 * gates + 1], axis=1).ravel()
+    own, param = np.arange(rows, dtype=np.int32), netlist.wires[2]
     wires = _table(np.stack([netlist.a, netlist.b], axis=1).ravel(), readers, rows)
     uses = _table(netlist.param, gates, netlist.parameters)
-    return ReaderNetlist(a, b, param, netlist.outputs.astype(np.int32), first, *wires, *uses)
+    a, b, outputs, inputs = wires_of(netlist)
+    return ReaderNetlist(a, b, param, outputs, inputs, own, *wires, *uses)
 
 
 def _table(

@@ -17,7 +17,6 @@ import numpy.typing as npt
 from difflogic.circuit.evaluate import BitLogic
 from difflogic.circuit.gates import READS
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.hard.simulator import by_rows
 from difflogic.engine.kernels import detectors as k
 from difflogic.engine.kernels.candidate_base import ABSENT
 from difflogic.system.array_types import Words
@@ -74,9 +73,8 @@ class Detectors:
         place = np.full(netlist.rows, ABSENT, np.int32)
         place[rows] = np.arange(len(rows))
         self._gates = gates
-        self._signals = k.Signals(
-            by_rows(netlist, netlist.a), by_rows(netlist, netlist.b), spare, place, values
-        )
+        a, b, _ = netlist.wires
+        self._signals = k.Signals(a, b, spare, place, values)
         self._sites = k.Sites(
             place[inputs + gates],
             np.zeros((len(gates), 2, words), np.uint64),

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from difflogic.circuit.grid import Grid
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.hard.simulator import HardSimulator, by_rows, mark_live, steps_per_call
+from difflogic.engine.hard.simulator import HardSimulator, mark_live, row_ops, steps_per_call
 from difflogic.engine.hard.slope_memory import CELLS, most_slopes
 from difflogic.engine.kernels.candidate_base import ABSENT
 from difflogic.engine.kernels.hard import read_values
@@ -39,8 +39,7 @@ class HardGradients:
         self._netlist, self._grid, self._steps, self._batch = netlist, grid, steps, batch
         self._simulator = simulator = HardSimulator(netlist, grid, batch, steps + 1)
         inputs, rows, channels = netlist.inputs, netlist.rows, netlist.channels
-        self._a, self._b = by_rows(netlist, netlist.a), by_rows(netlist, netlist.b)
-        self._param = by_rows(netlist, netlist.param)
+        self._a, self._b, self._param = netlist.wires
         self._every = np.full((1, simulator.words), ~np.uint64(0))
         slots = most_slopes(netlist)
         self._slopes = Slopes(
@@ -69,9 +68,8 @@ class HardGradients:
         The rows `read` get values too, for `trace`.
         """
         netlist = self._netlist
-        live, alive = mark_live(netlist, ops, channels)
-        order = np.flatnonzero(live[netlist.inputs :])[::-1] + netlist.inputs
-        op = by_rows(netlist, ops[netlist.param], np.uint8)
+        marks = mark_live(netlist, ops, channels)
+        order = np.flatnonzero(marks.live[netlist.inputs :])[::-1] + netlist.inputs
         # Inputs that an op ignores count too: the gradient is by all coefficients of a gate.
         wired = [self._a[order], self._b[order]] + ([] if read is None else [read])
         values = self._simulator.load(ops, (), np.concatenate(wired)).values
@@ -81,9 +79,9 @@ class HardGradients:
             value=values,
             param=self._param,
             outputs=netlist.outputs.astype(np.int32),
-            op=op,
+            op=row_ops(netlist, ops),
             order=order.astype(np.int32),
-            channels=np.flatnonzero(alive).astype(np.int32),
+            channels=np.flatnonzero(marks.channels).astype(np.int32),
         )
         self._slopes.sums[:] = 0.0
 

@@ -253,37 +253,38 @@ def live_parameters(
 
     Gates that only pass an input on are included. Fixed gates, which have no logits, are not.
     """
-    live, _ = mark_live(netlist, ops, channels)
+    live = mark_live(netlist, ops, channels).live
     marked = np.zeros(netlist.parameters, dtype=np.bool_)
     marked[netlist.param[live[netlist.inputs :]]] = True
     return marked
 
 
-def mark_live(
-    netlist: Netlist, ops: npt.NDArray[np.uint8], channels: Sequence[int]
-) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Return which rows (rows,) and channels (C,) the later states of `channels` depend on.
+def mark_live(netlist: Netlist, ops: npt.NDArray[np.uint8], channels: Sequence[int]) -> k.Marks:
+    """Return which rows and channels the later states of `channels` depend on.
 
     Gates that only pass an input on are included.
     """
-    live, alive = np.zeros(netlist.rows, np.bool_), np.zeros(netlist.channels, np.bool_)
-    a, b = by_rows(netlist, netlist.a), by_rows(netlist, netlist.b)
-    kernels.spread(
-        k.NetlistArrays(a, b, netlist.param, netlist.outputs, netlist.inputs),
-        by_rows(netlist, ops[netlist.param], np.uint8),
-        np.array(list(channels), np.int32),
-        live,
-        alive,
-        np.empty(3 * netlist.rows, np.int32),
-    )
-    return live, alive
+    marks, counted = new_marks(netlist), np.array(list(channels), np.int32)
+    rows = np.arange(netlist.rows, dtype=np.int32)
+    kernels.spread(wires_of(netlist), rows, row_ops(netlist, ops), counted, _NO_ROWS, marks)
+    return marks
 
 
-def by_rows(
-    netlist: Netlist, of_gates: npt.NDArray[Any], dtype: npt.DTypeLike = np.int32, none: int = 0
-) -> npt.NDArray[Any]:
-    """Extend an array over gates, shape (gates,), to all rows, shape (rows,): inputs get `none`."""
-    return np.concatenate([np.full(netlist.inputs, none), of_gates]).astype(dtype)
+def new_marks(netlist: Netlist) -> k.Marks:
+    """Return room for marks of a netlist."""
+    live, channels = np.empty(netlist.rows, np.bool_), np.empty(netlist.channels, np.bool_)
+    return k.Marks(live, channels, np.empty(netlist.rows, np.int32))
+
+
+def wires_of(netlist: Netlist) -> k.NetlistArrays:
+    """Return a netlist's wires by rows, for kernels."""
+    a, b, _ = netlist.wires
+    return k.NetlistArrays(a, b, netlist.outputs, netlist.inputs)
+
+
+def row_ops(netlist: Netlist, ops: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """Return the op of each row (rows,), from that of each parameter; 0 for inputs."""
+    return np.concatenate([np.zeros(netlist.inputs, np.uint8), ops[netlist.param]])
 
 
 class Pruned(NamedTuple):
@@ -306,21 +307,18 @@ def prune(
 
     `ops` has shape (parameters,). By default all channels count.
     """
-    live = np.zeros(netlist.channels, dtype=np.bool_)
-    live[slice(None) if channels is None else list(channels)] = True
+    counted = np.array(range(netlist.channels) if channels is None else list(channels), np.int32)
     found = k.Pruning(
-        source=np.empty(netlist.rows, np.int64),
+        source=np.empty(netlist.rows, np.int32),
         number=np.empty(netlist.rows, np.int64),
-        needed=np.empty(netlist.rows, np.bool_),
+        marks=new_marks(netlist),
         gates=np.empty((netlist.gates, k.HARD_FIELDS), np.int32),
         origin=np.empty(netlist.gates, np.int32),
-        live=live,
         outputs=np.empty(netlist.channels, np.int32),
     )
-    wires = k.NetlistArrays(netlist.a, netlist.b, netlist.param, netlist.outputs, netlist.inputs)
-    kept = kernels.prune(wires, ops, wanted, found)
-    inputs = np.flatnonzero(found.needed[: netlist.inputs])
+    kept = kernels.prune(wires_of(netlist), row_ops(netlist, ops), counted, wanted, found)
+    inputs = np.flatnonzero(found.marks.live[: netlist.inputs])
     inputs = np.stack([inputs, *np.divmod(inputs, netlist.channels)], axis=1).astype(np.int32)
-    alive = np.flatnonzero(live).astype(np.int32)
-    code = k.HardCode(found.gates[:kept], inputs, alive, found.outputs[live])
+    alive = np.flatnonzero(found.marks.channels).astype(np.int32)
+    code = k.HardCode(found.gates[:kept], inputs, alive, found.outputs[alive])
     return Pruned(code, found.origin[:kept], found.number[found.source])

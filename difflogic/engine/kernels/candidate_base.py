@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from difflogic.engine.kernels.hard import spread
+from difflogic.engine.kernels.hard import find_sources, spread
 from difflogic.engine.kernels.llvm.words import hard_advance, hard_gate, hard_view
 from difflogic.engine.kernels.structures import HardCells, HardScript
 from difflogic.system.jit import borrowing_kernel, by_reference, part
@@ -27,6 +27,7 @@ class ReaderNetlist(NamedTuple):
     param: np.ndarray  # int32 (rows,): the parameter that gives a gate's op; inputs: ABSENT
     outputs: np.ndarray  # int32 (channels,): rows of the next state
     inputs: int
+    rows: np.ndarray  # int32 (rows,): each row itself
     wire_start: np.ndarray  # int32 (rows + 1,): where each row's readers begin in `wires`
     wires: np.ndarray  # int32: twice the reader's row, plus one for its second input
     use_start: np.ndarray  # int32 (parameters + 1,): where each parameter's gates begin
@@ -78,25 +79,16 @@ def passes(op, second):
 
 
 @borrowing_kernel
-def set_ops(wiring, base, ops, counted, stack):
+def set_ops(wiring, base, ops, counted, marks):
     """Make `base` the circuit with `ops` (parameters,); return how many rows have values to keep.
 
     No row has a slot yet.
     """
-    base.live[:] = False
-    base.channels[:] = False
     for row in range(len(base.op)):
         base.op[row] = ops[wiring.param[row]] if row >= wiring.inputs else 0
-        base.source[row], base.slot[row] = row, NOWHERE
-        if passes(base.op[row], False):
-            base.source[row] = base.source[wiring.a[row]]
-        elif passes(base.op[row], True):
-            base.source[row] = base.source[wiring.b[row]]
-    spread(wiring, base.op, counted, base.live, base.channels, stack)
-    kept = 0
-    for row in range(len(base.op)):
-        kept += base.live[row] and base.source[row] == row
-    return kept
+        base.slot[row] = NOWHERE
+    find_sources(wiring, base.op, base.source)
+    return tidy(wiring, base, counted, marks)
 
 
 @borrowing_kernel
@@ -113,20 +105,21 @@ def find_slots(base):
 
 
 @borrowing_kernel
-def tidy(wiring, base, counted, live, channels, stack):
+def tidy(wiring, base, counted, marks):
     """Drop rows and channels that the counted channels no longer depend on.
 
-    `live` (rows,), `channels` and `stack` are scratch.
+    Returns how many rows have values to keep. `marks` are scratch.
     """
-    live[:] = False
-    channels[:] = False
-    spread(wiring, base.op, counted, live, channels, stack)
-    for row in range(len(live)):
-        if base.live[row] and not live[row]:
-            base.live[row] = False
+    spread(wiring, wiring.rows, base.op, counted, counted[:0], marks)
+    kept = 0
+    for row in range(len(base.op)):
+        base.live[row] = marks.live[row]
+        if not base.live[row]:
             release(base, row)
-    for c in range(len(channels)):
-        base.channels[c] = channels[c]
+        kept += base.live[row] and base.source[row] == row
+    for c in range(len(base.channels)):
+        base.channels[c] = marks.channels[c]
+    return kept
 
 
 @part

@@ -14,7 +14,7 @@ import numpy as np
 
 from difflogic.engine.kernels.candidate_base import NOWHERE, list_sources, passes, release
 from difflogic.engine.kernels.hard import reads
-from difflogic.engine.kernels.structures import FORCED, SPECIAL
+from difflogic.engine.kernels.structures import FORCED, SPECIAL, Marks
 from difflogic.system.jit import by_reference, part
 
 NO_ROOM = -1
@@ -39,9 +39,7 @@ class Scratch(NamedTuple):
     leaving: np.ndarray  # int32 (channels, 2): live channels and their next states' slots
     states: np.ndarray  # uint64 (2 * channels, pad + words + pad): of channels that differ
     differs: np.ndarray  # bool (2, channels)
-    stamp: np.ndarray  # int64 (rows,): the last count of gates that visited a row
-    seen: np.ndarray  # int64 (channels,): likewise for channels
-    clock: np.ndarray  # int64 (1,): the number of counts so far
+    marks: Marks  # of the last count of gates
     order: np.ndarray  # int32 (rows,): rows whose values the base keeps, ascending
     number: np.ndarray  # int32 (rows,): a row's place in `order`
     ordered: np.ndarray  # int64 (2,): length of `order`; recorded inputs; UNORDERED if unknown
@@ -187,44 +185,6 @@ def restore(wiring, base, scratch, parameter):
         scratch.slot[scratch.added[i]] = NOWHERE
     for i in range(scratch.sizes[JOINED]):
         scratch.channels[scratch.joined[i]] = False
-
-
-@part
-def count_gates(wiring, scratch, counted):
-    """Return how many gates, without pass-throughs, the counted channels depend on.
-
-    `scratch` holds the candidate's circuit; only its stack and stamps change.
-    """
-    scratch.clock[0] += 1
-    now = scratch.clock[0]
-    top, gates = 0, 0
-    for i in range(len(counted)):
-        scratch.seen[counted[i]] = now
-        scratch.stack[top] = scratch.source[wiring.outputs[counted[i]]]
-        top += 1
-    while top:
-        top -= 1
-        row = scratch.stack[top]
-        if scratch.stamp[row] == now:
-            continue
-        scratch.stamp[row] = now
-        if row < wiring.inputs:
-            c = row % len(scratch.channels)
-            if scratch.seen[c] != now:
-                scratch.seen[c] = now
-                scratch.stack[top] = scratch.source[wiring.outputs[c]]
-                top += 1
-            continue
-        op = scratch.op[row]
-        # A changed gate may be a pass-through; no other source is one.
-        gates += op != 3 and op != 5
-        if reads(op, False):
-            scratch.stack[top] = scratch.source[wiring.a[row]]
-            top += 1
-        if reads(op, True):
-            scratch.stack[top] = scratch.source[wiring.b[row]]
-            top += 1
-    return gates
 
 
 @part

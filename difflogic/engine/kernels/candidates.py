@@ -14,7 +14,6 @@ from difflogic.engine.kernels.candidate_changes import (
     NO_ROOM,
     adopt,
     alter,
-    count_gates,
     follow_order,
     restore,
     restore_records,
@@ -26,6 +25,7 @@ from difflogic.engine.kernels.candidate_steps import (
     evaluate_rest,
     write_states,
 )
+from difflogic.engine.kernels.hard import spread
 from difflogic.system.jit import borrowing_kernel, by_reference, part
 
 (
@@ -192,7 +192,8 @@ def judge(rolled, scratch, job, decisions):
         # Counting gates takes longer than judging most candidates.
         counts_gates = not walks or (total == limit and gates > chances[MOST_GATES])
         if counts_gates and total <= limit and taken != NO_ROOM:
-            gates = count_gates(wiring, scratch, script.channels)
+            counted = script.channels
+            gates = spread(wiring, scratch.source, scratch.op, counted, counted[:0], scratch.marks)
         restore(wiring, base, scratch, parameter)
         restore_records(wiring, base, scratch)
         if taken == NO_ROOM:

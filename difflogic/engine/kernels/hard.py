@@ -16,92 +16,92 @@ def reads(op, second):
     return ((op >> 1) & 5) != (op & 5) if second else (op >> 2) != (op & 3)
 
 
+@part
+def find_sources(wiring, op, source):
+    """Write the row whose value each row has: a pass-through's input, through any chain of them."""
+    for row in range(len(op)):
+        source[row] = row
+        if op[row] == 3:
+            source[row] = source[wiring.a[row]]
+        elif op[row] == 5:
+            source[row] = source[wiring.b[row]]
+
+
+@part
+def reach(marks, top, row):
+    """Mark a row and put it on the stack, unless it was marked; return the stack's new height."""
+    if marks.live[row]:
+        return top
+    marks.live[row] = True
+    marks.stack[top] = row
+    return top + 1
+
+
 @borrowing_kernel
-def prune(wires, ops, wanted, found):
-    """Reduce a hardened netlist to the gates that the `live` channels' future and the rows `wanted`
-    need.
+def spread(wiring, source, op, counted, wanted, marks):
+    """Mark all that the states of the `counted` channels and the rows `wanted` ever depend on.
+
+    Each row that is read stands for its `source` (rows,). With the rows that `find_sources` writes,
+    pass-throughs are left out; with the rows themselves they count: with another op they would
+    matter. `op` (rows,) is 0 for inputs. Returns the number of marked gates, without pass-throughs.
+    """
+    a, b, outputs, inputs, channels = (
+        wiring.a,
+        wiring.b,
+        wiring.outputs,
+        wiring.inputs,
+        marks.channels,
+    )
+    marks.live[:] = False
+    channels[:] = False
+    top, gates = 0, 0
+    for i in range(len(counted)):
+        channels[counted[i]] = True
+        top = reach(marks, top, source[outputs[counted[i]]])
+    for i in range(len(wanted)):
+        top = reach(marks, top, source[wanted[i]])
+    while top:
+        top -= 1
+        row = marks.stack[top]
+        if row < inputs:
+            channels[row % len(channels)] = True
+            top = reach(marks, top, source[outputs[row % len(channels)]])
+            continue
+        gates += op[row] != 3 and op[row] != 5
+        if reads(op[row], False):
+            top = reach(marks, top, source[a[row]])
+        if reads(op[row], True):
+            top = reach(marks, top, source[b[row]])
+    return gates
+
+
+@borrowing_kernel
+def prune(wiring, op, counted, wanted, found):
+    """Reduce a hardened netlist to the gates that the `counted` channels' future and the rows
+    `wanted` need.
 
     A pass-through gate becomes its input, and an ignored input is not needed. In the remaining
     gates rows are renumbered: the inputs, then these gates. Afterwards the value of a needed row is
     in row number[source[row]] of `found`. Returns the number of remaining gates.
     """
-    a, b, param, outputs, inputs = wires.a, wires.b, wires.param, wires.outputs, wires.inputs
-    gates, channels, code = len(a), len(outputs), found.gates
-    source, number, needed, live = found.source, found.number, found.needed, found.live
-    for row in range(inputs + gates):
-        source[row], number[row], needed[row] = row, row, False
-    for g in range(gates):
-        op = ops[param[g]]
-        if op == 3:
-            source[inputs + g] = source[a[g]]
-        elif op == 5:
-            source[inputs + g] = source[b[g]]
-    for i in range(len(wanted)):
-        needed[source[wanted[i]]] = True
-    growing = True
-    while growing:
-        growing = False
-        for c in range(channels):
-            if live[c]:
-                needed[source[outputs[c]]] = True
-        for g in range(gates - 1, -1, -1):
-            if needed[inputs + g]:
-                if reads(ops[param[g]], False):
-                    needed[source[a[g]]] = True
-                if reads(ops[param[g]], True):
-                    needed[source[b[g]]] = True
-        for row in range(inputs):
-            if needed[row] and not live[row % channels]:
-                live[row % channels] = True
-                growing = True
+    source, number, live, code = found.source, found.number, found.marks.live, found.gates
+    find_sources(wiring, op, source)
+    spread(wiring, source, op, counted, wanted, found.marks)
     kept = 0
-    for g in range(gates):
-        if needed[inputs + g]:
+    for row in range(len(op)):
+        number[row] = row
+        if row >= wiring.inputs and live[row]:
+            a, b = source[wiring.a[row]], source[wiring.b[row]]
             # Row 0 stands for an ignored input, which may not be needed.
-            code[kept, 0] = number[source[a[g]]] if needed[source[a[g]]] else 0
-            code[kept, 1] = number[source[b[g]]] if needed[source[b[g]]] else 0
-            code[kept, 2] = ops[param[g]]
-            found.origin[kept] = g
-            number[inputs + g] = inputs + kept
+            code[kept, 0] = number[a] if live[a] else 0
+            code[kept, 1] = number[b] if live[b] else 0
+            code[kept, 2] = op[row]
+            found.origin[kept] = row - wiring.inputs
+            number[row] = wiring.inputs + kept
             kept += 1
-    for c in range(channels):
-        found.outputs[c] = number[source[outputs[c]]]
+    for c in range(len(wiring.outputs)):
+        found.outputs[c] = number[source[wiring.outputs[c]]]
     return kept
-
-
-@borrowing_kernel
-def spread(wiring, op, counted, live, channels, stack):
-    """Mark in `live` (rows,) and `channels` all that the `counted` channels depend on.
-
-    `wiring` has `a` and `b` by rows, inputs first, like `op` (rows,). Unlike in `prune`,
-    pass-through gates count: with another op they would matter. `live` and `channels` are all False
-    before; `stack` (3 * rows,) is scratch.
-    """
-    a, b, outputs, inputs = wiring.a, wiring.b, wiring.outputs, wiring.inputs
-    top = 0
-    for i in range(len(counted)):
-        channels[counted[i]] = True
-        stack[top] = outputs[counted[i]]
-        top += 1
-    while top:
-        top -= 1
-        row = stack[top]
-        if live[row]:
-            continue
-        live[row] = True
-        if row < inputs:
-            c = row % len(channels)
-            if not channels[c]:
-                channels[c] = True
-                stack[top] = outputs[c]
-                top += 1
-            continue
-        if reads(op[row], False):
-            stack[top] = a[row]
-            top += 1
-        if reads(op[row], True):
-            stack[top] = b[row]
-            top += 1
 
 
 @part

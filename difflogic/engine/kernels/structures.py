@@ -251,13 +251,21 @@ flags."""
 
 @by_reference
 class NetlistArrays(NamedTuple):
-    """The parts of a netlist that the kernels need."""
+    """The wires of a netlist by rows, the inputs first."""
 
-    a: np.ndarray  # int32 (gates,): rows that the gates read
-    b: np.ndarray  # int32 (gates,)
-    param: np.ndarray  # int32 (gates,): the parameter that gives each gate's op
+    a: np.ndarray  # int32 (rows,): rows that a gate is wired to; inputs: 0
+    b: np.ndarray  # int32 (rows,)
     outputs: np.ndarray  # int32 (channels,): rows of the next state
     inputs: int
+
+
+@by_reference
+class Marks(NamedTuple):
+    """What some channels and rows depend on."""
+
+    live: np.ndarray  # bool (rows,)
+    channels: np.ndarray  # bool (channels,)
+    stack: np.ndarray  # int32 (rows,): scratch
 
 
 @by_reference
@@ -266,12 +274,11 @@ class Pruning(NamedTuple):
     compile.
     """
 
-    source: np.ndarray  # int64 (rows,): the row whose value a row has
+    source: np.ndarray  # int32 (rows,): the row whose value a row has
     number: np.ndarray  # int64 (rows,): the row of a needed source in the pruned circuit
-    needed: np.ndarray  # bool (rows,)
+    marks: Marks  # sources that are needed, and channels
     gates: np.ndarray  # int32 (gates, HARD_FIELDS): the remaining gates come first
     origin: np.ndarray  # int32 (gates,): each remaining gate's number in the netlist
-    live: np.ndarray  # bool (channels,): before, what counts; after, what that depends on, too
     outputs: np.ndarray  # int32 (channels,): rows of the channels' next states
 
 

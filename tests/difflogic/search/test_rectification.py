@@ -75,7 +75,7 @@ class Case:
         return sum(int((states[step][channels] != self.target).sum()) for step in self.scene.at)
 
     def live(self, ops):
-        live, _ = mark_live(self.netlist, ops, self.task.loss_channels)
+        live, _, _ = mark_live(self.netlist, ops, self.task.loss_channels)
         return live
 
 

@@ -122,7 +122,7 @@ def test_there_is_room_for_the_slopes_of_any_circuit(seed, passing):
     """Checked gate by gate in Python, since kernels check no bounds."""
     case = Case(seed, "zero", False, passing)
     netlist, placed, most = case.netlist, set(), 0
-    live, _ = mark_live(netlist, case.ops, case.channels)
+    live, _, _ = mark_live(netlist, case.ops, case.channels)
     for row in netlist.outputs:
         placed.add(int(row))
     for gate in range(netlist.gates - 1, -1, -1):
@@ -166,7 +166,7 @@ def test_traces_hold_the_slopes_and_values_of_single_cells(seed, boundary, maske
     rng = np.random.default_rng(seed)
     counted = sorted({case.steps, *rng.integers(1, case.steps + 1, 2).tolist()})
     slopes = {step: rng.integers(-1, 2, case.slope.shape).astype(float) for step in counted}
-    live, _ = mark_live(case.netlist, case.ops, case.channels)
+    live, _, _ = mark_live(case.netlist, case.ops, case.channels)
     live = np.flatnonzero(live[case.netlist.inputs :]) + case.netlist.inputs
     kept = rng.permutation(live)[:8].astype(np.int32)
     read = rng.permutation(case.netlist.rows)[:20].astype(np.int32)
