@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.circuit import Circuit, require_distinct
+from difflogic.circuit.circuit import Circuit, reached, require_distinct
 from difflogic.circuit.colors import Color
 from difflogic.circuit.grid import Boundary, Start
 from difflogic.system.errors import CircuitError
@@ -91,21 +91,13 @@ def live_channels(circuit: Circuit, visible: tuple[int, ...]) -> npt.NDArray[np.
     Shape (C,). The visible channels are live, and so is each channel that a live one's next state
     reads at any neighbour.
     """
+    own, outputs, (_, a, b) = (
+        list(places(circuit, visible)),
+        circuit.outputs.tolist(),
+        circuit.lists,
+    )
+    seen = reached(circuit.inputs, a, b, [outputs[channel] for channel in own], outputs)
     live = np.zeros(circuit.channels, np.bool_)
-    live[list(places(circuit, visible))] = True
-    _, a, b = circuit.lists
-    outputs = circuit.outputs.tolist()
-    seen = bytearray(circuit.rows + 1)
-    seen[circuit.rows] = 1
-    waiting = [outputs[channel] for channel in np.flatnonzero(live)]
-    while waiting:
-        row = waiting.pop()
-        if seen[row]:
-            continue
-        seen[row] = 1
-        if row >= circuit.inputs:
-            waiting += a[row - circuit.inputs], b[row - circuit.inputs]
-        elif not live[row % circuit.channels]:
-            live[row % circuit.channels] = True
-            waiting.append(outputs[row % circuit.channels])
+    live[own] = True
+    live |= seen[: circuit.inputs].reshape(-1, circuit.channels).any(axis=0)
     return live

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -150,31 +150,14 @@ class Circuit:
 
     def needed(self, channels: Sequence[int]) -> npt.NDArray[np.bool_]:
         """Return which rows have a path to the next state of `channels`, (rows,)."""
-        needed = bytearray(self.rows + 1)
-        for channel in channels:
-            needed[self.outputs[channel]] = 1
-        gates = zip(*self.sources[:, ::-1].tolist(), strict=True)
-        for row, (a, b) in zip(range(self.rows - 1, self.inputs - 1, -1), gates, strict=True):
-            if needed[row]:
-                needed[a] = needed[b] = 1
-        return np.frombuffer(needed, np.bool_)[: self.rows]
+        _, a, b = self.lists
+        return reached(self.inputs, a, b, [int(self.outputs[channel]) for channel in channels])
 
     def cone(self, row: int) -> list[int]:
         """Return the rows with a path to `row`, and `row` itself, ascending."""
         _, a, b = self.lists
-        seen = bytearray(self.rows + 1)
-        seen[self.rows] = seen[row] = 1
-        found, waiting = [], [row]
-        while waiting:
-            row = waiting.pop()
-            found.append(row)
-            if row < self.inputs:
-                continue
-            for source in (a[row - self.inputs], b[row - self.inputs]):
-                if not seen[source]:
-                    seen[source] = 1
-                    waiting.append(source)
-        return sorted(found)
+        found: list[int] = np.flatnonzero(reached(self.inputs, a, b, [row])).tolist()
+        return found
 
     @cached_property
     def lists(self) -> tuple[list[int], list[int], list[int]]:
@@ -208,3 +191,25 @@ def require_distinct(what: str, labels: Sequence[int]) -> None:
     label, count = Counter(labels).most_common(1)[0]
     if count > 1:
         raise CircuitError(f"{what} {label} occurs {count} times: each may occur once")
+
+
+def reached(
+    inputs: int, a: Sequence[int], b: Sequence[int], rows: Iterable[int], after: Sequence[int] = ()
+) -> npt.NDArray[np.bool_]:
+    """Return which rows the values of `rows` depend on, these included, shape (rows,).
+
+    Gates read `a` and `b`, as in a Graph's lists. With `after`, the row of each channel's next
+    state, also what they depend on in earlier steps: input row r is of channel r mod channels.
+    """
+    end, channels, waiting = inputs + len(a), len(after), list(rows)
+    seen = bytearray(end + 1)
+    seen[end] = 1
+    while waiting:
+        row = waiting.pop()
+        if not seen[row]:
+            seen[row] = 1
+            if row >= inputs:
+                waiting += a[row - inputs], b[row - inputs]
+            elif channels:
+                waiting.append(after[row % channels])
+    return np.frombuffer(seen, np.bool_)[:end]

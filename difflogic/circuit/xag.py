@@ -16,7 +16,7 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.circuit import Circuit
+from difflogic.circuit.circuit import Circuit, reached
 from difflogic.circuit.evaluate import OP_FUNCTIONS, Logic, evaluate
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import NEIGHBORHOOD
@@ -172,17 +172,9 @@ class Xag(Literals):
 
     def cone(self, literals: Sequence[int]) -> list[int]:
         """Return the nodes with a path to the literals, ascending, without constant 0."""
-        seen = {literal >> 1 for literal in literals}
-        waiting = list(seen)
-        while waiting:
-            gate = waiting.pop() - self.first_gate
-            if gate < 0:
-                continue
-            for literal in (self.x[gate], self.y[gate]):
-                if literal >> 1 not in seen:
-                    seen.add(literal >> 1)
-                    waiting.append(literal >> 1)
-        return sorted(seen - {0})
+        x, y, nodes = ([each >> 1 for each in some] for some in (self.x, self.y, literals))
+        found = np.flatnonzero(reached(self.first_gate, x, y, nodes)[1:])
+        return [1 + node for node in found.tolist()]
 
     def _add(self, kind: XagGate, x: int, y: int) -> int:
         found = self._known.get((kind, x, y))

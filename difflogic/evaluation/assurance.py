@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from difflogic.circuit.automaton import Automaton
+from difflogic.circuit.live_part import live_part
 from difflogic.circuit.specification import Cases
 from difflogic.evaluation.settled import lasts
 from difflogic.proof.answer import QUICK, Answer, Assurance, Budget
 from difflogic.proof.cases import ListedStarts
 from difflogic.proof.convergence.every_size import Plane
 from difflogic.proof.convergence.findings import Convergence
-from difflogic.proof.convergence.live_part import live_part
 from difflogic.proof.every_length import AnyLength
 from difflogic.proof.local_rule import Local
 from difflogic.proof.prover import Question, Unfit, prove

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from difflogic.circuit.automaton import Automaton
+from difflogic.circuit.live_part import live_part
 from difflogic.circuit.specification import Cases
 from difflogic.examples.encoding import apply_rule
-from difflogic.proof.convergence.live_part import live_part
 from difflogic.proof.convergence.planes import Board, Network, Planes, pack
 from difflogic.system.array_types import Bits
 from difflogic.system.callbacks import ignore

@@ -9,6 +9,7 @@ import numpy as np
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.hard_netlist import hard_circuit
+from difflogic.circuit.live_part import live_part
 from difflogic.circuit.netlist import Netlist
 from difflogic.evaluation.assurance import WOUND, question_of
 from difflogic.evaluation.limits import Limits
@@ -18,7 +19,6 @@ from difflogic.model.hardening import automaton_of
 from difflogic.proof.convergence import sets
 from difflogic.proof.convergence.confinement import ANY_ORDER, Ground, follow, windows_of
 from difflogic.proof.convergence.every_size import Plane
-from difflogic.proof.convergence.live_part import live_part
 from difflogic.proof.prover import prove
 from difflogic.system.streams import Purpose
 from difflogic.tasks.base import Task

@@ -14,9 +14,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.circuit import reached
 from difflogic.circuit.gates import DECIDED
 from difflogic.circuit.grid import NEIGHBORHOOD, OUTSIDE, Grid, neighbors
+from difflogic.circuit.layer import levels_of
 from difflogic.circuit.netlist import Netlist
+from difflogic.system.array_types import Ints
 from difflogic.system.errors import ConfigError
 
 Words32 = npt.NDArray[np.uint32]
@@ -130,19 +133,12 @@ def shape_of(
     )
 
 
-def levels(netlist: Netlist) -> npt.NDArray[np.int64]:
+def levels(netlist: Netlist) -> Ints:
     """Return the level of each gate, from 1; 0 if no output depends on it."""
     a, b, inputs = netlist.a.tolist(), netlist.b.tolist(), netlist.inputs
-    depth, needed = [0] * netlist.rows, [False] * netlist.rows
-    for row in netlist.outputs.tolist():
-        needed[row] = True
-    for gate in reversed(range(netlist.gates)):
-        if needed[inputs + gate]:
-            needed[a[gate]] = needed[b[gate]] = True
-    for gate in range(netlist.gates):
-        depth[inputs + gate] = 1 + max(depth[a[gate]], depth[b[gate]])
-    found = np.array(depth[inputs:], np.int64)
-    found[~np.array(needed[inputs:], bool)] = 0
+    needed = reached(inputs, a, b, netlist.outputs.tolist())
+    found = levels_of(inputs, netlist.a, netlist.b)[inputs:]
+    found[~needed[inputs:]] = 0
     return found
 
 

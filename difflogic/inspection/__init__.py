@@ -11,11 +11,11 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import NEIGHBORS
+from difflogic.circuit.live_part import fold
 from difflogic.inspection import symmetry
 from difflogic.inspection.equations import Equations
 from difflogic.inspection.equations import equations as write_equations
 from difflogic.inspection.symmetry import Traits
-from difflogic.proof.convergence.live_part import fold
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from enum import Enum
 
 from difflogic.circuit import xag as graph
 from difflogic.circuit.circuit import Circuit
+from difflogic.circuit.live_part import fold
 from difflogic.circuit.xag import FALSE, Xag, from_circuit
-from difflogic.proof.convergence.live_part import fold
 from difflogic.system.errors import CircuitError
 
 EXPRESSION_LENGTH = 64

@@ -8,6 +8,7 @@ from typing import Any
 
 from difflogic import simplification
 from difflogic.circuit.automaton import Automaton
+from difflogic.circuit.live_part import live_part
 from difflogic.formats import by_name
 from difflogic.formats.circuit_file import write_circuit
 from difflogic.library.declaration import EffortOption, TimeLimit, checked
@@ -15,7 +16,6 @@ from difflogic.library.equality import smaller
 from difflogic.library.exchange import ProgressCallback, write_output
 from difflogic.library.loaded import Loaded, Source, load
 from difflogic.proof import Proof
-from difflogic.proof.convergence.live_part import live_part
 from difflogic.system.callbacks import ignore
 from difflogic.system.errors import CircuitError, ProofError
 from difflogic.system.json_values import chosen

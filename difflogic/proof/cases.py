@@ -11,11 +11,11 @@ import numpy as np
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.grid import center_start
+from difflogic.circuit.live_part import live_part
 from difflogic.circuit.specification import Cases
 from difflogic.proof.answer import Answer, Assurance, Budget, Healing, Method, left_open
 from difflogic.proof.convergence.erasure import right_from_erased
 from difflogic.proof.convergence.findings import Convergence
-from difflogic.proof.convergence.live_part import live_part
 from difflogic.proof.convergence.methods import SETS, right_from
 from difflogic.proof.convergence.orbits import (
     MOST_ALONE,

@@ -17,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.automaton import Automaton
+from difflogic.circuit.live_part import fold
 from difflogic.circuit.specification import Cases
 from difflogic.formats.circuit_file import write_circuit
 from difflogic.proof.answer import Confinement
 from difflogic.proof.convergence.confinement import Ground
 from difflogic.proof.convergence.every_size import NO_ARRIVAL, EverySize, Table
 from difflogic.proof.convergence.findings import Finding
-from difflogic.proof.convergence.live_part import fold
 from difflogic.proof.convergence.one_side import OneSide
 from difflogic.proof.convergence.sets import as_array
 from difflogic.proof.question import Asked

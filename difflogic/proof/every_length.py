@@ -20,10 +20,10 @@ import numpy as np
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import BitLogic, evaluate
+from difflogic.circuit.live_part import live_part
 from difflogic.circuit.specification import Machine
 from difflogic.proof.answer import Answer, Assurance, Budget, Method
 from difflogic.proof.certificates import proof_text
-from difflogic.proof.convergence.live_part import live_part
 from difflogic.proof.question import Asked
 from difflogic.proof.verdict import Verdict
 from difflogic.system.deadline import NEVER, Deadline

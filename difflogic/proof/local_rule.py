@@ -8,9 +8,9 @@ import numpy as np
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.grid import NEIGHBORHOOD
+from difflogic.circuit.live_part import live_part
 from difflogic.circuit.specification import Rule
 from difflogic.proof.answer import Answer, Assurance, Budget, Method
-from difflogic.proof.convergence.live_part import live_part
 from difflogic.proof.question import Asked
 from difflogic.proof.verdict import Verdict
 from difflogic.system.callbacks import may_cancel

@@ -14,13 +14,13 @@ from typing import Any
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.cost import require_provable
+from difflogic.circuit.live_part import live_part
 from difflogic.circuit.specification import Cases
 from difflogic.proof.answer import Assurance, Budget, Confinement
 from difflogic.proof.cases import ListedStarts
 from difflogic.proof.certificates import damage_part, write_cases, write_certificate, write_one_side
 from difflogic.proof.convergence.every_size import EverySize, Plane
 from difflogic.proof.convergence.findings import Convergence, Finding
-from difflogic.proof.convergence.live_part import live_part
 from difflogic.proof.convergence.methods import SETS
 from difflogic.proof.convergence.one_side import OneSide
 from difflogic.proof.convergence.orbits import resting_picture

@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from difflogic.circuit.case_words import words, words_of
 from difflogic.circuit.circuit import Circuit
-from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.circuit.xag import Xag, absorb_inverters
 from difflogic.simplification.kernels.nets import VIRTUAL, Net, Work, clean
 
@@ -72,33 +71,6 @@ def to_circuit(net: Net, labels: Sequence[int]) -> Circuit:
     """
     op, a, b = (array[: net.size[0]] for array in (net.op, net.a, net.b))
     return absorb_inverters(op, a, b, 1 + net.inputs, net.outputs, labels)
-
-
-def keep_channels(net: Net, channels: Sequence[int]) -> Net:
-    """Return the net of some channels' next states.
-
-    Raises ValueError if these read any other channel.
-    """
-    new = cleaned(net._replace(outputs=net.outputs[list(channels)]))
-    before = net.inputs // NEIGHBORHOOD
-    kept = (np.arange(NEIGHBORHOOD)[:, None] * before + np.array(channels)).ravel()
-    place = np.full(int(new.size[0]), -1, np.int32)
-    place[0] = 0
-    place[1 + kept] = 1 + np.arange(len(kept))
-    place[1 + net.inputs :] = 1 + len(kept) + np.arange(gates(new))
-    first = 1 + net.inputs
-    a, b, wanted = place[new.a], place[new.b], place[new.outputs >> 1]
-    if min(a[first:].min(initial=0), b[first:].min(initial=0), wanted.min(initial=0)) < 0:
-        raise ValueError("an output reads a channel that does not stay")
-    room = np.zeros(1 + len(kept), np.int32)
-    return Net(
-        np.concatenate([room.astype(np.uint8), new.op[first:]]),
-        np.concatenate([room, a[first:]]),
-        np.concatenate([room, b[first:]]),
-        2 * wanted + (new.outputs & 1),
-        np.array([1 + len(kept) + gates(new)]),
-        len(kept),
-    )
 
 
 def input_tables(inputs: int) -> npt.NDArray[np.uint64]:

@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 
-import numpy as np
-
-from difflogic.circuit.automaton import Automaton, live_channels
+from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
+from difflogic.circuit.live_part import live_circuit
 from difflogic.simplification import annealing, nets, windows
 from difflogic.simplification.kernels import annealing as kernels
 from difflogic.simplification.kernels.nets import Net
@@ -127,9 +126,8 @@ def simplify(
 
 def _drop_unread_channels(draft: _Draft, visible: tuple[int, ...]) -> _Draft:
     """Drop the channels that the future of `visible` (labels) does not depend on."""
-    live = np.flatnonzero(live_channels(draft.circuit, visible)).tolist()
-    labels = tuple(draft.labels[channel] for channel in live)
-    return _Draft(nets.keep_channels(draft.net, live), labels)
+    small = live_circuit(draft.circuit, visible)
+    return _Draft(nets.from_circuit(small), small.labels)
 
 
 def _searches(

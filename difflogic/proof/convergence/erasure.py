@@ -19,8 +19,8 @@ import numpy as np
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD, OUTSIDE, neighbors
+from difflogic.circuit.live_part import folded_part
 from difflogic.proof.convergence.findings import Convergence
-from difflogic.proof.convergence.live_part import folded_part
 from difflogic.proof.convergence.methods import STEPS_PER_SIDE, is_right_after, read_channels
 from difflogic.proof.convergence.planes import Network, Planes, unpack
 from difflogic.system.array_types import Bits

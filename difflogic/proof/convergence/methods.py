@@ -13,10 +13,10 @@ import numpy as np
 from difflogic.circuit.cost import MOST_STEP_BYTES
 from difflogic.circuit.evaluate import evaluate
 from difflogic.circuit.grid import OUTSIDE, neighbors
+from difflogic.circuit.live_part import folded_part
 from difflogic.proof.answer import Answer, Assurance, Budget, Method
 from difflogic.proof.convergence import orbits, sets
 from difflogic.proof.convergence.findings import Convergence, Counterexample, Finding
-from difflogic.proof.convergence.live_part import folded_part
 from difflogic.proof.convergence.planes import Network, Planes, as_planes, pack
 from difflogic.proof.convergence.sets import Sets
 from difflogic.proof.satisfiability import Formula

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
+from difflogic.circuit.live_part import fold
 from difflogic.model.hardening import from_model
-from difflogic.proof.convergence.live_part import fold
 from difflogic.view.reports import build_live
 from difflogic.view.reports.circuits import interpreted
 from difflogic.view.reports.contents import Facts, attempts, parts

@@ -10,6 +10,7 @@ import pytest
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import OPS, Op, one_hot
 from difflogic.circuit.hard_netlist import hard_circuit
+from difflogic.circuit.live_part import live_circuit
 from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config, load_config
 from difflogic.engine import oracle
@@ -19,7 +20,6 @@ from difflogic.evaluation.judge import DOUBTFUL, Judge
 from difflogic.evaluation.scene import FIRST_FOUND, NumberedStarts, Streams
 from difflogic.model.hardening import automaton_of
 from difflogic.model.model import Model
-from difflogic.proof.convergence.live_part import live_circuit
 from difflogic.search import verifier
 from difflogic.search.finisher import Finisher
 from difflogic.search.sensitivity import GradientSensitivity

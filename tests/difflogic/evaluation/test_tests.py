@@ -9,6 +9,7 @@ import pytest
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import Grid
+from difflogic.circuit.live_part import live_part
 from difflogic.config import load_config
 from difflogic.evaluation import circuit_test, noise, tests
 from difflogic.evaluation.scene import Scene, Streams
@@ -16,7 +17,6 @@ from difflogic.evaluation.tests import TESTS, Drawn, Subject, choose, run_tests
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.pictures.text import parse_picture
-from difflogic.proof.convergence.live_part import live_part
 from difflogic.system.errors import ConfigError
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import draw_batch, make_task

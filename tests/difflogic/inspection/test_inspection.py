@@ -9,9 +9,9 @@ from hypothesis import given, settings
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
+from difflogic.circuit.live_part import fold
 from difflogic.inspection import inspect, wires
 from difflogic.inspection.equations import equations
-from difflogic.proof.convergence.live_part import fold
 from difflogic.system.errors import CircuitError
 from tests.difflogic.circuit.circuits import automaton, read_by
 from tests.difflogic.circuit.rules import circuits, life_like

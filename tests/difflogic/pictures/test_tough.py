@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from difflogic.circuit.live_part import fold
 from difflogic.config import load_config
 from difflogic.library.groups import Claims, PictureOptions
 from difflogic.library.picture_experiment import experiment_for
@@ -14,7 +15,6 @@ from difflogic.model.model import Model
 from difflogic.pictures.picture import Picture
 from difflogic.pictures.tough import FLAGS, SIDES, voting_layers
 from difflogic.proof.convergence.findings import Convergence
-from difflogic.proof.convergence.live_part import fold
 from difflogic.proof.convergence.orbits import plain_step
 from difflogic.search.corrector import Corrector
 from difflogic.system.errors import ConfigError

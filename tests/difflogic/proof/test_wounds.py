@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from difflogic.circuit.automaton import Automaton
+from difflogic.circuit.live_part import live_part
 from difflogic.circuit.specification import Cases
 from difflogic.config import Config, load_config
 from difflogic.library.groups import Claims
@@ -17,7 +18,6 @@ from difflogic.proof.answer import Confinement
 from difflogic.proof.cases import ListedStarts
 from difflogic.proof.convergence.confinement import Ground, confine
 from difflogic.proof.convergence.findings import Convergence
-from difflogic.proof.convergence.live_part import live_part
 from difflogic.proof.convergence.methods import by_sets
 from difflogic.proof.convergence.sets import as_array
 from difflogic.proof.prover import prove

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, settings
 
 from difflogic.circuit.circuit import Circuit
@@ -46,11 +45,3 @@ def test_inverters_melt_into_gates_where_they_can() -> None:
     found = nets.to_circuit(nets.from_circuit(circuit), tuple(range(5)))
     assert found.op_counts() == {Op.AND: 1, Op.XNOR: 1, Op.NOT_A: 2, Op.TRUE: 1}
     assert same_next_states(circuit, found)
-
-
-def test_a_channel_that_is_read_cannot_be_dropped() -> None:
-    net = nets.from_circuit(circuit_of([(Op.AND, 0, 1)], [18, 0]))
-    with pytest.raises(ValueError, match="reads a channel that does not stay"):
-        nets.keep_channels(net, [0])
-    kept = nets.keep_channels(net, [1, 0])
-    assert same_next_states(nets.to_circuit(net, (0, 1)), nets.to_circuit(kept, (1, 0)))

@@ -8,11 +8,11 @@ from functools import cache
 import numpy as np
 import pytest
 
+from difflogic.circuit.live_part import live_part
 from difflogic.proof.convergence import confinement, sets
 from difflogic.proof.convergence.confinement import Ground, confine
 from difflogic.proof.convergence.every_size import Table
 from difflogic.proof.convergence.findings import Convergence
-from difflogic.proof.convergence.live_part import live_part
 from difflogic.proof.convergence.methods import by_sets
 from difflogic.proof.convergence.sets import Sets
 from difflogic.proof.question import Wound

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import Walls, neighbors
+from difflogic.circuit.live_part import live_part
 from difflogic.proof.convergence import sets
 from difflogic.proof.convergence.every_size import NO_ARRIVAL, Arrivals, EverySize, Target, arrivals
 from difflogic.proof.convergence.findings import Convergence
-from difflogic.proof.convergence.live_part import live_part
 from difflogic.proof.convergence.methods import by_sets
 from difflogic.proof.convergence.sets import Sets
 from difflogic.proof.verdict import Verdict

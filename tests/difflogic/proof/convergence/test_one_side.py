@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 
 from difflogic.circuit.automaton import Automaton
+from difflogic.circuit.live_part import live_part
 from difflogic.library.signals import rule
 from difflogic.proof.answer import Answer, Budget
 from difflogic.proof.certificates import write_one_side
 from difflogic.proof.convergence import one_side
 from difflogic.proof.convergence.every_size import Plane
 from difflogic.proof.convergence.findings import Convergence
-from difflogic.proof.convergence.live_part import live_part
 from difflogic.proof.convergence.one_side import Cell, EndlessRow, Settling, corner_of
 from difflogic.proof.convergence.planes import Network
 from difflogic.proof.convergence.sets import UNKNOWN

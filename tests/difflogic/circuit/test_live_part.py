@@ -5,7 +5,7 @@ import pytest
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
-from difflogic.proof.convergence.live_part import fold, live_circuit
+from difflogic.circuit.live_part import fold, live_circuit
 from tests.difflogic.circuit.circuits import circuit_of
 
 # Channel 0 is visible. Row 2n + c is channel c of neighbour n; gates begin at row 18.
