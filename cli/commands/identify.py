@@ -18,6 +18,7 @@ from difflogic.library.declaration import EffortOption, Force, Operand, Opt, Sec
 from difflogic.library.groups import Assumptions
 
 if TYPE_CHECKING:
+    from difflogic.identification.chance import Chances
     from difflogic.library.identifying import Identified
 
 MOST_LISTED = 8
@@ -35,6 +36,7 @@ def identify(
         ),
     ],
     assumed: Assumptions,
+    chance: Annotated[bool, Opt("Find how often each state follows, for a rule by chance")] = False,
     effort: EffortOption = "normal",
     time_limit: Annotated[Seconds | None, Opt("Time limit for the solver")] = None,
     to: Output = None,
@@ -55,6 +57,9 @@ def identify(
 
     What a recording does not decide gets odds: of pairs of frames, and with --radius auto, --gap
     auto or --symmetry auto, families of rules are weighed, and the likeliest is looked for.
+
+    With --chance, several states may follow a neighbourhood, each with its probability. The file
+    of such a rule is for dct simulate and dct render.
     """
     from difflogic.identification.explanation import UNDRAWABLE
     from difflogic.library import identifying
@@ -64,9 +69,11 @@ def identify(
 
     if to is not None:
         check_output(to, force)
-        if assumed.neighbourhood == "radius-2":
+        if assumed.neighbourhood == "radius-2" and not chance:
             raise ConfigError(f"{to}: {UNDRAWABLE}")
     if predict is not None:
+        if chance:
+            raise ConfigError("--chance and --predict: simulate the rule from the last frame")
         require_output(predict, (".json", ".npz"), force)
         if predict == to:
             raise ConfigError(f"{to}: --output and --predict need two files")
@@ -75,6 +82,14 @@ def identify(
             Interruption("this question", patience=None) as interruption,
             show_progress(stop_at_once=True, raises=False) as progress,
         ):
+            if chance:
+                chances = identifying.identify_chance(
+                    recording,
+                    assumed,
+                    time_limit=time_limit,
+                    should_stop=lambda: interruption.requested,
+                )
+                return _show_chances(chances, to, force, as_json)
             found = identifying.identify(
                 recording,
                 assumed,
@@ -102,6 +117,21 @@ def identify(
             note(f"saved {predict}")
     if interruption.requested:
         raise Interrupted(interruption.exit_code - 128)
+
+
+def _show_chances(chances: Chances, to: Path | None, force: bool, as_json: bool) -> None:
+    from difflogic.library.identifying import save_chance
+
+    if to is not None:
+        save_chance(chances, to, force=force)
+        note(f"saved {to}")
+    cases = chances.counts.sum(axis=1)
+    sure = (~chances.drawn & (cases > 0)).nonzero()[0]
+    drawn = chances.drawn.nonzero()[0].tolist()
+    text = output.page(
+        "chance", chances=chances, cases=cases, drawn=drawn, sure=sure, most=MOST_LISTED
+    )
+    output.show(chances, as_json, lambda _: typer.echo(text, nl=False))
 
 
 def _text(found: Identified) -> str:

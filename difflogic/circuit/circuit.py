@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,8 @@ class Circuit:
     b: npt.NDArray[np.int32]
     outputs: npt.NDArray[np.int32]
     labels: tuple[int, ...]
+    interpreter: ClassVar[Any] = None
+    """What takes its steps in place of gates, if it is a rule by chance."""
 
     def __post_init__(self) -> None:
         for name in ("op", "a", "b", "outputs"):

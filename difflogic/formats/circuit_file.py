@@ -6,7 +6,7 @@ docs/circuit.schema.json is made from `CircuitFile`; docs/circuit-file.md explai
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
@@ -23,6 +23,7 @@ from difflogic.formats.strict_json import MAX_CHANNELS, MAX_GATES, ROWS
 from difflogic.system.errors import CircuitError, did_you_mean, in_plain_words, shorten, shown
 
 FORMAT = "dct-circuit"
+BY_CHANCE = "is a rule by chance, and has no gates: only dct simulate and dct render run it"
 VERSION = 1
 """Goes up when earlier programs can no longer read the file."""
 
@@ -32,6 +33,9 @@ RowNumber = Annotated[int, Field(ge=0, lt=ROWS)]
 SideLength = Annotated[int, Field(ge=1, le=65536)]
 Label = Annotated[int, Field(ge=0, lt=2**31)]
 OpName: Any = Literal[tuple(op.name for op in Op)]
+
+Parse = Callable[[Any, str], Automaton]
+"""From decoded JSON and the name of its file."""
 
 _NAMES = [op.name for op in Op]
 _NUMBERS = {op.name: int(op) for op in Op}
@@ -198,9 +202,17 @@ def _tuples(encoding: Mapping[str, Any]) -> dict[str, Any]:
     return {key: tuple(x) if isinstance(x, list) else x for key, x in encoding.items()}
 
 
-def read_circuit(path: Path) -> Automaton:
-    """Return the automaton in a file. Raises CircuitError, which names the file and the place."""
-    return parse(strict_json.read(path, shrink), str(path))
+def read_circuit(path: Path, by_chance: Parse | None = None) -> Automaton:
+    """Return the automaton in a file. Raises CircuitError, which names the file and the place.
+
+    Without `by_chance`, which parses one, a rule by chance is no circuit.
+    """
+    data = strict_json.read(path, shrink)
+    if not isinstance(data, dict) or data.get("format") != "dct-chance":
+        return parse(data, str(path))
+    if by_chance is None:
+        raise CircuitError(f"{path}: {BY_CHANCE}")
+    return by_chance(data, str(path))
 
 
 def shrink(decoded: dict[str, Any]) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import permutations, product
@@ -16,6 +17,7 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import Boundary
 from difflogic.identification import table_circuit
+from difflogic.identification.chance import find
 from difflogic.identification.flips import fewest_flips
 from difflogic.identification.recording import Inquiry, Recording
 from difflogic.identification.rules import (
@@ -294,7 +296,7 @@ def identify(inquiry: Inquiry) -> Explanation:
         votes = count(recording, space, inquiry.boundary, inquiry.deadline)
         if len(votes.contradicted):
             where = contradiction(recording, space, inquiry.boundary, votes)
-            raise ConfigError(f"{recording.subject}: {where}{_remedy(inquiry)}")
+            raise ConfigError(f"{recording.subject}: {where}. {_remedy(inquiry)}")
         known = votes.table
         if recording.complete and inquiry.boundary != "unknown":
             none = np.zeros(space.entries, np.bool_)
@@ -427,7 +429,7 @@ def _sooner(deadline: Deadline, seconds: float) -> Deadline:
 def _remedy(inquiry: Inquiry) -> str:
     """Return a hint: which other spaces or options might explain the recording."""
     space = inquiry.space
-    deadline = _sooner(inquiry.deadline, HINT_SECONDS)
+    deadline, recording = _sooner(inquiry.deadline, HINT_SECONDS), inquiry.recording
     for edge, hood, symmetry in product(
         ("periodic", "zero", "unknown"), NEIGHBOURHOODS, ("outer-totalistic", "rotations", "none")
     ):
@@ -436,17 +438,21 @@ def _remedy(inquiry: Inquiry) -> str:
             continue
         try:
             other = Space(hood, symmetry, space.states)
-            votes = count(inquiry.recording, other, edge, deadline, hasty=True)
+            votes = count(recording, other, edge, deadline, hasty=True)
         except ConfigError:
             continue
         except (StoppedError, TimeoutError):
             break
         if not len(votes.contradicted) and votes.counts.any():
             return (
-                f". No entry is contradicted with --neighbourhood {hood} --symmetry {symmetry} "
+                f"No entry is contradicted with --neighbourhood {hood} --symmetry {symmetry} "
                 f"--boundary {edge}"
             )
+    if recording.complete and inquiry.boundary != "unknown":
+        with suppress(StoppedError):
+            if hint := find(recording, space, inquiry.boundary, deadline).hint:
+                return hint
     return (
-        ". Some cells may be recorded wrongly (--noise), frames may be further apart (--gap), or "
+        "Some cells may be recorded wrongly (--noise), frames may be further apart (--gap), or "
         "cells may have states that are not seen (--hidden), or are larger than a pixel (--cell)"
     )

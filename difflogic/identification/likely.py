@@ -187,7 +187,7 @@ def weigh(
     if not found:
         raise ConfigError(
             "no rule of these neighbourhoods and steps explains all cells: try others, less "
-            "--symmetry, or --noise if cells may be wrong"
+            "--symmetry, --noise if cells may be wrong, or --chance"
         )
     most = max(each.evidence for each in found)
     found = [each for each in found if each.evidence > most + float(logarithm(LEAST))]

@@ -163,7 +163,7 @@ class Conditions:
         from difflogic.library.simplifying import small_form
 
         automaton = source.automaton
-        if not self.unsimplified:
+        if not (self.unsimplified or automaton.circuit.interpreter):
             automaton = small_form(source, effort, progress=progress)
         height, width = self.size or (automaton.height, automaton.width)
         return replace(

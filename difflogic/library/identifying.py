@@ -17,6 +17,8 @@ from difflogic import identification
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.formats.circuit_file import write_circuit
+from difflogic.identification import drawn
+from difflogic.identification.chance import Chances, find
 from difflogic.identification.families import Odds
 from difflogic.identification.likely import Likely, weigh
 from difflogic.identification.recording import Reading, from_array, read
@@ -121,11 +123,68 @@ class Identified:
 
 
 NOTHING_ASSUMED = Assumptions()
+Frames = npt.ArrayLike | str | Path | Sequence[str | Path]
+
+
+def film_of(recording: Frames, assumed: Assumptions) -> identification.Recording:
+    """Read a recording as `identify` does. Raises ConfigError."""
+    line = assumed.neighbourhood.startswith("line") or assumed.radius is not None
+    wide = 4 if assumed.gap == "auto" else assumed.gap
+    how = Reading(
+        *(line, assumed.states, assumed.threshold, assumed.cell, assumed.boundary != "auto"),
+        margin=2 * wide,
+    )
+    if isinstance(recording, str | Path):
+        recording = [recording]
+    if isinstance(recording, list | tuple) and all(isinstance(x, str | Path) for x in recording):
+        film = read([Path(path) for path in recording], how)
+    else:
+        film = from_array(recording, assumed.mask, how)
+    return film.require_steps()
+
+
+@checked
+def identify_chance(
+    recording: Frames,
+    assumed: Assumptions = NOTHING_ASSUMED,
+    *,
+    time_limit: Seconds | None = None,
+    should_stop: ShouldStop = never_stop,
+) -> Chances:
+    """Find how often each state follows each neighbourhood, and which of them need chance.
+
+    The likeliest family is chosen, with no other cells and no less symmetry than assumed. Raises
+    ConfigError for what is not counted (gaps, unseen cells, noise, hidden states, an unknown
+    boundary), and StoppedError if there was no time.
+    """
+    refused = {"noise": assumed.noise, "hidden": assumed.hidden, "gap": assumed.gap != 1}
+    for name in filter(refused.get, refused):
+        raise ConfigError(f"--chance and --{name}: give one; chance counts what one step does")
+    film = film_of(recording, assumed)
+    radius = 3 if assumed.radius == "auto" else assumed.radius
+    symmetry = "none" if assumed.symmetry == "auto" else assumed.symmetry
+    wanted = Wanted(assumed.neighbourhood, radius, symmetry, 1, assumed.boundary)
+    inquiry, _ = choose(film, wanted, exact=True)
+    if inquiry.boundary == "unknown" or not film.complete:
+        raise ConfigError(
+            f"{film.subject}: --chance needs to see every cell, and --boundary periodic or zero"
+        )
+    return find(film, inquiry.space, inquiry.boundary, _deadline(time_limit, should_stop))
+
+
+def save_chance(chances: Chances, path: str | Path, *, force: bool = False) -> None:
+    """Write a rule by chance as JSON, for `simulate` and `render`."""
+    write_output(path, drawn.to_json(chances), force)
+
+
+def _deadline(time_limit: float | None, should_stop: ShouldStop) -> Deadline:
+    at = NEVER.at if time_limit is None else Deadline.after(time_limit).at
+    return Deadline(at, should_stop)
 
 
 @checked
 def identify(
-    recording: npt.ArrayLike | str | Path | Sequence[str | Path],
+    recording: Frames,
     assumed: Assumptions = NOTHING_ASSUMED,
     *,
     effort: EffortOption = "normal",
@@ -146,26 +205,12 @@ def identify(
     recording, and StoppedError if there was no time to find one.
     """
     began = time.perf_counter()
-    line = assumed.neighbourhood.startswith("line") or assumed.radius is not None
+    film = film_of(recording, assumed)
     noise, hidden = assumed.noise, assumed.hidden
-    wide = 4 if assumed.gap == "auto" else assumed.gap
-    how = Reading(
-        *(line, assumed.states, assumed.threshold, assumed.cell, assumed.boundary != "auto"),
-        margin=2 * wide,
-    )
-    if isinstance(recording, str | Path):
-        recording = [recording]
-    if isinstance(recording, list | tuple) and all(isinstance(x, str | Path) for x in recording):
-        paths = [Path(path) for path in recording]
-        film = read(paths, how)
-    else:
-        film = from_array(recording, assumed.mask, how)
-    film.require_steps()
     wanted = Wanted(
         *(assumed.neighbourhood, assumed.radius, assumed.symmetry, assumed.gap, assumed.boundary)
     )
-    at = NEVER.at if time_limit is None else Deadline.after(time_limit).at
-    deadline = Deadline(at, should_stop)
+    deadline = _deadline(time_limit, should_stop)
     inquiry, weighed = choose(film, wanted, noise or hidden > 0, deadline)
 
     def report(done: int, total: int | None, what: str) -> None:

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from difflogic.circuit.automaton import Automaton
-from difflogic.formats.circuit_file import read_circuit
+from difflogic.formats.circuit_file import BY_CHANCE, Parse, read_circuit
 from difflogic.library.declaration import checked
 from difflogic.library.exchange import table
 from difflogic.model.hardening import from_model
@@ -65,12 +65,16 @@ Source = str | Path | Loaded | Model | Automaton
 
 
 @checked
-def load(source: Source) -> Loaded:
+def load(source: Source, by_chance: Parse | None = None) -> Loaded:
     """Load a run's directory, "last" for the newest, a model file, or a circuit file.
 
     A loaded model or automaton is accepted, too. Raises CircuitError, ModelFileError or
-    RunDirectoryError if the path leads to none of these.
+    RunDirectoryError if the path leads to none of these, or to a rule by chance, unless `by_chance`
+    parses it.
     """
+    own = source.circuit if isinstance(source, Loaded) else source
+    if by_chance is None and isinstance(own, Automaton) and own.circuit.interpreter:
+        raise CircuitError(f"{own.name}: {BY_CHANCE}")
     match source:
         case Loaded():
             return source
@@ -86,4 +90,4 @@ def load(source: Source) -> Loaded:
         raise CircuitError(f"{path}: cannot be read: {reason}") from None
     if is_archive(file):
         return Loaded(str(source), model=Model.load(file), folder=file.parent)
-    return Loaded(str(source), circuit=read_circuit(file))
+    return Loaded(str(source), circuit=read_circuit(file, by_chance))

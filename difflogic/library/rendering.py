@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from difflogic.circuit.automaton import Automaton, places
+from difflogic.identification import drawn
 from difflogic.library import starts
 from difflogic.library.conditions import AS_TRAINED, Conditions
 from difflogic.library.declaration import checked
@@ -92,7 +93,7 @@ def render(
     Raises what `simulate` raises, and RunDirectoryError if the file cannot be written.
     """
     path = require_output(file, FILMS, force)
-    loaded = load(source)
+    loaded = load(source, drawn.parse)
     conditions = conditions.begun(loaded.automaton, on_message)
     automaton = conditions.automaton(loaded, progress=progress)
     steps = max(frames.at) if frames.at else automaton.steps

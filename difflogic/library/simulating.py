@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from difflogic.circuit.automaton import Automaton
+from difflogic.identification import drawn
 from difflogic.identification.rules import Space
 from difflogic.identification.table_circuit import tabulate
 from difflogic.library import declaration, starts
@@ -125,7 +126,7 @@ def simulate(
 
     Raises what `load` raises, ConfigError for impossible conditions, and ProofError.
     """
-    loaded = load(source)
+    loaded = load(source, drawn.parse)
     frame = "" if conditions.frame is None else f"{conditions.start}, frame {conditions.frame}"
     conditions = conditions.begun(loaded.automaton, on_message)
     automaton = conditions.automaton(loaded, progress=progress)
@@ -179,7 +180,7 @@ def _engine(
 
     circuit, steps = automaton.circuit, automaton.steps
     gates = schedule(circuit).gates
-    if engine == "interpreter":
+    if engine == "interpreter" or circuit.interpreter:
         return "interpreter", 1
     if gates > native.MOST_GATES:
         if steps:

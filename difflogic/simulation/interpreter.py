@@ -44,7 +44,7 @@ class Interpreter:
         rows = band_rows(geometry)
         for first in range(0, geometry.height, rows):
             band = slice(first, min(first + rows, geometry.height))
-            new = self._next(source, band)
+            new = self._next(source, band, step)
             if fire is not None:
                 fires = fire.masks(step, range(band.start, band.stop), geometry.words)
                 old = source.words[band, :, source.columns()]
@@ -56,7 +56,7 @@ class Interpreter:
                 pause()
         return 1, 1
 
-    def _next(self, source: BitGrid, band: slice) -> Words:
+    def _next(self, source: BitGrid, band: slice, step: int) -> Words:
         """Return the next state of a band of rows, shape (rows, channels, words)."""
         order = self._order
         shape = (band.stop - band.start, source.geometry.words)

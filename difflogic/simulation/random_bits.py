@@ -32,6 +32,7 @@ class Use(IntEnum):
     START = 0
     FIRE = 1
     NOISE = 2
+    DRAW = 3
 
 
 def mix(x: Words) -> Words:

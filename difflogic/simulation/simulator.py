@@ -116,7 +116,9 @@ class Simulator:
             random_bits.Noise.of(seed, noise, circuit.labels) if noise else None,
         )
         self._engine: Interpreter | Compiled
-        if engine == "interpreter":
+        if circuit.interpreter:
+            self._engine = circuit.interpreter(circuit, chance, seed)
+        elif engine == "interpreter":
             self._engine = Interpreter(circuit, chance)
         else:
             from difflogic.simulation.compiled import Compiled
@@ -204,7 +206,7 @@ def choose_engine(circuit: Circuit, world: World, steps: int) -> EngineName:
     Circuits of more than `native.MOST_GATES` gates are never compiled.
     """
     interpreting = steps * _interpreted_step(circuit, world)
-    if interpreting < CACHED_SECONDS:
+    if circuit.interpreter or interpreting < CACHED_SECONDS:
         return "interpreter"
     from difflogic.simulation import native
 

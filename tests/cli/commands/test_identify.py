@@ -341,3 +341,24 @@ def test_bad_pairs_are_refused_with_the_remedy(dct, tmp_path):
     assert "leave out --neighbourhood line-2" in both.stderr
     assert "whole number from 1 to 3" in dct("identify", path, "--radius", "4").stderr
     assert "auto weighs" in dct("identify", path, "--gap", "auto", "--hidden", "1").stderr
+
+
+def test_a_rule_by_chance_is_hinted_at_found_and_run(dct, tmp_path):
+    rng = np.random.default_rng(0)
+    frames = film(
+        lambda cells: life(cells) * (rng.random(cells.shape) < 0.9), soup(rng, (32, 32)), 9
+    )
+    path, out = str(tmp_path / "film.npz"), str(tmp_path / "rule.json")
+    np.savez(path, frames=frames)
+    assert "of 996 cases: a rule by chance? --chance" in dct("identify", path).stderr
+    result = dct("identify", path, "--chance", "-o", out)
+    assert "by chance 3, always followed by one state" in result.stdout
+    assert "cells deviate independently" in result.stdout
+    assert dct("simulate", out, "--steps", "3").exit_code == 0
+    assert dct("render", out, "-o", str(tmp_path / "film.gif")).exit_code == 0
+    for verb in (["export", out, "--format", "golly"], ["inspect", out], ["simplify", out]):
+        result = dct(*verb)
+        assert result.exit_code == 2
+        assert "is a rule by chance, and has no gates" in result.stderr
+    refused = dct("identify", path, "--chance", "--predict", out)
+    assert "--chance and --predict" in refused.stderr

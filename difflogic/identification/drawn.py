@@ -1,0 +1,128 @@
+"""Rules by chance that run: drawn cell by cell in place of gates, and as a file of JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from difflogic.circuit.automaton import Automaton
+from difflogic.circuit.circuit import Circuit
+from difflogic.circuit.colors import parse_color
+from difflogic.circuit.grid import NEIGHBORHOOD
+from difflogic.formats.circuit_file import SideLength, explain
+from difflogic.identification.chance import Chances
+from difflogic.identification.families import Odds
+from difflogic.identification.rules import Space, spread_states
+from difflogic.simulation.bit_grid import BitGrid, pack, unpack
+from difflogic.simulation.interpreter import Interpreter
+from difflogic.simulation.random_bits import Chance, Use, child_keys, stream_key
+from difflogic.system.array_types import Words
+from difflogic.system.errors import CircuitError, ConfigError
+from difflogic.system.json_values import json_value
+
+MOST_NUMBERS = 2**16
+"""Probabilities in a file: `strict_json` reads that many."""
+
+Hex = Annotated[str, Field(pattern=r"^#[0-9a-f]{6}$")]
+
+
+class Drawing(Interpreter):
+    """Takes steps of a rule by chance. A draw depends on seed, step and place alone."""
+
+    def __init__(self, rule: Drawn, chance: Chance, seed: int) -> None:
+        self._rule, self._chance, self._key = rule, chance, stream_key(seed, Use.DRAW)
+        self._limits = rule.odds.cumsum(axis=1)[:, :-1]
+
+    def _next(self, source: BitGrid, band: slice, step: int) -> Words:
+        space, g = self._rule.space, source.geometry
+        far = int(np.abs(space.offsets).max(axis=0)[0])
+        rows = np.arange(band.start - far, band.stop + far)
+        if g.boundary == "periodic":
+            rows %= g.height
+        words = source.words[np.where((rows < 0) | (rows > g.height), g.height, rows)]
+        bits = unpack(words[..., source.columns()], g.width)
+        states = np.minimum(np.tensordot(1 << np.arange(g.channels), bits, 1), space.states - 1)
+        patterns = spread_states(states, space, g.boundary)[far : len(rows) - far]
+        keys = child_keys(child_keys(self._key, [step]), np.arange(band.start, band.stop))
+        numbers = child_keys(keys[:, None], np.arange(g.width)) >> np.uint64(11)
+        drawn = (numbers * 2.0**-53)[..., None] >= self._limits[space.entry_of[patterns]]
+        after = drawn.sum(axis=-1)
+        return pack(np.stack([after >> bit & 1 for bit in range(g.channels)]))
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn(Circuit):
+    """A rule by chance in the place of a circuit. It has no gates."""
+
+    space: Space
+    odds: Odds
+    """The probability of each state after each entry, shape (entries, states)."""
+    interpreter: ClassVar[Any] = Drawing
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, strict=True, allow_inf_nan=False)
+
+
+class Entry(_Section):
+    """What follows a neighbourhood, or all that a symmetry treats alike."""
+
+    entry: str
+    probabilities: list[Annotated[float, Field(ge=0, le=1)]]
+
+
+class ChanceFile(_Section):
+    """What is read of a file; `Chances.as_dict` has all of it."""
+
+    version: Literal[1] = Field(description="version of this format")
+    neighbourhood: str = Field(description="the cells that the rule reads")
+    symmetry: str = Field(description="which neighbourhoods are one entry")
+    states: int = Field(description="number of states")
+    boundary: Literal["zero", "periodic"] = Field(description="what lies beyond the edge")
+    height: SideLength = Field(description="rows of the grid")
+    width: SideLength = Field(description="columns of the grid")
+    steps: Annotated[int, Field(ge=1, le=2**25)] = Field(description="steps of the film")
+    palette: Annotated[list[Hex], Field(max_length=16)] = Field(description="colours of states")
+    table: list[Entry] = Field(description="the entries, in order")
+
+
+def to_json(chances: Chances) -> str:
+    """Return a rule by chance as JSON text, one entry per line. Raises ConfigError if too large."""
+    space = chances.space
+    if space.entries * space.states > MOST_NUMBERS:
+        raise ConfigError(
+            f"{space.entries} entries of {space.states} states: a file holds {MOST_NUMBERS} "
+            "probabilities: ask for more --symmetry, or leave out the file"
+        )
+    return json.dumps(json_value(chances)).replace('{"entry"', '\n{"entry"') + "\n"
+
+
+def parse(data: Any, source: str) -> Automaton:
+    """Return the automaton that decoded JSON describes. Raises CircuitError, naming `source`."""
+    try:
+        found = ChanceFile.model_validate(data)
+        space = Space(found.neighbourhood, found.symmetry, found.states)
+        odds = [each.probabilities for each in found.table]
+        names = [space.describe(entry) for entry in range(space.entries)]
+        right = names == [each.entry for each in found.table]
+        if not right or any(len(p) != space.states or abs(sum(p) - 1) > 1e-9 for p in odds):
+            raise CircuitError(
+                f'"table" must have the {space.entries} entries of its neighbourhood and symmetry '
+                f"in order, each with {space.states} probabilities whose sum is 1"
+            )
+    except ValidationError as error:
+        raise CircuitError(f"{source}: {explain(error, ChanceFile)}") from None
+    except (ConfigError, CircuitError) as error:
+        raise CircuitError(f"{source}: {error}") from None
+    channels = np.arange(space.bits, dtype=np.int32)
+    centre = NEIGHBORHOOD // 2 * space.bits + channels
+    kind, none = np.empty(0, np.uint8), np.empty(0, np.int32)
+    rule = Drawn(kind, none, none, centre, tuple(channels), space, np.array(odds))
+    colors = tuple(map(parse_color, found.palette))
+    colors += colors[-1:] * (2**space.bits - len(colors))
+    place = found.boundary, found.height, found.width, found.steps
+    return Automaton("chance", rule, rule.labels, *place, 1.0, "random", colors)

@@ -1,0 +1,188 @@
+"""Rules by chance: counts, odds and intervals, on films drawn with known probabilities."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from scipy.stats import beta
+
+import difflogic
+from difflogic.identification.chance import clopper_pearson, find
+from difflogic.identification.recording import Reading, from_array
+from difflogic.identification.rules import Space
+from difflogic.system.errors import ConfigError
+from tests.difflogic.identification import automata
+from tests.difflogic.identification.automata import film as film_of
+from tests.difflogic.identification.automata import soup
+
+LINE, MOORE = [(0, dx) for dx in (-1, 0, 1)], [(y, x) for y in (-1, 0, 1) for x in (-1, 0, 1)]
+
+
+def binary(ones):
+    return np.stack([1 - ones, ones])
+
+
+def domany_kinzel(rng):
+    p = np.array([0, *rng.random(2)])
+    return LINE, lambda around: binary(p[around[0] + around[2]])
+
+
+def diploid(rng):
+    (one, two), share = rng.integers(0, 256, 2), rng.uniform(0.1, 0.9)
+
+    def odds(around):
+        index = 4 * around[0] + 2 * around[1] + around[2]
+        return binary(share * (one >> index & 1) + (1 - share) * (two >> index & 1))
+
+    return LINE, odds
+
+
+def noisy_life(rng):
+    wrong = rng.uniform(0.002, 0.05)
+
+    def odds(around):
+        near = around.sum(axis=0) - around[4]
+        return binary(np.where((near == 3) | (near == 2) & (around[4] == 1), 1 - wrong, wrong))
+
+    return MOORE, odds
+
+
+def forest_fire(rng):
+    grows, strikes = rng.uniform(0.01, 0.1), rng.uniform(0.0005, 0.005)
+
+    def odds(around):
+        burns = np.where((np.delete(around, 4, axis=0) == 2).any(axis=0), 1, strikes)
+        tree = np.choose(around[4], [grows + 0 * burns, 1 - burns, 0 * burns])
+        fire = np.where(around[4] == 1, burns, 0)
+        return np.stack([1 - tree - fire, tree, fire])
+
+    return MOORE, odds
+
+
+def step(rng, offsets, odds, cells):
+    around = np.stack([np.roll(cells, (-y, -x), (0, 1)) for y, x in offsets])
+    return (rng.random(cells.shape) >= odds(around).cumsum(axis=0)[:-1]).sum(axis=0)
+
+
+def found(frames, offsets, boundary="periodic"):
+    film = from_array(frames, None, Reading(offsets is LINE))
+    space = Space("line-1" if offsets is LINE else "moore", "none", film.states)
+    return find(film, space, boundary)
+
+
+def misses(kind, seed):
+    """Return how many entries of a drawn film miss a true probability, and how many were seen."""
+    rng = np.random.default_rng(seed)
+    offsets, odds = kind(rng)
+    shape, count = ((1, 200), 120) if offsets is LINE else ((48, 48), 24)
+    frames = film_of(lambda cells: step(rng, offsets, odds, cells), soup(rng, shape, 0.5), count)
+    began = time.process_time()
+    chances = found(frames, offsets)
+    low, high = chances.intervals
+    assert time.process_time() - began < 2
+    space, seen = chances.space, chances.counts.any(axis=1)
+    assert chances.drawn.any() == bool(chances.hint)  # not for wrong cells, nor dependent
+    of = dict(zip(space.offsets, space.digits, strict=True))
+    true = odds(np.stack([of.get(each, 0 * space.digits[0]) for each in offsets]))
+    first, last = low[space.entry_of].T - 1e-9, high[space.entry_of].T + 1e-9
+    right = ((first <= true) & (true <= last)).all(axis=0) | ~seen[space.entry_of]
+    return len({*space.entry_of[~right].tolist()}), int(seen.sum())
+
+
+KINDS = [domany_kinzel, noisy_life, forest_fire, diploid]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_probabilities_are_found(kind):
+    wrong, seen = misses(kind, 0)
+    assert wrong == 0 < seen
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("kind", KINDS)
+def test_many_probabilities_are_found(kind):
+    # All intervals of a film hold together with 99 %.
+    assert sum(misses(kind, seed)[0] for seed in range(1000, 1016)) <= 1
+
+
+def plain(rng, number):
+    """A film of a plain rule of one of five kinds."""
+    table, states = rng.integers(0, 2, 512), rng.integers(0, 3, (32, 32))
+    if number % 5 < 2:
+        rule = rng.integers(0, 2 + number % 5, 27)
+        cells = soup(rng, (1, 100), 0.5)
+        if number % 5:
+            cells = rng.integers(0, 3, (1, 100))
+        spread = (9, 3, 1)
+
+        def line(cells):
+            return rule[sum(n * np.roll(cells, 1 - k, 1) for k, n in enumerate(spread))]
+
+        return film_of(line, cells, 40), LINE
+    counts = [np.flatnonzero(rng.random(9) < 0.4) for _ in range(2)]
+    rules = automata.totalistic(*counts), automata.tabulated(table), automata.brains_brain
+    start = states if number % 5 == 4 else soup(rng, (32, 32))
+    return film_of(rules[number % 5 - 2], start, 8), MOORE
+
+
+def flipped(rng, number):
+    """The same with some cells recorded wrongly."""
+    frames, offsets = plain(rng, number)
+    wrong = rng.random(frames.shape) < rng.uniform(0.001, 0.02)
+    states = max(2, frames.max() + 1)
+    other = (frames + rng.integers(1, states, frames.shape)) % states
+    return np.where(wrong, other, frames), offsets
+
+
+@pytest.mark.parametrize(
+    "numbers", [range(5), pytest.param(range(200), marks=pytest.mark.exhaustive)]
+)
+def test_plain_rules_need_no_chance(numbers):
+    for number in numbers:
+        chances = found(*plain(np.random.default_rng(number), number))
+        assert not chances.drawn.any()
+        assert "nothing needs chance" in chances.reading
+
+
+@pytest.mark.parametrize("count", [5, pytest.param(50, marks=pytest.mark.exhaustive)])
+def test_wrong_cells_are_told_from_chance(count):
+    films = (flipped(np.random.default_rng(number), number) for number in range(count))
+    told = ["likelier than chance" in found(*film).reading for film in films]
+    assert sum(told) >= 0.9 * count
+
+
+def test_cells_that_draw_together_are_told():
+    rng = np.random.default_rng(0)
+    frames = rng.integers(0, 2, (40, 1, 100)).repeat(2, axis=2)
+    chances = found(frames, LINE)
+    assert not chances.independent
+    assert chances.together > 0.4
+    assert found(rng.integers(0, 2, (40, 1, 200)), LINE).independent
+
+
+def test_intervals_are_those_of_scipy():
+    rng = np.random.default_rng(0)
+    n = np.append(rng.integers(1, 2000, 200), [1, 1, 3, 3, 10**7])
+    k = np.append((rng.random(200) * (n[:200] + 1)).astype(int), [0, 1, 0, 3, 5 * 10**6])
+    low, high = clopper_pearson(k, n, 0.001)
+    first = np.where(k > 0, beta.ppf(0.0005, np.maximum(k, 1), n - k + 1), 0)
+    last = np.where(k < n, beta.ppf(0.9995, k + 1, np.maximum(n - k, 1)), 1)
+    assert np.allclose([low, high], [first, last], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("assumed", "named"),
+    [
+        ({"noise": True}, "--noise"),
+        ({"hidden": 1}, "--hidden"),
+        ({"gap": 2}, "--gap"),
+        ({"boundary": "unknown"}, "--boundary"),
+        ({"mask": np.eye(8)}, "see every cell"),
+    ],
+)
+def test_what_is_not_counted_is_refused_by_name(assumed, named):
+    frames = soup(np.random.default_rng(0), (3, 8, 8))
+    with pytest.raises(ConfigError, match=named):
+        difflogic.identify_chance(frames, difflogic.Assumptions(**assumed))

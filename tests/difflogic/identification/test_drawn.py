@@ -1,0 +1,115 @@
+"""Rules by chance that run, compared with plain NumPy, and their files."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import difflogic
+from difflogic.identification import drawn
+from difflogic.identification.rules import Space
+from difflogic.system.errors import CircuitError, ConfigError
+from tests.difflogic.identification.automata import film, life, soup, wireworld
+
+
+@pytest.fixture(scope="module")
+def rule(tmp_path_factory):
+    """A file of Life whose births happen with a probability of about 0.7."""
+    rng, path = np.random.default_rng(0), tmp_path_factory.mktemp("rule") / "rule.json"
+
+    def step(cells):
+        after = life(cells)
+        return np.where((after > cells) & (rng.random(cells.shape) > 0.7), 0, after)
+
+    found = difflogic.identify_chance(film(step, soup(rng, (40, 40)), 20))
+    difflogic.save_chance(found, path)
+    return path
+
+
+def bits(path, **conditions):
+    return difflogic.simulate(path, difflogic.Conditions(**conditions)).grid.bits()
+
+
+@pytest.mark.parametrize("boundary", ["periodic", "zero"])
+@pytest.mark.parametrize(("plain", "states"), [(life, 2), (wireworld, 4)])
+def test_sure_entries_are_those_of_a_plain_rule(tmp_path, plain, states, boundary):
+    cells = np.random.default_rng(0).integers(0, states, (70, 67))
+    space = Space("moore", "outer-totalistic", states)
+    around = space.digits[:, space.examples].reshape(3, 3, -1).transpose(2, 0, 1)
+    after = np.array([plain(np.pad(each, 1))[2, 2] for each in around])
+    table = [
+        {"entry": space.describe(entry), "probabilities": np.eye(states)[state].tolist()}
+        for entry, state in enumerate(after)
+    ]
+    place = {"boundary": boundary, "height": 70, "width": 67, "steps": 1, "palette": []}
+    kind = {"neighbourhood": "moore", "symmetry": "outer-totalistic", "states": states}
+    head = {"format": "dct-chance", "version": 1, **kind, **place}
+    (tmp_path / "rule.json").write_text(json.dumps({**head, "table": table}))
+    start = np.stack([cells >> bit & 1 for bit in range(states // 2)])
+    found = bits(tmp_path / "rule.json", start=start, steps=1)
+    wide = cells if boundary == "periodic" else np.pad(cells, 1)
+    right = plain(wide)
+    right = right if boundary == "periodic" else right[1:-1, 1:-1]
+    assert (np.tensordot(1 << np.arange(len(found)), found, 1) == right).all()
+
+
+def test_a_drawn_film_gives_the_probabilities_back(rule):
+    frames = np.concatenate([bits(rule, steps=steps, seed=5) for steps in range(1, 12)])
+    found = difflogic.identify_chance(frames)
+    table = json.loads(rule.read_text())["table"]
+    true = np.array([each["probabilities"] for each in table])
+    seen = found.counts.any(axis=1)
+    low, high = found.intervals
+    assert ((low <= true + 1e-9) & (true <= high + 1e-9))[seen].all()
+    assert found.drawn.sum() == 1
+    assert found.independent
+
+
+def test_draws_depend_on_seed_and_place_alone(rule, monkeypatch):
+    wanted = difflogic.simulate(rule, difflogic.Conditions(steps=9, seed=1))
+    assert wanted.digest() != difflogic.simulate(rule, difflogic.Conditions(steps=9)).digest()
+    monkeypatch.setattr("difflogic.simulation.interpreter.BAND_WORDS", 3)
+    again = difflogic.simulate(rule, difflogic.Conditions(steps=9, seed=1), engine="compiled")
+    assert wanted.digest() == again.digest()
+    assert again.engine == "interpreter"
+    with pytest.raises(CircuitError, match="rule by chance"):
+        difflogic.export(again.source, format="verilog")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "named"),
+    [
+        ("version", 2, "version"),
+        ("states", 3, "table"),
+        ("symmetry", "outer", "outer-sum"),
+        ("steps", None, "steps"),
+        ("table", [], "table"),
+        ("palette", ["red"], "palette"),
+    ],
+)
+def test_wrong_files_are_refused_by_name(rule, tmp_path, key, value, named):
+    data = json.loads(rule.read_text()) | {key: value}
+    if value is None:
+        del data[key]
+    (tmp_path / "wrong.json").write_text(json.dumps(data))
+    with pytest.raises(CircuitError, match=rf"wrong\.json: .*{named}"):
+        difflogic.simulate(tmp_path / "wrong.json")
+
+
+def test_probabilities_must_sum_to_one(rule, tmp_path):
+    data = json.loads(rule.read_text())
+    data["table"][3]["probabilities"] = [0.5, 0.6]
+    (tmp_path / "wrong.json").write_text(json.dumps(data))
+    with pytest.raises(CircuitError, match="whose sum is 1"):
+        difflogic.simulate(tmp_path / "wrong.json")
+
+
+def test_a_table_that_no_file_holds_is_refused():
+    frames = np.random.default_rng(0).integers(0, 4, (2, 8, 8))
+    found = difflogic.identify_chance(frames)
+    large = replace(found, space=Space("moore", "none", 4))
+    with pytest.raises(ConfigError, match="262144 entries"):
+        drawn.to_json(large)
