@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from difflogic.library.groups import SweepOptions as SweepOptions
     from difflogic.library.identifying import identify as identify
     from difflogic.library.identifying import identify_chance as identify_chance
-    from difflogic.library.identifying import save_chance as save_chance
     from difflogic.library.layers import SoftRollout as SoftRollout
     from difflogic.library.loaded_circuit import load as load
     from difflogic.library.proving import certify as certify
@@ -76,7 +75,7 @@ _NAMES = {
     "difflogic.library.exemplifying": "train_examples",
     "difflogic.library.exporting": "export",
     "difflogic.library.groups": "Assumptions Claims ExampleOptions Frames SweepOptions",
-    "difflogic.library.identifying": "identify identify_chance save_chance",
+    "difflogic.library.identifying": "identify identify_chance",
     "difflogic.library.layers": "SoftRollout",
     "difflogic.library.records": "runs",
     "difflogic.library.loaded_circuit": "load",

@@ -120,10 +120,8 @@ def identify(
 
 
 def _show_chances(chances: Chances, to: Path | None, force: bool, as_json: bool) -> None:
-    from difflogic.library.identifying import save_chance
-
     if to is not None:
-        save_chance(chances, to, force=force)
+        chances.save(to, force=force)
         note(f"saved {to}")
     cases = chances.counts.sum(axis=1)
     sure = (~chances.drawn & (cases > 0)).nonzero()[0]

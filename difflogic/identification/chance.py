@@ -11,10 +11,12 @@ from the commonest ones. The film so mended, with its wrong cells, competes with
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,8 +31,9 @@ from difflogic.identification.votes import count
 from difflogic.system.array_types import Flags
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.elementary import exponential, log_sum, logarithm
-from difflogic.system.errors import StoppedError
-from difflogic.system.json_values import chosen
+from difflogic.system.errors import ConfigError, StoppedError
+from difflogic.system.files import check_output, write_whole
+from difflogic.system.json_values import chosen, json_value
 from difflogic.system.quantities import counted
 
 Counts = npt.NDArray[np.int64]
@@ -45,6 +48,8 @@ SURPRISE = 9.0
 """Independent cells fail the test with a probability of at most some e^-9."""
 DECISIVE = 3.0
 """Log odds that decide between readings."""
+MOST_NUMBERS = 2**16
+"""Probabilities in a file: `strict_json` reads that many."""
 
 _log_gamma = np.frompyfunc(math.lgamma, 1, 1)
 
@@ -149,6 +154,20 @@ class Chances:
                 for entry, row in enumerate(zip(*(x.tolist() for x in each), strict=True))
             ],
         }
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the rule as JSON, one entry per line, for `simulate` and `render`.
+
+        Raises ConfigError if it is too large, and RunDirectoryError.
+        """
+        if self.counts.size > MOST_NUMBERS:
+            raise ConfigError(
+                f"{path}: a file holds {MOST_NUMBERS} probabilities, not {self.counts.size}: give "
+                "more --symmetry, or leave it out"
+            )
+        text = json.dumps(json_value(self)).replace('{"entry"', '\n{"entry"') + "\n"
+        check_output(Path(path), force)
+        write_whole(Path(path), lambda file: file.write(text.encode()))
 
 
 def clopper_pearson(k: Counts, n: Counts, alpha: float) -> Odds:

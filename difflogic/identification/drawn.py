@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -14,7 +13,6 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.colors import parse_color
 from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.formats.circuit_file import SideLength, explain
-from difflogic.identification.chance import Chances
 from difflogic.identification.families import Odds
 from difflogic.identification.rules import Space, spread_states
 from difflogic.simulation.bit_grid import BitGrid, pack, unpack
@@ -22,10 +20,6 @@ from difflogic.simulation.interpreter import Interpreter
 from difflogic.simulation.random_bits import Chance, Use, child_keys, stream_key
 from difflogic.system.array_types import Words
 from difflogic.system.errors import CircuitError, ConfigError
-from difflogic.system.json_values import json_value
-
-MOST_NUMBERS = 2**16
-"""Probabilities in a file: `strict_json` reads that many."""
 
 Hex = Annotated[str, Field(pattern=r"^#[0-9a-f]{6}$")]
 
@@ -88,17 +82,6 @@ class ChanceFile(_Section):
     steps: Annotated[int, Field(ge=1, le=2**25)] = Field(description="steps of the film")
     palette: Annotated[list[Hex], Field(max_length=16)] = Field(description="colours of states")
     table: list[Entry] = Field(description="the entries, in order")
-
-
-def to_json(chances: Chances) -> str:
-    """Return a rule by chance as JSON text, one entry per line. Raises ConfigError if too large."""
-    space = chances.space
-    if space.entries * space.states > MOST_NUMBERS:
-        raise ConfigError(
-            f"{space.entries} entries of {space.states} states: a file holds {MOST_NUMBERS} "
-            "probabilities: ask for more --symmetry, or leave out the file"
-        )
-    return json.dumps(json_value(chances)).replace('{"entry"', '\n{"entry"') + "\n"
 
 
 def parse(data: Any, source: str) -> Automaton:

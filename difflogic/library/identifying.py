@@ -17,7 +17,6 @@ from difflogic import identification
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.formats.circuit_file import write_circuit
-from difflogic.identification import drawn
 from difflogic.identification.chance import Chances, find
 from difflogic.identification.families import Odds
 from difflogic.identification.likely import Likely, weigh
@@ -170,11 +169,6 @@ def identify_chance(
             f"{film.subject}: --chance needs to see every cell, and --boundary periodic or zero"
         )
     return find(film, inquiry.space, inquiry.boundary, _deadline(time_limit, should_stop))
-
-
-def save_chance(chances: Chances, path: str | Path, *, force: bool = False) -> None:
-    """Write a rule by chance as JSON, for `simulate` and `render`."""
-    write_output(path, drawn.to_json(chances), force)
 
 
 def _deadline(time_limit: float | None, should_stop: ShouldStop) -> Deadline:
