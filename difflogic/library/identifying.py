@@ -160,7 +160,9 @@ def identify_chance(
     for name in filter(refused.get, refused):
         raise ConfigError(f"--chance and --{name}: give one; chance counts what one step does")
     film = film_of(recording, assumed)
-    radius = 3 if assumed.radius == "auto" else assumed.radius
+    radius = assumed.radius
+    if radius == "auto" or (film.sizes and film.frames.shape[2] == 1 and radius is None):
+        radius = 3
     symmetry = "none" if assumed.symmetry == "auto" else assumed.symmetry
     wanted = Wanted(assumed.neighbourhood, radius, symmetry, 1, assumed.boundary)
     inquiry, _ = choose(film, wanted, exact=True)

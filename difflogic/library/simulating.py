@@ -162,7 +162,7 @@ def simulate(
 
 def _rule(automaton: Automaton) -> str:
     """Return the usual name of the rule of a circuit of one channel; else the automaton's name."""
-    if automaton.circuit.channels > 1:
+    if automaton.circuit.channels > 1 or automaton.circuit.interpreter:
         return automaton.name
     space = Space()
     return space.name(tabulate(space, automaton.circuit)) or automaton.name
