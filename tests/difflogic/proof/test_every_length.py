@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from difflogic.circuit.automaton import Automaton
@@ -12,7 +15,7 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.circuit.specification import Machine
 from difflogic.library.proving import certify
-from difflogic.proof.every_length import EveryLength, every_length
+from difflogic.proof.every_length import EveryLength, _Cell, every_length
 from difflogic.system.errors import CircuitError
 from difflogic.tasks.line import ADDITION, MACHINES, PARITY
 from tests.difflogic.proof.convergence.brute import shows
@@ -144,6 +147,30 @@ def test_the_learned_adder_of_the_gallery(check, tmp_path):
     confirmed, output = check((tmp_path / "proof.json").read_text(), path, checker="lines.py")
     assert confirmed
     assert output.startswith(LINES + "2 on, for every n; 1×n cells, zero boundary")
+
+
+@pytest.mark.parametrize("change", [{"fire_rate": 0.5}, {"boundary": "periodic"}])
+def test_what_cells_do_together_proves_nothing_of_others(change):
+    found = every_length(replace(adder(), **change), ADDITION, 1)
+    assert not found.proved
+    assert found.reason == "cells must fire together, with zeros beyond the edge"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_cell_may_follow_whatever_is_on_its_left(seed):
+    """All states of the left neighbour count, by the plain interpreter."""
+    rng = np.random.default_rng(seed)
+    wires = [(place, channel) for place in (W, C, E) for channel in range(3)]
+    gates = [(Op(rng.integers(16)), *(wires[n] for n in rng.integers(0, 9, 2))) for _ in range(5)]
+    made = automaton(3, gates, [27, 29, 31], 0)
+    cell, circuit = _Cell(made, PARITY), made.circuit
+    for own, east in product(range(8), repeat=2):
+        inputs = np.zeros((27, 8), np.bool_)
+        for west, channel in product(range(8), range(3)):
+            for place, state in ((W, west), (C, own), (E, east)):
+                inputs[3 * place + channel, west] = state >> channel & 1
+        after = (circuit.next_state(inputs) << np.arange(3)[:, None]).sum(axis=0)
+        assert cell.next_states(own, cell.visible_to_left(east)) == tuple(sorted({*after.tolist()}))
 
 
 def test_too_many_channels():
