@@ -107,9 +107,9 @@ class Chances:
         """Say how often what follows an entry, commonest first."""
         counts, told = self.counts[entry], []
         for state in sorted(np.flatnonzero(counts).tolist(), key=lambda s: -int(counts[s])):
-            share, low, high = (
+            share, (low, high) = (
                 100 * self.odds[entry, state],
-                *(100 * self.intervals[:, entry, state]),
+                100 * self.intervals[:, entry, state],
             )
             told.append(f"{state} in {share:.3g} % ({low:.3g} to {high:.3g})")
         return f"{self.space.describe(entry)} → {', '.join(told)} of {counts.sum()} cases"
@@ -120,9 +120,8 @@ class Chances:
         if not (self.drawn.any() and self.noise < -DECISIVE and self.independent):
             return ""
         entry = int((self.counts.sum(axis=1) - self.counts.max(axis=1)).argmax())
-        return (
-            f"Counted by {self.families[0][0]}: {self.describe(entry)}: a rule by chance? --chance"
-        )
+        kind = f"Counted as {self.families[0][0]}"
+        return f"{kind}: {self.describe(entry)}: a rule by chance? --chance"
 
     @property
     def reading(self) -> str:
@@ -132,10 +131,9 @@ class Chances:
         rest = f"all but {counted(self.left, 'transition')}" if self.left else "all"
         plain = f"with {counted(self.wrong, 'wrong cell')}, a plain rule explains {rest}"
         odds = f"10^{abs(self.noise) / math.log(10):.1f} : 1"
-        if self.noise > DECISIVE:
-            return f"{plain}: likelier than chance, {odds}; see --noise"
         if self.noise > -DECISIVE:
-            return f"{plain}; chance is about as likely, {odds}"
+            likelier = "likelier than" if self.noise > DECISIVE else "about as likely as"
+            return f"{plain}: {likelier} chance, {odds}; see --noise"
         return f"chance is likelier than wrong cells, {odds}" + f"; {plain}" * (not self.left)
 
     def as_dict(self) -> dict[str, Any]:
@@ -233,11 +231,8 @@ def find(film: Recording, within: Space, boundary: str, deadline: Deadline = NEV
     alone = Chances(film, space, boundary, counts, likely)
     if not alone.drawn.any():
         return alone
-    wrong, left, noise = _mended(film, space, boundary, deadline)
-    together, independent = _together(alone)
-    return replace(
-        *(alone,), wrong=wrong, left=left, noise=noise, together=together, independent=independent
-    )
+    other = (*_mended(film, space, boundary, deadline), *_together(alone))
+    return Chances(film, space, boundary, counts, likely, *other)
 
 
 def _weighed(
@@ -256,7 +251,7 @@ def _weighed(
         digits = finest.digits[:, finest.examples[seen]]
         known = [] if wide else families(hood, film.states)
         priors = {within.symmetry: 1.0} | {each.name: each.prior for each in known}
-        for symmetry in {within.symmetry, *COARSER[within.symmetry]} & {*priors}:
+        for symmetry in filter(priors.get, (*COARSER[within.symmetry], within.symmetry)):
             space = Space(hood, symmetry, film.states)
             entries = np.unique(space.keys(digits), return_inverse=True)[1].reshape(-1)
             merged = np.zeros((entries.max() + 1, film.states), np.int64)
@@ -300,11 +295,8 @@ def _gains(
     `table` has the commonest next state by pattern.
     """
     beyond = "unknown" if boundary == "zero" else boundary
-    patterns, now, after = (
-        spread_states(frames[:, :-1], space, boundary),
-        frames[:, :-1],
-        frames[:, 1:],
-    )
+    now, after = frames[:, :-1], frames[:, 1:]
+    patterns = spread_states(now, space, boundary)
     gains, states = np.full(frames.shape, -len(space.offsets) - 1), frames.copy()
     for shift in range(1, space.states):
         other = (frames + shift) % space.states

@@ -109,22 +109,16 @@ def test_many_probabilities_are_found(kind):
 
 def plain(rng, number):
     """A film of a plain rule of one of five kinds."""
-    table, states = rng.integers(0, 2, 512), rng.integers(0, 3, (32, 32))
-    if number % 5 < 2:
-        rule = rng.integers(0, 2 + number % 5, 27)
-        cells = soup(rng, (1, 100), 0.5)
-        if number % 5:
-            cells = rng.integers(0, 3, (1, 100))
-        spread = (9, 3, 1)
-
-        def line(cells):
-            return rule[sum(n * np.roll(cells, 1 - k, 1) for k, n in enumerate(spread))]
-
-        return film_of(line, cells, 40), LINE
     counts = [np.flatnonzero(rng.random(9) < 0.4) for _ in range(2)]
-    rules = automata.totalistic(*counts), automata.tabulated(table), automata.brains_brain
-    start = states if number % 5 == 4 else soup(rng, (32, 32))
-    return film_of(rules[number % 5 - 2], start, 8), MOORE
+    rules = [
+        (automata.elementary(rng.integers(256)), soup(rng, (1, 200)), LINE),
+        (automata.totalistic(*counts), soup(rng, (32, 32)), MOORE),
+        (automata.tabulated(rng.integers(0, 2, 512)), soup(rng, (32, 32)), MOORE),
+        (automata.brains_brain, rng.integers(0, 3, (32, 32)), MOORE),
+        (automata.wireworld, rng.integers(0, 4, (32, 32)), MOORE),
+    ]
+    rule, start, offsets = rules[number % 5]
+    return film_of(rule, start, 40 if offsets is LINE else 8), offsets
 
 
 def flipped(rng, number):
