@@ -6,12 +6,14 @@ import time
 
 import numpy as np
 import pytest
+from scipy.special import betaln
 from scipy.stats import beta
 
 import difflogic
-from difflogic.identification.chance import clopper_pearson, find
+from difflogic.identification.chance import _gains, clopper_pearson, evidence, find
+from difflogic.identification.families import Density
 from difflogic.identification.recording import Reading, from_array
-from difflogic.identification.rules import Space
+from difflogic.identification.rules import Space, spread_states
 from difflogic.system.errors import ConfigError
 from tests.difflogic.identification import automata
 from tests.difflogic.identification.automata import film as film_of
@@ -156,14 +158,44 @@ def test_cells_that_draw_together_are_told():
     assert found(rng.integers(0, 2, (40, 1, 200)), LINE).independent
 
 
-def test_intervals_are_those_of_scipy():
+@pytest.mark.parametrize("boundary", ["periodic", "zero"])
+def test_gains_are_those_of_trying_each_cell(boundary):
+    rng = np.random.default_rng(0)
+    space, frames = Space("von-neumann", "none", 3), rng.integers(0, 3, (1, 3, 3, 4))
+    table = rng.integers(0, 3, space.patterns)
+
+    def wrong(frames):
+        return (table[spread_states(frames[:, :-1], space, boundary)] != frames[:, 1:]).sum()
+
+    gains, states = _gains(frames, table, space, boundary)
+    for cell in np.ndindex(frames.shape):
+        tried = []
+        for state in {0, 1, 2} - {frames[cell]}:
+            other = frames.copy()
+            other[cell] = state
+            tried.append((wrong(frames) - wrong(other), state))
+        assert (gains[cell], states[cell]) in tried
+        assert gains[cell] == max(tried)[0]
+
+
+def test_intervals_and_evidence_are_those_of_scipy():
     rng = np.random.default_rng(0)
     n = np.append(rng.integers(1, 2000, 200), [1, 1, 3, 3, 10**7])
     k = np.append((rng.random(200) * (n[:200] + 1)).astype(int), [0, 1, 0, 3, 5 * 10**6])
-    low, high = clopper_pearson(k, n, 0.001)
-    first = np.where(k > 0, beta.ppf(0.0005, np.maximum(k, 1), n - k + 1), 0)
-    last = np.where(k < n, beta.ppf(0.9995, k + 1, np.maximum(n - k, 1)), 1)
-    assert np.allclose([low, high], [first, last], rtol=0, atol=1e-9)
+
+    def ends(k, n, alpha):
+        first = np.where(k > 0, beta.ppf(alpha / 2, np.maximum(k, 1), n - k + 1), 0)
+        return first, np.where(k < n, beta.ppf(1 - alpha / 2, k + 1, np.maximum(n - k, 1)), 1)
+
+    assert np.allclose(clopper_pearson(k, n, 0.001), ends(k, n, 0.001), rtol=0, atol=1e-9)
+    chances = found(rng.integers(0, 2, (9, 1, 90)), LINE)
+    counts = chances.counts
+    wanted = ends(counts, counts.sum(axis=1, keepdims=True), 0.01 / len(counts))
+    assert np.allclose(chances.intervals, wanted, rtol=0, atol=1e-9)
+    free = betaln(2.5, 1.5) + betaln(4.5, 3.5) - 2 * betaln(0.5, 0.5)
+    plain = Density(2).evidence(np.array([1, 0]))
+    wanted = free + plain + np.log(1 / 12)  # two of three entries, if each number is as likely
+    assert np.isclose(evidence(np.array([[2, 1], [9, 0], [0, 0], [4, 3]])), wanted)
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,9 @@ import pytest
 
 import difflogic
 from difflogic.identification.rules import Space
+from difflogic.simulation.simulator import choose_engine
 from difflogic.system.errors import CircuitError, ConfigError
-from tests.difflogic.identification.automata import film, life, soup, wireworld
+from tests.difflogic.identification.automata import brains_brain, count, film, life, soup
 
 
 @pytest.fixture(scope="module")
@@ -32,27 +33,36 @@ def bits(path, **conditions):
     return difflogic.simulate(path, difflogic.Conditions(**conditions)).grid.bits()
 
 
+AROUND = [(y, x) for y in range(-2, 3) for x in range(-2, 3) if (y, x) != (0, 0)]
+
+
 @pytest.mark.parametrize("boundary", ["periodic", "zero"])
-@pytest.mark.parametrize(("plain", "states"), [(life, 2), (wireworld, 4)])
-def test_sure_entries_are_those_of_a_plain_rule(tmp_path, plain, states, boundary):
-    cells = np.random.default_rng(0).integers(0, states, (70, 67))
-    space = Space("moore", "outer-totalistic", states)
-    around = space.digits[:, space.examples].reshape(3, 3, -1).transpose(2, 0, 1)
-    after = np.array([plain(np.pad(each, 1))[2, 2] for each in around])
+@pytest.mark.parametrize(
+    ("plain", "states", "hood"),
+    [
+        (brains_brain, 3, "moore"),
+        (lambda cells: count(cells, AROUND) % 7 // 3 * (1 + cells) // 2 % 2, 2, "radius-2"),
+    ],
+)
+def test_sure_entries_are_those_of_a_plain_rule(tmp_path, plain, states, hood, boundary):
+    start = np.random.default_rng(0).integers(0, 2, (states - 1, 70, 67))
+    space = Space(hood, "outer-totalistic", states)
+    side = int(space.cells**0.5)
+    around = space.digits[:, space.examples].T.reshape(-1, side, side)
+    after = np.array([plain(np.pad(each, 2))[2 + side // 2, 2 + side // 2] for each in around])
     table = [
         {"entry": space.describe(entry), "probabilities": np.eye(states)[state].tolist()}
         for entry, state in enumerate(after)
     ]
     place = {"boundary": boundary, "height": 70, "width": 67, "steps": 1, "palette": []}
-    kind = {"neighbourhood": "moore", "symmetry": "outer-totalistic", "states": states}
+    kind = {"neighbourhood": hood, "symmetry": "outer-totalistic", "states": states}
     head = {"format": "dct-chance", "version": 1, **kind, **place}
     (tmp_path / "rule.json").write_text(json.dumps({**head, "table": table}))
-    start = np.stack([cells >> bit & 1 for bit in range(states // 2)])
     found = bits(tmp_path / "rule.json", start=start, steps=1)
-    wide = cells if boundary == "periodic" else np.pad(cells, 1)
-    right = plain(wide)
-    right = right if boundary == "periodic" else right[1:-1, 1:-1]
-    assert (np.tensordot(1 << np.arange(len(found)), found, 1) == right).all()
+    codes = np.minimum(np.tensordot([1, 2][: states - 1], start, 1), states - 1)
+    wide = codes if boundary == "periodic" else np.pad(codes, 2)
+    right = plain(wide) if boundary == "periodic" else plain(wide)[2:-2, 2:-2]
+    assert (np.tensordot([1, 2][: states - 1], found, 1) == right).all()
 
 
 def test_a_drawn_film_gives_the_probabilities_back(rule):
@@ -73,7 +83,7 @@ def test_draws_depend_on_seed_and_place_alone(rule, monkeypatch):
     monkeypatch.setattr("difflogic.simulation.interpreter.BAND_WORDS", 3)
     again = difflogic.simulate(rule, difflogic.Conditions(steps=9, seed=1), engine="compiled")
     assert wanted.digest() == again.digest()
-    assert again.engine == "interpreter"
+    assert again.engine == choose_engine(again.automaton.circuit, again.simulator.world, 10**9)
     with pytest.raises(CircuitError, match="rule by chance"):
         difflogic.export(again.source, format="verilog")
 
