@@ -100,11 +100,8 @@ class BitGrid:
             (8 * channels * stride, 8 * stride, 8),
         )
         """Shape (height + 1, channels, stride + 1): the last column is the next row's first."""
-
-    @property
-    def address(self) -> int:
+        self.address: int = self.words.ctypes.data
         """Address of the first word, aligned to a cache line."""
-        return self.words.ctypes.data
 
     def columns(self, shift: int = 0) -> slice:
         """Return the columns of `words` that hold a row's cells, shifted by `shift` words."""

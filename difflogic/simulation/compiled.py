@@ -61,6 +61,12 @@ class Compiled:
         rows = (self._depth - 1) * ROWS_KEPT
         size = self._ring + rows * geometry.channels * geometry.stride + LINE
         self._scratch = [aligned((size,), np.uint64) for _ in range(workers)]
+        # The last cache line holds the next ticket.
+        self._done = aligned(((self._bands + 1) * LINE,), np.uint64)
+        self._labels = np.array(chance.noise.labels if chance.noise else (), np.uint64)
+        self._parameters = self._fields()
+        own = self._parameters.ctypes.data
+        self._calls = [(own, scratch.ctypes.data) for scratch in self._scratch]
 
     def __enter__(self) -> Compiled:
         if self._count > 1:
@@ -85,20 +91,15 @@ class Compiled:
         """
         depth = min(self._depth, most)
         blocks = max(1, min(most // depth, self._tickets() // self._bands))
-        # The last cache line holds the next ticket.
-        done = aligned(((self._bands + 1) * LINE,), np.uint64)
-        noise = self._chance.noise
-        labels = np.array(noise.labels if noise else (), np.uint64)
-        parameters = self._parameters(source, target, step, done)
-        if noise is not None:
-            how = labels.ctypes.data, noise.key, noise.threshold, digits(noise.threshold)
-            parameters[Field.LABELS :] = np.array(how, np.uint64)
-        parameters[Field.DEPTH] = depth
+        self._done[:] = 0
+        parameters = self._parameters
+        parameters[Field.SOURCE], parameters[Field.TARGET] = source.address, target.address
+        parameters[Field.DEPTH], parameters[Field.FIRST_STEP] = depth, step
         first, end = 0, blocks * self._bands
         while first < end:
             last = end if blocks > 1 else min(end, first + self._tickets())
-            done[-LINE], parameters[Field.TICKETS] = first, last
-            self._call(parameters, last - first)
+            self._done[-LINE], parameters[Field.TICKETS] = first, last
+            self._call(last - first)
             first = last
             if first < end:
                 pause()
@@ -110,28 +111,24 @@ class Compiled:
             return self._count
         return max(self._count, int(CALL_SECONDS / max(self._ticket_seconds, 1e-9)))
 
-    def _call(self, parameters: Words, tickets: int) -> None:
+    def _call(self, tickets: int) -> None:
         started = time.perf_counter()
-        calls = [(parameters.ctypes.data, scratch.ctypes.data) for scratch in self._scratch]
         if self._workers is None:
-            self._native.run(*calls[0])
+            self._native.run(*self._calls[0])
         else:
-            self._workers.run(self._native.run, calls)
+            self._workers.run(self._native.run, self._calls)
         self._ticket_seconds = (time.perf_counter() - started) / tickets
 
-    def _parameters(self, source: BitGrid, target: BitGrid, step: int, done: Words) -> Words:
-        g, fire = self._geometry, self._chance.fire
+    def _fields(self) -> Words:
+        """Return the parameters of all calls; the others are 0."""
+        g, fire, noise = self._geometry, self._chance.fire, self._chance.noise
         seed, limit = fire or (0, 0)
         periodic = g.boundary == "periodic"
         full_rows = g.width % (64 * self._native.vector_words) == 0
         fields = {
-            Field.SOURCE: source.address,
-            Field.TARGET: target.address,
-            Field.TICKET: done.ctypes.data + 8 * LINE * self._bands,
-            Field.DONE: done.ctypes.data,
-            Field.TICKETS: 0,
+            Field.TICKET: self._done.ctypes.data + 8 * LINE * self._bands,
+            Field.DONE: self._done.ctypes.data,
             Field.BANDS: self._bands,
-            Field.DEPTH: 1,
             Field.HEIGHT: g.height,
             Field.ROW_STRIDE: g.channels * g.stride,
             Field.CHANNEL_STRIDE: g.stride,
@@ -146,11 +143,15 @@ class Compiled:
             Field.ENDS: periodic or not full_rows,
             Field.ASYNCHRONOUS: fire is not None,
             Field.SEED: seed,
-            Field.FIRST_STEP: step,
             Field.THRESHOLD: limit,
             Field.DIGITS: digits(limit),
             Field.YIELD: self._yield,
         }
+        if noise is not None:
+            fields[Field.LABELS] = self._labels.ctypes.data
+            fields[Field.NOISE_SEED] = noise.key
+            fields[Field.NOISE_THRESHOLD] = noise.threshold
+            fields[Field.NOISE_DIGITS] = digits(noise.threshold)
         return np.array([fields.get(field, 0) for field in Field], np.uint64)
 
 
