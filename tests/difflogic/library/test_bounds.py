@@ -2,8 +2,7 @@
 
 import json
 import random
-import subprocess
-import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,8 +11,10 @@ from typer.testing import CliRunner
 from cli.app import app
 from difflogic.circuit.cost import MOST_STEP_BYTES, step_bytes
 from difflogic.formats.circuit_file import read_circuit
+from tests.cli.processes import run_dct
+from tests.difflogic.experiment.kill import in_a_process_of_its_own
 
-LIMIT, FAIR = 1, 20
+LIMIT, FAIR = 0.2, 20
 """Seconds allowed by --time-limit, and of a processor beyond it: to start, to read, to end."""
 
 
@@ -49,23 +50,23 @@ def hostile(path, gates=0, side=16, channels=8, **changes):
     return str(path)
 
 
-MEASURED = """
-import resource, subprocess, sys
-code = subprocess.call(sys.argv[1:])
-used = resource.getrusage(resource.RUSAGE_CHILDREN)
-print(f"\\n{used.ru_utime + used.ru_stime} {used.ru_maxrss * 1024}")
-sys.exit(code)
-"""
-"""A small process that starts another: the peak of one started from here would include our own."""
+def _measured(words, place):
+    import resource  # of POSIX
+
+    done = CliRunner().invoke(app, words)
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    failed = "" if isinstance(done.exception, SystemExit | None) else f"Traceback: {done.exception}"
+    text, seconds = done.output + failed, used.ru_utime + used.ru_stime
+    Path(place).write_text(json.dumps([done.exit_code, text, seconds, used.ru_maxrss * 1024]))
 
 
-def command(*arguments):
-    """Run dct; return its exit code, output, processor seconds and peak memory in bytes."""
-    words = [sys.executable, "-c", MEASURED, sys.executable, "-m", "cli", *map(str, arguments)]
-    done = subprocess.run(words, capture_output=True, text=True)
-    text, _, used = done.stdout.rstrip().rpartition("\n")
-    seconds, peak = used.split()
-    return done.returncode, text + done.stderr, float(seconds), int(peak)
+def command(place, *arguments):
+    """Run dct in a small process, since the peak includes what is there before.
+
+    Returns its exit code, output, processor seconds and peak memory in bytes.
+    """
+    assert in_a_process_of_its_own(_measured, [*map(str, arguments)], str(place / "said")) == 0
+    return json.loads((place / "said").read_text())
 
 
 def refusal(*words):
@@ -93,7 +94,7 @@ def test_time_limits_hold_for_hostile_files(arguments, sizes, tmp_path):
         "OTHER": hostile(tmp_path / "other.json", 10_000),
     }
     given = [names.get(each, each.replace("OUT", str(tmp_path / "out"))) for each in arguments]
-    code, text, seconds, peak = command(*given, "--time-limit", LIMIT)
+    code, text, seconds, peak = command(tmp_path, *given, "--time-limit", LIMIT)
     assert seconds < LIMIT + FAIR, text
     assert peak < 2**30
     assert "Traceback" not in text
@@ -120,7 +121,7 @@ def test_the_time_limit_of_identify_holds_where_cells_depend_on_millions(tmp_pat
     cells = np.random.default_rng(0).integers(0, 2, (2, 64, 64))
     np.savez(tmp_path / "film.npz", frames=cells)
     film = str(tmp_path / "film.npz")
-    code, text, seconds, _ = command("identify", film, "--gap", 64, "--time-limit", LIMIT)
+    code, text, seconds, _ = command(tmp_path, "identify", film, "--gap", 64, "--time-limit", LIMIT)
     assert seconds < LIMIT + FAIR
     assert code == 2
     assert "the time limit passed" in text
@@ -128,7 +129,7 @@ def test_the_time_limit_of_identify_holds_where_cells_depend_on_millions(tmp_pat
 
 @pytest.mark.thorough
 def test_line_ends_in_names_are_escaped():
-    code, text, *_ = command("inspect", "nope\nx.json")
-    assert code == 2
-    assert text.splitlines() == [text.rstrip("\n")]
-    assert "nope\\nx.json" in text
+    done = run_dct("inspect", "nope\nx.json")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines() == [done.stderr.rstrip("\n")]
+    assert "nope\\nx.json" in done.stderr
