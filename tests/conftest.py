@@ -7,12 +7,15 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import psutil
 import pytest
 from hypothesis import HealthCheck, settings
+from jinja2 import Environment
 
 from cli.entry import OBJECTS
+from difflogic.system import measuring
 
 # Everybody tries the same examples, whether or not hypothesis finds signs of a CI service or has
 # kept failures of earlier runs. A slow or busy machine must not fail tests.
@@ -33,9 +36,28 @@ SECONDS = 300.0
 
 
 def pytest_configure() -> None:
-    """Handle SIGINT, which background jobs ignore: processes that tests start inherit this."""
+    """Handle SIGINT, which background jobs ignore: processes that tests start inherit this.
+
+    And save time: no test cuts the power, a noisy peak will do, and templates stay what they are.
+    """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.fsync = lambda descriptor: None
+    measuring.BURST /= 10
+    Environment.compile = compiled_once(Environment.compile)  # type: ignore[method-assign]
+
+
+def compiled_once(compiling: Any) -> Any:
+    """Return what compiles Jinja's templates, and keeps their code."""
+    kept: dict[Any, Any] = {}
+
+    def compiled(environment: Environment, *arguments: Any, **more: Any) -> Any:
+        key = bool(environment.autoescape), arguments, *more.items()
+        if key not in kept:
+            kept[key] = compiling(environment, *arguments, **more)
+        return kept[key]
+
+    return compiled
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

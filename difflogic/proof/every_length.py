@@ -26,6 +26,7 @@ from difflogic.proof.answer import Answer, Assurance, Budget, Method
 from difflogic.proof.certificates import proof_text
 from difflogic.proof.question import Asked
 from difflogic.proof.verdict import Verdict
+from difflogic.system.array_types import Ints
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import CircuitError
 
@@ -199,6 +200,7 @@ class _Cell:
         )
         (self.visible_place,) = automaton.visible_rows
         self._next = _table(circuit)
+        self._table: Ints = np.array(self._next)
         self._next_states: dict[tuple[int, int], tuple[int, ...]] = {}
         self._labels = circuit.labels
 
@@ -218,6 +220,11 @@ class _Cell:
     def next(self, west: int, own: int, east: int) -> int:
         """Return the next state of a cell from its own and its neighbours' states."""
         return self._next[(west << self.size | own) << self.size | east]
+
+    def next_of_all(self, west: Ints, own: Ints, east: Ints) -> Ints:
+        """Return the next states of many cells."""
+        found: Ints = self._table[(west << self.size | own) << self.size | east]
+        return found
 
     def next_states(self, own: int, sight: int) -> tuple[int, ...]:
         """Return all possible next states, given what the cell sees of its right neighbour."""
@@ -261,18 +268,18 @@ def _refute(cell: _Cell, delay: int) -> tuple[tuple[int, ...], int] | None:
             lines = list(product(range(1 << inputs), repeat=length))
         else:
             lines = [tuple(line) for line in rng.integers(0, 1 << inputs, (4, length)).tolist()]
-        for line in lines:
-            wanted = cell.machine.run(list(line))
-            states = [cell.start(number) for number in line]
-            for step in range(2 * (length + delay)):
-                shown = [state >> cell.visible_place & 1 for state in states]
-                if step >= length - 1 + delay and shown != wanted:
-                    return line, step
-                around = [0, *states, 0]
-                states = [
-                    cell.next(around[place + 2], around[place + 1], around[place])
-                    for place in range(length)
-                ]
+        wanted = np.array([cell.machine.run(list(line)) for line in lines])
+        states = np.array([[cell.start(number) for number in line] for line in lines])
+        around = np.zeros((len(lines), length + 2), np.int64)
+        fails_at = np.full(len(lines), -1)
+        for step in range(2 * (length + delay)):
+            if step >= length - 1 + delay:
+                wrong = ((states >> cell.visible_place & 1) != wanted).any(axis=1)
+                fails_at[wrong & (fails_at < 0)] = step
+            around[:, 1:-1] = states
+            states = cell.next_of_all(around[:, 2:], states, around[:, :-2])
+        for number in np.flatnonzero(fails_at >= 0)[:1].tolist():
+            return lines[number], int(fails_at[number])
     return None
 
 
