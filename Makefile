@@ -46,7 +46,7 @@ FOUND = $(firstword $(shell for python in $(CANDIDATES); do \
 	"$$python" -c '$(FITS)' >/dev/null 2>&1 && command -v "$$python" && break; done))
 PYTHON = $(FOUND)
 
-.PHONY: python demo test quick exhaustive tools gallery results coverage clean
+.PHONY: python demo test quick exhaustive tools gallery figures coverage clean
 .DELETE_ON_ERROR:
 
 # Tests start hundreds of processes: each would compile our sources again.
@@ -96,10 +96,11 @@ tools:
 gallery: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.difflogic.view.reports.make_gallery
 
-# Measures the figures on the user pages again, and says which moved: an hour of a core, or two
-# minutes with ARGS=--quick. ARGS=--write writes them into docs/results and the pages.
-results: $(VENV)/.installed
-	$(BIN)/python -m tests.results $(ARGS)
+# Measures figures of the user pages again, those that take up to ten CPU seconds each, and says which
+# pages would change: some two minutes. ALL=1 measures every one, for an hour of a core; stopped, it
+# goes on where it was. WRITE=1 writes them into docs/results and the pages.
+figures: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.results $(if $(ALL),--all) $(if $(WRITE),--write)
 
 # Compiled code is invisible to the coverage tool, so the kernels run as plain Python here; that
 # is slow. The cache of its own keeps the two modes apart.

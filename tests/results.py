@@ -1,9 +1,10 @@
-"""The figures on the user pages: `python -m tests.results` measures them, and says which moved.
+"""The figures on the user pages: `make figures` measures them, and says which pages would change.
 
-docs/results/runs.csv has a row for each set of runs: the shell commands that train them (or a test
-that reports what it found), and what came of them, with processor, date and commit. Tables of the
-pages are made from it, as tables.toml says.
-With --write, new figures replace the old ones, in the file and on the pages.
+docs/results/runs.csv has a row for each: a shell command, and what came of it, with processor, date
+and commit. pages.toml says where it stands: in the tables and in the sentences of the pages.
+By default only rows are measured that take up to ten CPU seconds. What was measured at this commit
+is not measured again: a stopped `make figures ALL=1` goes on. With --write, it replaces what file
+and pages say.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ import csv
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 import tempfile
 import tomllib
 from collections.abc import Iterable, Mapping
 from datetime import date
-from functools import cache
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -36,11 +37,17 @@ COUNTS = ("runs", "proved", "exact")
 MEASURED = ("epochs", "gates", "seconds", "learned")
 SPREAD = tuple(f"{name}{end}" for name in MEASURED for end in ("", "_min", "_max"))
 FIGURES = (*COUNTS, *SPREAD, "notes")
-COLUMNS = ("name", "command", *FIGURES, "processor", "date", "commit", "quick")
+COLUMNS = ("name", "command", *FIGURES, "processor", "date", "commit", "cost")
+CHEAP = 10
+"""CPU seconds of a row's command, its `cost`, up to which it is measured by default."""
+FOUND = ROOT / "build" / "figures.json"
+"""What was measured, by commit and name."""
+FIELD = re.compile(r"\{.*?\}")
 Row = Mapping[str, str]
 
-
-TABLES = tomllib.loads((FOLDER / "tables.toml").read_text(encoding="utf-8"))
+TABLES = tomllib.loads((FOLDER / "pages.toml").read_text(encoding="utf-8"))
+SENTENCES = TABLES.pop("sentences")
+PAGES = sorted({table["page"] for table in TABLES.values()} | SENTENCES.keys())
 
 
 def read() -> dict[str, Row]:
@@ -60,24 +67,32 @@ def write(rows: Iterable[Row]) -> None:
 def measure(row: Row) -> dict[str, str]:
     """Run a row's command in an empty directory, and return the row with what came of it.
 
-    What counts are the runs in its directory `runs`, or what it wrote to `found.json`. Gates of the
-    circuits in the directory are notes.
+    What counts are the runs in its directory `runs`, or what it wrote to `found.json`. Notes are
+    gates of the circuits in the directory, or else what a command without runs printed.
     """
-    source, root = provenance(), ROOT / "tests"
+    source, tests = provenance(), ROOT / "tests"
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     with tempfile.TemporaryDirectory() as folder:
         there = Path(folder, "found.json")
         environment = {
             **os.environ,
             "PATH": path,
-            "PICTURES": str(root / "pictures"),
-            "GOALS": str(root / "difflogic" / "identification" / "test_goals.py"),
+            "DOCS": str(ROOT / "docs"),
+            "PICTURES": str(tests / "pictures"),
+            "GOALS": str(tests / "difflogic" / "identification" / "test_goals.py"),
             "DCT_FOUND": str(there),
         }
         command = ["bash", "-ec", row["command"]]
-        subprocess.run(command, cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
+        began = _processor_seconds()
+        done = subprocess.run(
+            command, cwd=folder, env=environment, check=True, text=True, stdout=subprocess.PIPE
+        )
+        source["cost"] = f"{_processor_seconds() - began:.0f}"
         if there.exists():
             return {**row, **json.loads(there.read_text(encoding="utf-8")), **source}
+        if not Path(folder, "runs").exists():
+            notes = re.sub(r"\s*\n\s*", " | ", done.stdout.strip())
+            return {**row, "notes": notes, **source}
         records = difflogic.runs(Path(folder) / "runs", inside=True)
         for run in records:
             summary = json.loads(Path(run["path"], "summary.json").read_text(encoding="utf-8"))
@@ -85,6 +100,11 @@ def measure(row: Row) -> dict[str, str]:
         sizes = [len(json.loads(file.read_text())["gates"]) for file in Path(folder).glob("*.json")]
     simplified = f"{median(sizes):g} ({min(sizes)} to {max(sizes)})" if sizes else row["notes"]
     return {**row, **figures(records), "notes": simplified, **source}
+
+
+def _processor_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def figures(records: Iterable[Mapping[str, Any]]) -> dict[str, str]:
@@ -101,7 +121,6 @@ def figures(records: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     return found
 
 
-@cache  # before --write changes files
 def provenance() -> dict[str, str]:
     """Return the processor, the date and the commit of what is measured now."""
     words = ["git", "describe", "--always", "--dirty"]
@@ -114,12 +133,14 @@ def render(table: Mapping[str, Any], rows: Mapping[str, Row]) -> str:
     """Return a table in Markdown."""
     heads = table["heads"].split(" | ")
     lines = [f"| {table['heads']} |", "|" + "---|" * len(heads)]
-    lines += [f"| {_cells(table, rows[name], label)} |" for name, label in table["rows"].items()]
+    for name, label in table["rows"].items():
+        lines.append(f"| {table['cells'].format_map(_values(rows[name], label))} |")
     return "".join(f"{line}\n" for line in lines)
 
 
-def _cells(table: Mapping[str, Any], row: Row, label: str) -> str:
+def _values(row: Row, label: str = "") -> dict[str, Any]:
     values = {**row, "label": label, "said": row["notes"]}
+    values["n"] = re.findall(r"\d+(?:\.\d+)?", row["notes"])
     values["notes"] = row["notes"] and f"; {row['notes']}"
     for name in MEASURED:
         least, most = row[f"{name}_min"], row[f"{name}_max"]
@@ -136,51 +157,75 @@ def _cells(table: Mapping[str, Any], row: Row, label: str) -> str:
     values["shown"] = (
         f"`{row['command']}`" if ";" not in row["command"] else "[see the file](results/runs.csv)"
     )
-    return table["cells"].format_map(values)
+    return values
 
 
-def on_page(name: str) -> tuple[str, str, str]:
-    """Return a page's text before a table, the table, and the text after it."""
-    text = (ROOT / "docs" / TABLES[name]["page"]).read_text(encoding="utf-8")
-    before, mark, rest = text.partition(f"<!-- results: {name} -->\n")
-    assert mark, f"{TABLES[name]['page']} has no line <!-- results: {name} -->"
-    table = re.match(r"(\|.*\n)*", rest)[0]
-    return before + mark, table, rest[len(table) :]
+def filled(page: str, rows: Mapping[str, Row]) -> str:
+    """Return a page of docs/ with its figures in their places.
+
+    A table stands below its line <!-- results: NAME -->. A sentence is found by its words, however
+    lines break, with anything in the places of its figures.
+    """
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    for name, table in TABLES.items():
+        if table["page"] == page:
+            before, mark, rest = text.partition(f"<!-- results: {name} -->\n")
+            assert mark, f"{page} has no line <!-- results: {name} -->"
+            text = before + mark + render(table, rows) + re.sub(r"\A(\|.*\n)*", "", rest)
+    values = {name: _values(row) for name, row in rows.items()}
+    for sentence in SENTENCES.get(page, ()):
+        words, fields = FIELD.split(sentence), FIELD.findall(sentence)
+        spaced = (r"\s+".join(map(re.escape, re.split(r"\s+", each))) for each in words)
+        found = re.findall("(" + ")[^|;]{1,40}?(".join(spaced) + ")", text)
+        assert len(found) == 1, f"{page} has {len(found)} times: {sentence}"
+        parts, new = found[0], [field.format_map(values) for field in fields]
+        pattern = "[^|;]{1,40}?".join(map(re.escape, parts))
+        filled_in = "".join(map("".join, zip(parts, [*new, ""], strict=True)))
+        text = re.sub(pattern, lambda _, said=filled_in: said, text)
+    return text
+
+
+def shown_in(page: str) -> set[str]:
+    """Return the names of the rows that a page of docs/ shows."""
+    tables = {row for each in TABLES.values() if each["page"] == page for row in each["rows"]}
+    return tables | set(re.findall(r"\{([\w-]+)\[", " ".join(SENTENCES.get(page, ()))))
 
 
 def main() -> int:
-    """Measure the named rows, or all; show each beside what the file says."""
+    """Measure the named rows, or the cheap ones; show each beside what the file says."""
     parser = argparse.ArgumentParser(prog="python -m tests.results", description=__doc__)
     rows = read()
-    parser.add_argument("names", nargs="*", metavar="NAME", help="rows to measure, by default all")
-    parser.add_argument("--quick", action="store_true", help="only rows that take seconds")
-    parser.add_argument(
-        "--write", action="store_true", help="replace the figures in file and pages"
-    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="rows to measure")
+    parser.add_argument("--all", action="store_true", help="also rows that take longer")
+    parser.add_argument("--write", action="store_true", help="replace figures in file and pages")
     given = parser.parse_args()
     if unknown := set(given.names) - set(rows):
         parser.error(f"no row {', '.join(sorted(unknown))}: choose from {', '.join(rows)}")
-    chosen = given.names or [name for name, row in rows.items() if row["quick"] or not given.quick]
-    moved = []
-    for name in chosen:
-        new = measure(rows[name])
+    cheap = [name for name, row in rows.items() if given.all or float(row["cost"]) <= CHEAP]
+    commit, found, moved = provenance()["commit"], {}, set()
+    if FOUND.exists() and "dirty" not in commit:
+        found = json.loads(FOUND.read_text(encoding="utf-8")).get(commit, {})
+    for name in given.names or cheap:
+        if name not in found:
+            found[name] = measure(rows[name])
+            FOUND.parent.mkdir(exist_ok=True)
+            FOUND.write_text(json.dumps({commit: found}), encoding="utf-8")
         changes = [
-            f"{key} {rows[name][key] or '-'} → {new[key]}"
+            f"{key} {rows[name][key] or '-'} → {found[name][key]}"
             for key in FIGURES
-            if new[key] != rows[name][key]
+            if found[name][key] != rows[name][key]
         ]
-        others = [change for change in changes if not change.startswith("seconds")]
-        moved += [name] if others else []
+        if not all(change.startswith("seconds") for change in changes):
+            moved.add(name)
         print(f"{name}: {'; '.join(changes) or 'all figures hold'}", flush=True)
-        if given.write:
-            rows[name] = new
-            write(rows.values())
+        rows[name] = found[name]
     if given.write:
-        for name in TABLES:
-            before, _, after = on_page(name)
-            page = ROOT / "docs" / TABLES[name]["page"]
-            page.write_text(before + render(TABLES[name], rows) + after, encoding="utf-8")
-    print(f"{len(chosen)} measured; moved beyond seconds: {', '.join(moved) or 'none'}")
+        write(rows.values())
+        for page in PAGES:
+            (ROOT / "docs" / page).write_text(filled(page, rows), encoding="utf-8")
+    pages = [page for page in PAGES if moved & shown_in(page)]
+    change = "changed" if given.write else "would change"
+    print(f"beyond seconds {change}: {', '.join(pages) or 'nothing'}")
     return 1 if moved and not given.write else 0
 
 

@@ -1,5 +1,6 @@
 """The tables of results on the pages are those that docs/results/runs.csv makes."""
 
+import random
 import re
 import statistics
 import subprocess
@@ -12,45 +13,41 @@ from tests.test_documents import USER_PAGES
 
 ROWS = results.read()
 
-EVERY = 5
-"""Days in which all cheap rows are measured once, by the day of the commit."""
+SECONDS = 10
+"""CPU seconds of the rows that the day of a commit draws."""
 
 
 def due():
-    """Return the names of cheap rows that the day of the commit chooses: some CPU seconds."""
-    cheap = [
-        name
-        for name, row in ROWS.items()
-        if row["quick"] and int(row["runs"]) * float(row["seconds"] or 0) < 4
-    ]
+    """Return the names of some cheap rows: others by the day of the commit."""
     words = ["git", "log", "-1", "--format=%ct"]
     done = subprocess.run(words, cwd=results.ROOT, capture_output=True, text=True, check=False)
-    cheap.sort(key=lambda name: float(ROWS[name]["seconds"] or 0))  # trainings on each day
-    return cheap[int(done.stdout or 0) // 86400 % EVERY :: EVERY]
+    names, left = [name for name, row in ROWS.items() if float(row["cost"]) <= 4], SECONDS
+    random.Random(int(done.stdout or 0) // 86400).shuffle(names)
+    for name in names:
+        left -= float(ROWS[name]["cost"])
+        if left >= 0:
+            yield name
 
 
 @pytest.mark.thorough
 @pytest.mark.skipif(not fuses(), reason="needs fused multiply-adds")
-@pytest.mark.parametrize("name", due())
+@pytest.mark.parametrize("name", list(due()))
 def test_a_seed_gives_what_the_page_says(name):
     new = results.measure(ROWS[name])
     held = [key for key in results.FIGURES if not key.startswith("seconds")]
     said, found = ([(key, row[key]) for key in held] for row in (ROWS[name], new))
-    pages = {table["page"] for table in results.TABLES.values() if name in table["rows"]}
+    pages = [page for page in results.PAGES if name in results.shown_in(page)]
     assert found == said, f"{pages}: python -m tests.results {name} --write"
 
 
-@pytest.mark.parametrize("name", results.TABLES)
-def test_a_page_shows_the_figures_of_the_file(name):
-    _, table, _ = results.on_page(name)
-    assert table == results.render(results.TABLES[name], ROWS), (
-        f"run: python -m tests.results --write {' '.join(results.TABLES[name]['rows'])}"
-    )
+@pytest.mark.parametrize("page", results.PAGES)
+def test_a_page_shows_the_figures_of_the_file(page):
+    text = (results.ROOT / "docs" / page).read_text(encoding="utf-8")
+    assert text == results.filled(page, ROWS), "run: python -m tests.results --write NAME"
 
 
 def test_every_row_is_shown_and_says_where_it_comes_from():
-    shown = {row for table in results.TABLES.values() for row in table["rows"]}
-    assert shown == set(ROWS)
+    assert set().union(*map(results.shown_in, results.PAGES)) == set(ROWS)
     for row in ROWS.values():
         assert row["processor"], row["name"]
         assert re.fullmatch(r"[0-9a-f]{7,40}|page at [0-9a-f]{7,40}", row["commit"]), row["name"]
