@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, settings
 from jinja2 import Environment
 
 from cli.entry import OBJECTS
+from difflogic.evaluation import noise
 from difflogic.system import measuring
 
 # Everybody tries the same examples, whether or not hypothesis finds signs of a CI service or has
@@ -38,12 +39,14 @@ SECONDS = 300.0
 def pytest_configure() -> None:
     """Handle SIGINT, which background jobs ignore: processes that tests start inherit this.
 
-    And save time: no test cuts the power, a noisy peak will do, and templates stay what they are.
+    And save time: no test cuts the power, rough figures of speed and noise will do, and a
+    template is compiled once.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     os.fsync = lambda descriptor: None
     measuring.BURST /= 10
+    noise.SETTLING, noise.COUNTED = 20, 20
     Environment.compile = compiled_once(Environment.compile)  # type: ignore[method-assign]
 
 

@@ -4,8 +4,6 @@ Of templates, pages and shaders all lines count that are not blank.
 """
 
 import ast
-import io
-import tokenize
 import tomllib
 from pathlib import Path
 
@@ -15,21 +13,21 @@ ROOT = Path(__file__).resolve().parents[1]
 PARTS = {"product": ("cli", "difflogic"), "tests": ("tests",), "templates": ("cli", "difflogic")}
 TEMPLATES = {".css", ".html", ".jinja", ".js", ".wgsl"}
 SLACK = 100
-BLANK = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.ENDMARKER}
-BLANK |= {tokenize.INDENT, tokenize.DEDENT}
 
 
 def code_lines(source):
-    """Return how many lines have a token other than comments and strings that stand alone."""
-    alone = {
-        line
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.Expr) and isinstance(getattr(node.value, "value", None), str)
-        for line in range(node.lineno, node.end_lineno + 1)
-    }
-    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
-    lines = (range(t.start[0], t.end[0] + 1) for t in tokens if t.type not in BLANK)
-    return len({line for each in lines for line in each} - alone)
+    """Return how many lines have more than comments and strings that stand alone."""
+    counts, alone = set(), set()
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Expr(value=ast.Constant(value=str())):
+                alone.update(range(node.lineno, node.end_lineno + 1))
+            case ast.Constant(value=str()) | ast.JoinedStr():
+                counts.update(range(node.lineno, node.end_lineno + 1))
+    for number, line in enumerate(source.splitlines(), 1):
+        if line.strip() and not line.lstrip().startswith("#"):
+            counts.add(number)
+    return len(counts - alone)
 
 
 def filled_lines(source):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,9 +47,8 @@ def settle(
     `watch` gets each state, the start first.
     """
     runs, _, height, width = starts.shape
-    live = live_part(automaton)
+    live, network = _live(automaton)
     board = Board(height, width, automaton.boundary, runs)
-    network = Network(live.circuit)
     state = pack(board, starts[:, list(live.circuit.labels)].swapaxes(0, 1))
     share = max(1.0, max(height, width) / max(automaton.height, automaton.width))
     least = round(automaton.steps * share)
@@ -60,6 +60,13 @@ def settle(
         if rests:
             break
     return Settled(_shown(board, live, state), rests)
+
+
+@lru_cache(maxsize=8)
+def _live(automaton: Automaton) -> tuple[Automaton, Network]:
+    """Return what matters of an automaton, ready to run: the same rule is settled on many grids."""
+    live = live_part(automaton)
+    return live, Network(live.circuit)
 
 
 def _shown(board: Board, automaton: Automaton, state: tuple[int, ...]) -> Bits:

@@ -6,7 +6,7 @@ import pytest
 
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
-from difflogic.evaluation import noise, tests
+from difflogic.evaluation import tests
 from difflogic.evaluation.tests import TESTS
 from difflogic.model.model import Model
 
@@ -26,7 +26,6 @@ def tiny_model(tiny, monkeypatch):
     """A checkerboard whose target is 0 everywhere."""
     for name, value in (("LONG_SIDE", 16), ("LONG_STEPS", 220)):
         monkeypatch.setattr(tests, name, value)
-    monkeypatch.setattr(noise, "COUNTED", 20)
     return Model.create(
         load_config("checkerboard-small", [*tiny, "task.square=4", "training.seed=36"])
     )

@@ -300,7 +300,6 @@ class TestEvaluate:
         for name, value in (("LONG_SIDE", 16), ("LONG_STEPS", 220)):
             monkeypatch.setattr(tests, name, value)
         monkeypatch.setattr(tests, "SQUARE_SIDE", 24)
-        monkeypatch.setattr(noise, "COUNTED", 20)
 
     @pytest.mark.thorough
     def test_results_follow_from_model_and_seed(self):

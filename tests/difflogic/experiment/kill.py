@@ -16,13 +16,20 @@ from tests.cli.processes import SECONDS
 _SERVER = multiprocessing.get_context("forkserver") if os.name == "posix" else None
 """Forks processes that have imported everything. A fork of the tests' process could deadlock: other
 tests started threads in it."""
+PRELOADED = ["difflogic.library.training", "difflogic.library.sweeping", "dask.cli", "distributed"]
+
+
+def forked(work, *arguments):
+    """Begin `work(*arguments)` in a process of its own, and return that."""
+    _SERVER.set_forkserver_preload(PRELOADED)
+    process = _SERVER.Process(target=work, args=arguments)
+    process.start()
+    return process
 
 
 def in_a_process_of_its_own(work, *arguments):
     """Run `work(*arguments)`; return the process's exit code, negative if a signal ended it."""
-    _SERVER.set_forkserver_preload(["difflogic.library.training", "difflogic.library.sweeping"])
-    process = _SERVER.Process(target=work, args=arguments)
-    process.start()
+    process = forked(work, *arguments)
     process.join(SECONDS)
     process.kill()  # if it hangs
     process.join()

@@ -4,12 +4,9 @@ import asyncio
 import json
 import os
 import signal
-import subprocess
 import sys
-import time
 from contextlib import suppress
 from importlib.util import find_spec
-from pathlib import Path
 
 import pytest
 
@@ -18,6 +15,7 @@ from difflogic.sweeps.cluster import ClusterError, ClusterLostError, DaskBackend
 from difflogic.sweeps.directory import SweepDirectory
 from difflogic.sweeps.execution import Execution
 from tests.cli.processes import wait_until
+from tests.difflogic.experiment.kill import forked
 from tests.difflogic.sweeps.small import execute_all, small_plan, timeless
 
 pytestmark = [
@@ -26,7 +24,6 @@ pytestmark = [
 ]
 
 
-REPOSITORY = Path(__file__).resolve().parents[3]
 SEEDS = (0, 1, 2, 3)
 ENDLESS = small_plan(seeds=(0, 1), overrides=("training.epochs=1000000",))
 
@@ -61,6 +58,18 @@ work.Beat.__call__ = lambda self, result: pathlib.Path("begun").touch()
 """Code for a worker whose runs make a file `begun` in their first epoch."""
 
 
+def _dask(path, *arguments):
+    """Do what the command does, in a directory."""
+    from dask.cli import run_cli
+
+    os.chdir(path)
+    log = os.open(f"dask-{os.getpid()}.log", os.O_CREAT | os.O_WRONLY)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    sys.argv = ["dask", *map(str, arguments)]
+    run_cli()
+
+
 class Cluster:
     """A scheduler, and the workers that a test starts and kills, in its directory `path`."""
 
@@ -73,7 +82,7 @@ class Cluster:
         self.address = None
 
         def is_told():
-            assert self.scheduler.poll() is None
+            assert self.scheduler.is_alive()
             with suppress(OSError, ValueError):  # not there yet, or half of it
                 self.address = json.loads(told.read_text())["address"]
             return self.address
@@ -81,14 +90,7 @@ class Cluster:
         wait_until(is_told)
 
     def start(self, *arguments):
-        log = (self.path / f"dask-{time.monotonic_ns()}.log").open("w")
-        return subprocess.Popen(
-            [sys.executable, "-m", "dask", *arguments, "--no-dashboard"],
-            cwd=self.path,
-            env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
-            stdout=log,
-            stderr=log,
-        )
+        return forked(_dask, self.path, *arguments, "--no-dashboard")
 
     def wait_for(self, workers):
         """Wait until the scheduler has this number of workers."""
@@ -98,7 +100,7 @@ class Cluster:
             wait_until(
                 lambda: (
                     len(client.scheduler_info(n_workers=-1)["workers"]) == workers
-                    or self.scheduler.poll() is not None
+                    or not self.scheduler.is_alive()
                 )
             )
 
@@ -115,7 +117,7 @@ class Cluster:
     def end(self, processes):
         for process in processes:
             process.kill()
-            process.wait()
+            process.join()
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +131,7 @@ def clusters():
 @pytest.fixture
 def dask(tmp_path, clusters):
     """A scheduler without workers: that of the test before, if it is alive."""
-    if not clusters or clusters[-1].scheduler.poll() is not None:
+    if not clusters or not clusters[-1].scheduler.is_alive():
         clusters.append(Cluster(tmp_path))
     made = clusters[-1]
     made.path, made.workers = tmp_path, []
@@ -164,11 +166,11 @@ def test_a_killed_worker_loses_nothing(tmp_path, dask, local, apart):
             # Workers on this machine can report epochs in the sweep's directory.
             active = [run for run in execution.running() if run[2] > 0]
             # If two runs are active, one is the victim's.
-            if victim.poll() is None and len(active) == 2:
-                victim.send_signal(signal.SIGKILL)
-                victim.wait()
+            if victim.is_alive() and len(active) == 2:
+                victim.kill()
+                victim.join()
                 (tmp_path / "go").touch()
-        assert victim.returncode == -signal.SIGKILL
+        assert victim.exitcode == -signal.SIGKILL
         rows = execution.rows
         assert sum("has dct 0.2.0, the sweep " in each for each in execution.notices) == 1
     assert timeless(rows) == local[1]
@@ -259,7 +261,7 @@ def test_a_lost_scheduler_ends_the_sweep_with_a_message(tmp_path, dask):
 
     def watch(execution):
         for _ in execution.work(tick=0.02):
-            if dask.scheduler.poll() is None and any(run[2] > 0 for run in execution.running()):
+            if dask.scheduler.is_alive() and any(run[2] > 0 for run in execution.running()):
                 dask.scheduler.kill()
 
     with at_work(tmp_path, ENDLESS, DaskBackend(dask.address, None, ["float32"])) as execution:
