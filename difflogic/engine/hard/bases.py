@@ -14,21 +14,23 @@ import numpy.typing as npt
 
 from difflogic.circuit.gates import Op
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.hard.simulator import HardSimulator, Script, new_marks, wires_of
+from difflogic.engine.hard.simulator import HardSimulator, Script, new_marks, prune, wires_of
 from difflogic.engine.kernels import candidates as k
 from difflogic.engine.kernels.candidate_base import (
+    NOWHERE,
     Base,
     ReaderNetlist,
     Rolled,
     RolloutValues,
     find_slots,
     set_ops,
-    simulate_base,
     tidy,
 )
 from difflogic.engine.kernels.candidate_changes import FOLLOWED, UNORDERED, Scratch
-from difflogic.engine.kernels.structures import WORDS
+from difflogic.engine.kernels.hard import hard_rollout, read_values
+from difflogic.engine.kernels.structures import WORDS, HardRun
 from difflogic.system.array_types import Words
+from difflogic.system.arrays import aligned
 
 Ops = npt.NDArray[np.uint8]
 
@@ -43,9 +45,6 @@ TIDY = 16
 
 NEVER = -1
 """A number of wrong bits that no candidate reaches."""
-
-NO_CHANCES, NO_DRAWS = np.zeros(2), np.zeros(0)
-"""Arguments of kernel calls that decide nothing."""
 
 
 class SimulatedBase:
@@ -79,7 +78,7 @@ class SimulatedBase:
             np.empty(0, np.int32),
             np.zeros(1, np.int64),
         )
-        self._order, self._marks = np.empty(rows, np.int32), new_marks(netlist)
+        self._marks = new_marks(netlist)
         self._scratch: Scratch | None = None
         self._kept, self._spare = 0, 1
         self.most_active = 0
@@ -110,9 +109,23 @@ class SimulatedBase:
             self._history = self._history._replace(values=values)
             self._scratch = self._new_scratch(slots)
         find_slots(base)
-        simulate_base(self._rolled, self._order)
+        self._fill(self._history.values.reshape(self._steps, -1, self._words))
         self._reset_scratch()
         return True
+
+    def _fill(self, values: Words) -> None:
+        """Run the circuit; write the `values` of its slots, shape (steps, slots, words)."""
+        simulator, base = self._simulator, self._base
+        found = prune(simulator.netlist, self.ops, self._script.packed.channels.tolist())
+        rows = np.flatnonzero(base.slot != NOWHERE)
+        places = np.zeros(1 + len(rows), np.int64)
+        places[base.slot[rows]] = found.values[rows]
+        tile = aligned((simulator.netlist.inputs + len(found.origin), WORDS), np.uint64)
+        states = self._history.states.reshape(self._steps + 1, *simulator.shape)
+        run = HardRun(found.code, simulator.cells, states, tile)
+        nothing = self._masks._replace(at=self._masks.at[:0])
+        hard_rollout(run, nothing, 0, self._steps, np.empty((0, simulator.batch), np.int64))
+        read_values(run, places, values)
 
     @property
     def _rolled(self) -> Rolled:
@@ -154,22 +167,17 @@ class SimulatedBase:
         passing = (base.op[first:] == Op.A) | (base.op[first:] == Op.B)
         self.most_active = int(np.count_nonzero(base.live[first:] & ~passing))
 
-    def judge(
-        self,
-        job: k.CandidateJob,
-        fields: npt.NDArray[np.int64],
-        chances: npt.NDArray[np.float64] = NO_CHANCES,
-        draws: npt.NDArray[np.float64] = NO_DRAWS,
-    ) -> bool:
+    def judge(self, job: k.CandidateJob, decisions: k.Decisions) -> bool:
         """Judge candidates, and take over those that are kept; return whether values fit.
 
-        `fields` hold the place in the job, before and after. If values do not fit, the base is as
-        after the last change that did.
+        The fields of the walk hold the place in the job, before and after. If values do not fit,
+        the base is as after the last change that did.
         """
+        fields = decisions.walk
         before = int(fields[k.KEPT])
         fields[k.GATES_BOUND], fields[k.HIT], fields[k.FITS] = self.most_active, k.NO_HIT, 1
         fields[k.MOST_KEPT] = before + max(1, TIDY - self._kept)
-        k.judge(self._rolled, self._scratch, job, k.Decisions(fields, chances, draws))
+        k.judge(self._rolled, self._scratch, job, decisions)
         after = int(fields[k.KEPT])
         if after > before:
             self.most_active = int(fields[k.GATES_BOUND])
@@ -182,16 +190,22 @@ class SimulatedBase:
 
     def change(self, parameters: npt.NDArray[np.int32], ops: Ops) -> bool:
         """Change each gate `parameters[i]` to `ops[i]`; return whether the values fit."""
-        job, fields = new_job(parameters, ops, k.TAKES), np.zeros(k.WALK_FIELDS, np.int64)
-        fields[k.END], fits = len(ops), True
-        while fits and fields[k.KEPT] < len(ops):
-            fits = self.judge(job, fields) or self.find_room()
+        job, decisions, fits = new_job(parameters, ops, k.TAKES), undecided(len(ops)), True
+        while fits and decisions.walk[k.KEPT] < len(ops):
+            fits = self.judge(job, decisions) or self.find_room()
         return fits
 
     def _tidy(self) -> None:
         """Drop the rows that no longer matter."""
         tidy(self._wiring, self._base, self._script.packed.channels, self._marks)
         self._reset_scratch()
+
+
+def undecided(end: int) -> k.Decisions:
+    """Return decisions for a job of `end` candidates that keeps all, or finds one."""
+    fields = np.zeros(k.WALK_FIELDS, np.int64)
+    fields[k.END] = end
+    return k.Decisions(fields, np.zeros(2), np.zeros(0))
 
 
 def new_job(

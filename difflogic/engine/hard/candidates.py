@@ -10,20 +10,26 @@ gates are evaluated, which is then faster.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.engine.hard.bases import TIDY, Ops, SimulatedBase, new_job
+from difflogic.engine.hard.bases import TIDY, Ops, SimulatedBase, new_job, undecided
 from difflogic.engine.hard.simulator import HardSimulator
 from difflogic.engine.kernels import candidates as k
 from difflogic.system.callbacks import may_cancel
 
 AT_ONCE = 64
 """Changes that a walk tries between two reports of progress."""
+
+COUNTS = [k.TRIED, k.IMPROVEMENTS, k.WRONG]
+
+MANY = 2**62
+"""More improvements than any search makes."""
 
 
 @dataclass
@@ -56,13 +62,25 @@ class Acceptance:
 
     def decide(self, wrong: int, gates: int) -> bool:
         """Count a change that leaves these wrong bits and gates; return whether it is kept."""
-        self.tried += 1
-        if wrong == self.wrong and gates <= self.most_gates:
-            return bool(self.rng.random() < self.sideways)
-        better = wrong < self.wrong
-        self.improvements -= better
-        self.wrong = min(wrong, self.wrong)
-        return better
+        with self.deciding(1) as decisions:
+            return bool(k.accept(decisions, wrong, gates))
+
+    @contextmanager
+    def deciding(self, most: int) -> Iterator[k.Decisions]:
+        """Yield the rule for kernels, which decide about up to `most` changes; then follow them."""
+        before, fields = self.rng.bit_generator.state, np.zeros(k.WALK_FIELDS, np.int64)
+        fields[COUNTS] = self.tried, min(self.improvements, MANY), self.wrong
+        fields[k.MOST_TRIED] = self.most_tried
+        chances = np.array([self.most_gates, self.sideways])
+        yield k.Decisions(fields, chances, self.rng.random(most))
+        self.follow(fields)
+        # As if each number had been drawn only when needed.
+        self.rng.bit_generator.state = before
+        self.rng.random(fields[k.DRAWN])
+
+    def follow(self, fields: npt.NDArray[np.int64]) -> None:
+        """Go on as far as a walk with these `fields` has come."""
+        self.tried, self.improvements, self.wrong = fields[COUNTS].tolist()
 
 
 class Found(NamedTuple):
@@ -92,31 +110,25 @@ class Candidates(SimulatedBase):
         `on_progress` is called now and then. Also returns how many were passed, and whether the
         next change's values fit.
         """
-        job, fields = new_job(parameters, ops, k.WALKS), np.zeros(k.WALK_FIELDS, np.int64)
-        counts = [k.TRIED, k.IMPROVEMENTS, k.WRONG]
-        fields[counts] = rule.tried, min(rule.improvements, len(ops) + 1), rule.wrong
-        fields[k.MOST_TRIED], before = rule.most_tried, rule.rng.bit_generator.state
-        chances, draws = np.array([rule.most_gates, rule.sideways]), rule.rng.random(len(ops))
-        fits = True
-        while fits and fields[k.PLACE] < len(ops) and (rule.goes_on or not fields[k.PLACE]):
-            may_cancel()
-            on_progress()
-            fields[k.END] = min(len(ops), fields[k.PLACE] + AT_ONCE)
-            fits = self.judge(job, fields, chances, draws)
-            rule.tried, rule.improvements, rule.wrong = fields[counts].tolist()
-            fits = fits or self.find_room()
-        # As if each number had been drawn only when needed.
-        rule.rng.bit_generator.state = before
-        rule.rng.random(fields[k.DRAWN])
+        job, fits = new_job(parameters, ops, k.WALKS), True
+        with rule.deciding(len(ops)) as decisions:
+            fields = decisions.walk
+            while fits and fields[k.PLACE] < len(ops) and (rule.goes_on or not fields[k.PLACE]):
+                may_cancel()
+                on_progress()
+                fields[k.END] = min(len(ops), fields[k.PLACE] + AT_ONCE)
+                fits = self.judge(job, decisions)
+                rule.follow(fields)
+                fits = fits or self.find_room()
         return job.kept[: fields[k.KEPT]], int(fields[k.PLACE]), fits
 
     def find(self, parameters: npt.NDArray[Any], ops: npt.NDArray[Any]) -> Found | None:
         """Return the first change that leaves no wrong bit; None if its values do not fit."""
         changes = parameters.astype(np.int32), ops.astype(np.uint8)
-        job, fields = new_job(*changes, k.FINDS, stop=0), np.zeros(k.WALK_FIELDS, np.int64)
-        fields[k.END] = len(ops)
+        job, decisions = new_job(*changes, k.FINDS, stop=0), undecided(len(ops))
+        fields = decisions.walk
         may_cancel()
-        while not self.judge(job, fields):
+        while not self.judge(job, decisions):
             if not self.find_room():
                 return None
         tried, hit = int(fields[k.TRIED]), int(fields[k.HIT])

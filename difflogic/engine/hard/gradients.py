@@ -161,9 +161,9 @@ class HardGradients:
 
     def _read(self, read: npt.NDArray[np.int32]) -> Words:
         """Return the values of rows in the last forward pass, shape (len(read), steps, words)."""
-        values = np.empty((len(read), self._steps, self._simulator.words), np.uint64)
+        values = np.empty((self._steps, len(read), self._simulator.words), np.uint64)
         read_values(self._simulator.hard_run, self._graph.value[read], values)
-        return values
+        return values.swapaxes(0, 1)
 
     def _filled(self, batch: Bits) -> Bits:
         """Fill a batch up with zeros to the simulator's number of samples."""

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from difflogic.engine.kernels.hard import find_sources, spread
-from difflogic.engine.kernels.llvm.words import hard_advance, hard_gate, hard_view
 from difflogic.engine.kernels.structures import HardCells, HardScript
 from difflogic.system.jit import borrowing_kernel, by_reference, part
 
@@ -140,40 +139,3 @@ def list_sources(base, order):
             order[size] = row
             size += 1
     return size
-
-
-@borrowing_kernel
-def simulate_base(rolled, order):
-    """Fill the RolloutValues of a base from its first states. `order` (rows,) is scratch."""
-    wiring, base, cells, script = rolled.wiring, rolled.base, rolled.cells, rolled.script
-    history = rolled.history
-    channels, slots, words = len(base.channels), len(base.free), history.values.shape[1]
-    values, states, stride = history.values, history.states, history.states.shape[1]
-    size = list_sources(base, order)
-    for step in range(rolled.steps):
-        first, before, after = step * slots, step * channels, (step + 1) * channels
-        for i in range(size):
-            row = order[i]
-            place = (first + base.slot[row]) * words
-            if row < wiring.inputs:
-                state = (before + row % channels) * stride
-                start, end = cells.start[row // channels], cells.start[row // channels + 1]
-                hard_view(
-                    (values, states, states, cells.skip, cells.shift, cells.masks),
-                    (place, 0, state, start, end, 0, words, words),
-                )
-            else:
-                x, y = base.source[wiring.a[row]], base.source[wiring.b[row]]
-                x_place, y_place = first + base.slot[x], first + base.slot[y]
-                places = x_place * words, y_place * words, base.op[row], place, words
-                hard_gate((values, cells.forms), places)
-        fire, keep = step % len(script.fires) * words, step % len(script.keeps) * words
-        for c in range(channels):
-            if base.channels[c]:
-                place = (first + base.slot[base.source[wiring.outputs[c]]]) * words
-                target = (after + c) * stride + cells.pad
-                state = (before + c) * stride + cells.pad
-                hard_advance(
-                    (values, values, states, states, script.fires, script.keeps),
-                    (place, 0, state, 0, target, target, fire, keep, words),
-                )

@@ -124,14 +124,21 @@ def is_over(walk):
     return walk[WRONG] == 0 or walk[IMPROVEMENTS] == 0 or walk[TRIED] >= walk[MOST_TRIED]
 
 
-@part
-def may_stay(decisions, wrong, gates):
-    """Return whether a walk keeps a candidate; draw a number if it is neither better nor larger."""
+@borrowing_kernel
+def accept(decisions, wrong, gates):
+    """Count a candidate that leaves these wrong bits and gates; return whether a walk keeps it.
+
+    A better one is kept. Of one that is as good, and not too large, a random number decides.
+    """
     walk, chances = decisions.walk, decisions.chances
-    if wrong != walk[WRONG] or gates > chances[MOST_GATES]:
-        return wrong < walk[WRONG]
-    walk[DRAWN] += 1
-    return decisions.draws[walk[DRAWN] - 1] < chances[SIDEWAYS]
+    walk[TRIED] += 1
+    if wrong == walk[WRONG] and gates <= chances[MOST_GATES]:
+        walk[DRAWN] += 1
+        return decisions.draws[walk[DRAWN] - 1] < chances[SIDEWAYS]
+    better = wrong < walk[WRONG]
+    walk[IMPROVEMENTS] -= better
+    walk[WRONG] = min(wrong, walk[WRONG])
+    return better
 
 
 @borrowing_kernel
@@ -180,13 +187,9 @@ def judge(rolled, scratch, job, decisions):
             job.kept[walk[KEPT]] = place
             walk[KEPT] += 1
             walk[PLACE] += 1
-            if walks:
-                keep = False
-                walk[TRIED] += 1
-                walk[IMPROVEMENTS] -= job.results[place, 0] < walk[WRONG]
-                walk[WRONG] = job.results[place, 0]
-                if is_over(walk):
-                    return
+            keep = not walks
+            if walks and is_over(walk):
+                return
             continue
         gates = walk[GATES_BOUND] + scratch.sizes[ALWAYS]
         # Counting gates takes longer than judging most candidates.
@@ -200,11 +203,13 @@ def judge(rolled, scratch, job, decisions):
             walk[FITS] = 0
             return
         job.results[place, 0], job.results[place, 1] = total, gates
-        keep = walks and may_stay(decisions, total, gates)
+        if walks:
+            keep = accept(decisions, total, gates)
+        else:
+            walk[TRIED] += 1
         if keep:
             continue
         walk[PLACE] += 1
-        walk[TRIED] += 1
         if walks and is_over(walk):
             return
         if total <= job.stop:

@@ -186,13 +186,13 @@ def hard_rollout(run, script, first, end, wrong):
 
 @borrowing_kernel
 def read_values(run, places, values):
-    """Copy some rows of the tile, for all cells before each step, to `values` (rows, steps, words).
+    """Copy some rows of the tile, for all cells before each step, to `values` (steps, rows, words).
 
-    The run keeps the states of all steps.
+    The run keeps the states of all steps. `values` may have more rows.
     """
-    for step in range(values.shape[1]):
+    for step in range(values.shape[0]):
         for first in range(0, values.shape[2], WORDS):
             fill_tile(run, run.states[step], first)
             for i in range(len(places)):
                 for w in range(WORDS):
-                    values[i, step, first + w] = run.tile[places[i], w]
+                    values[step, i, first + w] = run.tile[places[i], w]

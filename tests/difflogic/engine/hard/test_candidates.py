@@ -92,7 +92,8 @@ def judge(candidates, parameters, ops, limit, stop=-1):
     fields[k.END], fields[k.WRONG] = len(ops), limit
     changes = np.asarray(parameters, np.int32), np.asarray(ops, np.uint8)
     job = new_job(*changes, k.FINDS, stop)
-    while not candidates.judge(job, fields, np.array([np.inf, 0.0])):
+    decisions = k.Decisions(fields, np.array([np.inf, 0.0]), np.zeros(0))
+    while not candidates.judge(job, decisions):
         assert candidates.find_room()
     return job.results[: fields[k.TRIED]].T
 
