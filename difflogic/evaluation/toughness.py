@@ -17,7 +17,7 @@ from difflogic.evaluation.scene import Damage, Scene, Streams, scene_of
 from difflogic.evaluation.trial import Ops, Trial
 from difflogic.model.hardening import automaton_of
 from difflogic.proof.convergence import sets
-from difflogic.proof.convergence.confinement import ANY_ORDER, Ground, follow, windows_of
+from difflogic.proof.convergence.confinement import follow_some
 from difflogic.proof.convergence.every_size import Plane
 from difflogic.proof.prover import prove
 from difflogic.system.streams import Purpose
@@ -34,9 +34,6 @@ GRIDS_DAMAGED = 4
 
 STRIDE = 11
 """Limits are taken from each eleventh window."""
-
-FEWER = 4
-"""One in this many of them is followed first: that refuses most circuits."""
 
 LESSONS = 192
 """Lessons that a smaller circuit must not forget."""
@@ -95,16 +92,11 @@ class Toughness:
         table = prove(Plane(small, task.lasting_target_on, task.lasting_period)).evidence.table
         if table is None:
             return None
-        question, windows = table.question, windows_of(Ground.of(table), WOUND)
-        asked = replace(question, fire_rate=ANY_ORDER)
-        few, _, _ = follow(asked, WOUND, windows[:: FEWER * STRIDE], until_closed=False)
-        if few.max() > WOUND.reach:
+        question, circuit = table.question, table.question.circuit
+        limits, board = Limits(circuit.channels), question.board
+        if not follow_some(table, WOUND, STRIDE, limits.add_step):
             return None
-        circuit, board = question.circuit, question.board
-        limits, states = Limits(circuit.channels), list(sets.descend(question.network, board))
-        spread, _, _ = follow(asked, WOUND, windows[::STRIDE], on_step=limits.add_step)
-        if spread.max() > WOUND.reach:
-            return None
+        states = list(sets.descend(question.network, board))
         for before, after in zip(states, [*states[1:], states[-1]], strict=True):
             limits.add_step(board, board.shown.full, before, after)
         some, drawn = list(circuit.labels), self._lessons.draw(0, LESSONS)

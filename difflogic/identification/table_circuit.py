@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.circuit import Circuit
+from difflogic.circuit.evaluate import evaluate
 from difflogic.circuit.grid import NEIGHBORHOOD, NEIGHBORS
-from difflogic.circuit.xag import Xag, to_circuit
+from difflogic.circuit.xag import FALSE, Xag, to_circuit
 from difflogic.identification.rules import COARSER, UNSEEN, RuleTable, Space
 from difflogic.simplification.resynthesis import Expansion, starts
 
@@ -41,7 +41,7 @@ def build(space: Space, table: RuleTable) -> Circuit | None:
     if space.counted:
         return None
     ways = (way for patterns in _fillings(space, table) for way in _ways(space, patterns))
-    circuits = (to_circuit(*way(), *_channels(space)) for way in ways)
+    circuits = (to_circuit(*way, *_channels(space)) for way in ways)
     return min(circuits, key=lambda circuit: circuit.gates, default=None)
 
 
@@ -153,18 +153,16 @@ def _fillings(space: Space, table: RuleTable) -> Iterator[RuleTable]:
                 yield full
 
 
-def _ways(space: Space, patterns: RuleTable) -> Iterator[Callable[[], Built]]:
-    """Yield ways to build the circuit of a rule by pattern."""
+def _ways(space: Space, patterns: RuleTable) -> Iterator[Built]:
+    """Yield the circuit of a rule by pattern, built in several ways."""
     counted = replace(space, symmetry="outer-totalistic")
     cases, table = _by_count(counted), merge(counted, patterns)
     if cases is not None and table is not None:
-        yield partial(_counted, counted, _tables(space, np.append(table, UNSEEN)[cases]))
+        yield _counted(counted, _tables(space, np.append(table, UNSEEN)[cases]))
         if space.cells * space.bits > FEW_INPUTS:
             return
     if (codes := _codes(space)) is not None:
-        tables = _tables(space, patterns[codes])
-        kinds = range(3) if space.cells * space.bits <= FEW_INPUTS else [None]
-        yield from (partial(_expanded, space, tables, kind) for kind in kinds)
+        yield from _expanded(space, _tables(space, patterns[codes]))
 
 
 def _by_count(space: Space) -> npt.NDArray[np.int64] | None:
@@ -263,20 +261,18 @@ def fill(ones: int, care: int, inputs: int) -> int:
     return fill(ones0, care0, inputs - 1) | fill(ones1, care1, inputs - 1) << half
 
 
-def _expanded(space: Space, tables: Sequence[int], kind: int | None) -> Built:
-    """Expand tables over the cells' bits; with few inputs, in one of the ways of `starts`."""
+def _expanded(space: Space, tables: Sequence[int]) -> Iterator[Built]:
+    """Expand tables over the cells' bits; with few inputs, in the ways of `starts`."""
     xag = Xag(NEIGHBORHOOD * space.bits)
     literals = [bit for cell in _inputs(space, xag) for bit in cell]
-    if kind is None:
+    if len(literals) > FEW_INPUTS:
         expand = Expansion(xag, literals, davio=False)
-        return xag, [expand(table) for table in tables]
-    found = list(starts(tables, len(literals)))
-    built, outputs = found[min(kind, len(found) - 1)]
-    values = [0, *literals]
-    for gate, x, y in zip(built.kind, built.x, built.y, strict=True):
-        a, b = values[x >> 1] ^ x & 1, values[y >> 1] ^ y & 1
-        values.append(xag.xor_(a, b) if gate else xag.and_(a, b))
-    return xag, [values[each >> 1] ^ each & 1 for each in outputs]
+        yield xag, [expand(table) for table in tables]
+        return
+    for built, outputs in starts(tables, len(literals)):
+        xag = Xag(NEIGHBORHOOD * space.bits)
+        found = evaluate(built, [FALSE, *literals], xag)
+        yield xag, [found[each >> 1] ^ each & 1 for each in outputs]
 
 
 def _counted(space: Space, tables: Sequence[int]) -> Built:

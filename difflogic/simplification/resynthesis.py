@@ -102,8 +102,6 @@ class Expansion:
         xag, x, full = self._xag, self._literals[row], (1 << (1 << row)) - 1
         if zero == full ^ one:
             return xag.xor_(x, self._build(zero, row))
-        if zero == 0:
-            return xag.and_(x, self._build(one, row))
         if zero == full:
             return xag.or_(x ^ 1, self._build(one, row))
         if one == 0:
