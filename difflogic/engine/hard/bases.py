@@ -136,8 +136,8 @@ class SimulatedBase:
         rows, channels = len(self._base.op), len(self._base.channels)
         stride = self._history.states.shape[1]
 
-        numbers = ("source", "slot", "order", "number", "cut", "added", "always", "special")
-        sizes = dict.fromkeys(numbers, rows) | {"stack": 3 * rows, "patched": 3 * rows}
+        numbers = ("source", "slot", "order", "added", "always", "special")
+        sizes = dict.fromkeys(numbers, rows) | {"stack": 3 * rows}
         sizes |= {"moved": 2 * rows, "changed": 2 * rows, "joined": channels, "differing": channels}
         return Scratch(
             **{name: np.zeros(size, np.int32) for name, size in sizes.items()},
@@ -151,8 +151,8 @@ class SimulatedBase:
             states=np.zeros((2 * channels, stride), np.uint64),
             differs=np.zeros((2, channels), np.bool_),
             marks=self._marks,
-            ordered=np.full(2, UNORDERED),
-            sizes=np.zeros(12, np.int64),
+            ordered=np.full(1, UNORDERED),
+            sizes=np.zeros(11, np.int64),
         )
 
     def _reset_scratch(self) -> None:

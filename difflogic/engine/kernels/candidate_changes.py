@@ -1,9 +1,6 @@
 """A candidate, the base with another op of one parameter: made, undone, taken over by the base.
 
-A step evaluates a list of *records*, one for each row. The base's records are written once, in
-order, while the base stays unchanged. For a candidate only a few are patched, and restored
-afterwards. Rows that only the candidate evaluates have special records behind all others, which
-also say between which records to evaluate them.
+A step evaluates a list of *records*, one for each row of the candidate that has values, in order.
 """
 
 from __future__ import annotations
@@ -35,15 +32,13 @@ class Scratch(NamedTuple):
     channels: np.ndarray  # bool (channels,)
     values: np.ndarray  # uint64 (slots, words): of rows that differ in this step, or of all rows
     flags: np.ndarray  # uint8 (slots,): whether to read `values` in this step, or the base's
-    records: np.ndarray  # int32 (rows, 4): those of the base's rows, then special ones
+    records: np.ndarray  # int32 (rows, 4): one for each evaluated row, in order
     leaving: np.ndarray  # int32 (channels, 2): live channels and their next states' slots
     states: np.ndarray  # uint64 (2 * channels, pad + words + pad): of channels that differ
     differs: np.ndarray  # bool (2, channels)
     marks: Marks  # of the last count of gates
     order: np.ndarray  # int32 (rows,): rows whose values the base keeps, ascending
-    number: np.ndarray  # int32 (rows,): a row's place in `order`
-    ordered: np.ndarray  # int64 (2,): length of `order`; recorded inputs; UNORDERED if unknown
-    cut: np.ndarray  # int32 (rows,): the place in `order` before which a special row is evaluated
+    ordered: np.ndarray  # int64 (1,): length of `order`, or UNORDERED
     stack: np.ndarray  # int32 (3 * rows,)
     moved: np.ndarray  # int32 (2 * rows,): rows whose source is not the base's
     added: np.ndarray  # int32 (rows,): rows that are live in the candidate only
@@ -52,32 +47,18 @@ class Scratch(NamedTuple):
     differing: np.ndarray  # int32 (channels,): channels that differ before a step
     changed: np.ndarray  # int32 (2 * rows,): slots that differ in this step, perhaps twice
     special: np.ndarray  # int32 (rows,): evaluated rows that have no slot in the base
-    patched: np.ndarray  # int32 (3 * rows,): rows with a patched record, perhaps twice
-    sizes: np.ndarray  # int64 (12,)
+    sizes: np.ndarray  # int64 (11,)
 
 
 FOLLOWED = ("op", "source", "slot", "live", "channels")
 """Fields of a Scratch that equal the base's except while a candidate is judged."""
 
-(
-    MOVED,
-    ADDED,
-    JOINED,
-    ALWAYS,
-    DIFFERING,
-    CHANGED,
-    SPECIALS,
-    PATCHED,
-    LEAVING,
-    UNSEEN,
-    FIRST,
-    LAST,
-) = range(12)
-"""UNSEEN is the number of special rows that are inputs. FIRST and LAST are the places in `order`
-between which rows are always evaluated. The others are lengths."""
+MOVED, ADDED, JOINED, ALWAYS, DIFFERING, CHANGED, LEAVING, SIZE, INPUTS, FIRST, LAST = range(11)
+"""SIZE and INPUTS are the numbers of records, and of those of inputs. FIRST and LAST are the places
+between which records are always evaluated. The others are lengths."""
 
 UNORDERED = -1
-"""Stands for the number of rows of a base that are not listed yet, or have no records yet."""
+"""Stands for the number of rows of a base that are not listed yet."""
 
 
 @part
@@ -222,9 +203,9 @@ row's record has its channel, its neighbour, its slot, and its marks."""
 
 
 @part
-def write_record(wiring, records, number, row, circuit, mark):
-    """Write a row's record. The `circuit` is the base, or a worker's scratch."""
-    source, slot = circuit.source, circuit.slot
+def write_record(wiring, records, number, row, scratch, mark):
+    """Write a row's record."""
+    source, slot = scratch.source, scratch.slot
     records[number, TARGET] = slot[row]
     if row < wiring.inputs:
         channels = len(wiring.outputs)
@@ -233,130 +214,43 @@ def write_record(wiring, records, number, row, circuit, mark):
     else:
         records[number, X] = slot[source[wiring.a[row]]]
         records[number, Y] = slot[source[wiring.b[row]]]
-        records[number, FORM] = circuit.op[row] + mark
+        records[number, FORM] = scratch.op[row] + mark
 
 
 @part
-def write_base(wiring, base, scratch):
-    """Write the records of all rows whose values the base keeps."""
+def write_records(wiring, base, scratch, parameter):
+    """Write the records of all rows that the candidate evaluates, inputs first, in their order."""
     if scratch.ordered[0] == UNORDERED:
         scratch.ordered[0] = list_sources(base, scratch.order)
-    size, inputs = scratch.ordered[0], 0
-    for number in range(size):
-        row = scratch.order[number]
-        scratch.number[row] = number
-        inputs += row < wiring.inputs
-        write_record(wiring, scratch.records, number, row, base, 0)
-    scratch.ordered[1] = inputs
-
-
-@part
-def follow_order(base, scratch):
-    """Update the order after the base took over the worker's circuit."""
-    size, more = scratch.ordered[0], scratch.sizes[SPECIALS]
-    for place in range(size + more - 1, -1, -1):
-        if more and (size == 0 or scratch.special[more - 1] > scratch.order[size - 1]):
-            more -= 1
-            scratch.order[place] = scratch.special[more]
-        else:
-            size -= 1
-            scratch.order[place] = scratch.order[size]
-    # Drop gates that have become pass-throughs.
-    for place in range(scratch.ordered[0] + scratch.sizes[SPECIALS]):
-        row = scratch.order[place]
-        if base.live[row] and base.source[row] == row:
-            scratch.order[size] = row
-            size += 1
-    scratch.ordered[0], scratch.ordered[1] = size, UNORDERED
-
-
-@part
-def find_place(scratch, row):
-    """Return how many rows in the order come before a row that is not in it."""
-    low, high = 0, scratch.ordered[0]
-    while low < high:
-        middle = (low + high) >> 1
-        if scratch.order[middle] < row:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@part
-def patch(scratch, row):
-    """Remember that a row's record must be restored."""
-    scratch.patched[scratch.sizes[PATCHED]] = row
-    scratch.sizes[PATCHED] += 1
-
-
-@part
-def patch_readers(wiring, base, scratch, gate):
-    """Point the records of a gate's readers, also through pass-throughs, to the gate's own slot.
-
-    In the base the gate was a pass-through.
-    """
-    top = 1
-    scratch.stack[0] = gate
-    while top:
-        top -= 1
-        passed = scratch.stack[top]
-        for i in range(wiring.wire_start[passed], wiring.wire_start[passed + 1]):
-            reader, second = wiring.wires[i] >> 1, wiring.wires[i] & 1
-            if scratch.source[reader] != reader:
-                if passes(scratch.op[reader], second):
-                    scratch.stack[top] = reader
-                    top += 1
-            elif base.live[reader] and base.source[reader] == reader:
-                scratch.records[scratch.number[reader], Y if second else X] = scratch.slot[gate]
-                patch(scratch, reader)
-
-
-@part
-def write_records(wiring, base, scratch):
-    """Patch the base's records to the candidate's."""
-    if scratch.ordered[1] == UNORDERED:
-        write_base(wiring, base, scratch)
-    size = scratch.ordered[0]
-    scratch.sizes[FIRST], scratch.sizes[LAST] = size, 0
+    known, more = scratch.ordered[0], 0
     for i in range(scratch.sizes[ALWAYS]):
         row = scratch.always[i]
-        if base.live[row] and base.source[row] == row:
-            number = scratch.number[row]
-            write_record(wiring, scratch.records, number, row, scratch, FORCED)
-            patch(scratch, row)
-            scratch.sizes[FIRST] = min(scratch.sizes[FIRST], number)
-            scratch.sizes[LAST] = max(scratch.sizes[LAST], number + 1)
-            continue
-        place = scratch.sizes[SPECIALS]
-        while place > 0 and scratch.special[place - 1] > row:
-            scratch.special[place] = scratch.special[place - 1]
-            place -= 1
-        scratch.special[place] = row
-        scratch.sizes[SPECIALS] += 1
-    for k in range(scratch.sizes[SPECIALS]):
-        row = scratch.special[k]
-        write_record(wiring, scratch.records, size + k, row, scratch, FORCED | SPECIAL)
-        if row < wiring.inputs:
-            scratch.sizes[UNSEEN] += 1
-            continue
-        scratch.cut[k] = find_place(scratch, row)
-        scratch.sizes[FIRST] = min(scratch.sizes[FIRST], scratch.cut[k])
-        scratch.sizes[LAST] = max(scratch.sizes[LAST], scratch.cut[k])
-        if base.live[row]:
-            patch_readers(wiring, base, scratch, row)
+        if not (base.live[row] and base.source[row] == row):
+            place = more
+            while place > 0 and scratch.special[place - 1] > row:
+                scratch.special[place] = scratch.special[place - 1]
+                place -= 1
+            scratch.special[place] = row
+            more += 1
+    size, taken, inputs, first, last = known + more, 0, 0, known + more, 0
+    for number in range(size):
+        rest, mark = number - taken, 0
+        if taken < more and (rest == known or scratch.special[taken] < scratch.order[rest]):
+            row, mark = scratch.special[taken], FORCED | SPECIAL
+            taken += 1
+        else:
+            row = scratch.order[rest]
+            if row >= wiring.inputs and wiring.param[row] == parameter:
+                mark = FORCED
+        write_record(wiring, scratch.records, number, row, scratch, mark)
+        inputs += row < wiring.inputs
+        if mark and row >= wiring.inputs:
+            first, last = min(first, number), number + 1
+    scratch.sizes[SIZE], scratch.sizes[INPUTS] = size, inputs
+    scratch.sizes[FIRST], scratch.sizes[LAST] = first, last
     for c in range(len(scratch.channels)):
         if scratch.channels[c]:
             left = scratch.slot[scratch.source[wiring.outputs[c]]]
             scratch.leaving[scratch.sizes[LEAVING], 0] = c
             scratch.leaving[scratch.sizes[LEAVING], 1] = left
             scratch.sizes[LEAVING] += 1
-
-
-@part
-def restore_records(wiring, base, scratch):
-    """Restore the patched records to the base's."""
-    for i in range(scratch.sizes[PATCHED]):
-        row = scratch.patched[i]
-        number = scratch.number[row]
-        write_record(wiring, scratch.records, number, row, base, 0)

@@ -74,27 +74,14 @@ def evaluate_changes(rolled, scratch, step):
                 scratch.changed[changed] = scratch.slot[row]
                 changed += 1
     # Without a differing input, rows before the first changed gate equal the base's.
-    size, more = scratch.ordered[0], scratch.sizes[k.SPECIALS] - scratch.sizes[k.UNSEEN]
-    at = scratch.ordered[1] if changed else scratch.sizes[k.FIRST]
-    values, forms = scratch.values, rolled.cells.forms
-    for piece in range(2 * more + 2):
-        special = scratch.sizes[k.UNSEEN] + piece // 2
-        if piece == 2 * more:
-            first, end = at, max(at, scratch.sizes[k.LAST])
-        elif piece > 2 * more:
-            if changed == 0:
-                break
-            first, end = at, size
-        elif piece & 1:
-            first, end = size + special, size + special + 1
-        else:
-            first, end = at, np.int64(scratch.cut[special])
-        changed = hard_follow(
-            (values, known, scratch.records, forms, scratch.flags, scratch.changed),
-            (first, end, step * slots * words, words, changed),
-        )
-        if end <= size:
-            at = end
+    size, differs = scratch.sizes[k.SIZE], changed != 0
+    first = scratch.sizes[k.INPUTS] if differs else scratch.sizes[k.FIRST]
+    end = size if differs else max(first, scratch.sizes[k.LAST])
+    values, records, flags = scratch.values, scratch.records, scratch.flags
+    arrays = values, known, records, rolled.cells.forms, flags, scratch.changed
+    changed = hard_follow(arrays, (first, end, step * slots * words, words, changed))
+    if changed != 0 and end < size:
+        changed = hard_follow(arrays, (end, size, step * slots * words, words, changed))
     scratch.sizes[k.CHANGED] = changed
 
 
@@ -159,9 +146,7 @@ def count(rolled, scratch, step, counts, first, block):
 def view_inputs(rolled, scratch, step, first, block):
     """Write all inputs' values in a block; take those of equal channels from the base."""
     words, slots = scratch.values.shape[1], len(rolled.base.free)
-    size, inputs = scratch.ordered[0], scratch.ordered[1]
-    for i in range(inputs + scratch.sizes[k.UNSEEN]):
-        number = i if i < inputs else size + i - inputs
+    for number in range(scratch.sizes[k.INPUTS]):
         c, slot = scratch.records[number, k.X], scratch.records[number, k.TARGET]
         differs = scratch.differs[step % 2, c]
         if not differs and scratch.records[number, k.FORM] == 0:
@@ -170,23 +155,6 @@ def view_inputs(rolled, scratch, step, first, block):
         else:
             places = step, slot * block, first, differs
             view(rolled, scratch, c, scratch.records[number, k.Y], places, block)
-
-
-@part
-def evaluate_all(scratch, forms, block):
-    """Evaluate all gates in a block."""
-    size, at = scratch.ordered[0], scratch.ordered[1]
-    more = scratch.sizes[k.SPECIALS] - scratch.sizes[k.UNSEEN]
-    for piece in range(2 * more + 1):
-        special = scratch.sizes[k.UNSEEN] + piece // 2
-        if piece == 2 * more:
-            first, end = at, size
-        elif piece & 1:
-            first, end = size + special, size + special + 1
-        else:
-            first, end = at, np.int64(scratch.cut[special])
-            at = end
-        hard_list((scratch.values, scratch.records, forms), (first, end, block))
 
 
 @part
@@ -205,7 +173,8 @@ def evaluate_rest(rolled, scratch, begun, counts, total, most):
         counted = counts
         for step in range(begun, rolled.steps):
             view_inputs(rolled, scratch, step, first, block)
-            evaluate_all(scratch, rolled.cells.forms, block)
+            arrays = scratch.values, scratch.records, rolled.cells.forms
+            hard_list(arrays, (scratch.sizes[k.INPUTS], scratch.sizes[k.SIZE], block))
             write_states(rolled, scratch, step, False, first, block)
             if counted < len(script.at) and script.at[counted] == step + 1:
                 total += count(rolled, scratch, step, counted, first, block)

@@ -12,11 +12,10 @@ from difflogic.engine.kernels.candidate_changes import (
     DIFFERING,
     JOINED,
     NO_ROOM,
+    UNORDERED,
     adopt,
     alter,
-    follow_order,
     restore,
-    restore_records,
     write_records,
 )
 from difflogic.engine.kernels.candidate_steps import (
@@ -162,7 +161,7 @@ def judge(rolled, scratch, job, decisions):
         taken = alter(wiring, base, scratch, parameter, job.ops[place])
         begin(history, scratch)
         if taken != NO_ROOM:
-            write_records(wiring, base, scratch)
+            write_records(wiring, base, scratch, parameter)
         for step in range(rolled.steps if taken != NO_ROOM else 0):
             evaluate_changes(rolled, scratch, step)
             write_states(rolled, scratch, step, True, 0, words)
@@ -183,7 +182,7 @@ def judge(rolled, scratch, job, decisions):
             # Gates that no longer matter stay in the base, and may matter again.
             walk[GATES_BOUND] += scratch.sizes[ALWAYS]
             adopt(wiring, base, scratch, parameter, taken)
-            follow_order(base, scratch)
+            scratch.ordered[0] = UNORDERED
             job.kept[walk[KEPT]] = place
             walk[KEPT] += 1
             walk[PLACE] += 1
@@ -198,7 +197,6 @@ def judge(rolled, scratch, job, decisions):
             counted = script.channels
             gates = spread(wiring, scratch.source, scratch.op, counted, counted[:0], scratch.marks)
         restore(wiring, base, scratch, parameter)
-        restore_records(wiring, base, scratch)
         if taken == NO_ROOM:
             walk[FITS] = 0
             return
