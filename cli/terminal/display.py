@@ -345,7 +345,7 @@ def _facts(progress: RunProgress) -> dict[str, str]:
     found: dict[str, str] = {}
     if progress.best_hard_loss is not None:
         found["learned"] = (
-            f"{percent(progress.accuracy)} of the cells are right; "
+            f"{percent(progress.accuracy)} of the samples' cells are right; "
             f"best {percent(progress.best_accuracy)}, at epoch {progress.best_epoch}"
         )
     if progress.finished is not None:

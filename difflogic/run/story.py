@@ -44,7 +44,7 @@ def story(summary: Mapping[str, Any], proof: str | None = None) -> dict[str, str
     polished, attempts = summary.get("polished"), summary.get("attempts", {})
     found: dict[str, str] = {}
     if learned is not None:
-        goal = "every cell" if learned == 1 else f"{percent(learned)} of the cells"
+        goal = f"{'all' if learned == 1 else percent(learned) + ' of'} its samples' cells"
         found["learned"] = f"gradient descent got {goal} right at epoch {scores['best_epoch']}"
         if attempts.get("begun", 1) > 1:
             found["learned"] += ", in attempt {result} of {begun}".format_map(attempts)

@@ -73,7 +73,9 @@ def test_attempt_and_stage_are_shown_and_the_best_is_theirs():
     assert display.line(progress).startswith(
         "attempt 2 of at most 3, stage 1 of 3: 1×3; learning epoch 1 of 4"
     )
-    assert "75.00 % of the cells are right; best 75.00 %, at epoch 5" in display.line(progress)
+    assert "75.00 % of the samples' cells are right; best 75.00 %, at epoch 5" in display.line(
+        progress
+    )
     assert "attempt" not in display.line(RunProgress(10))
 
 
@@ -213,7 +215,7 @@ def test_lines_are_few_but_none_is_late(capsys, monkeypatch):
     assert captured.out == ""
     assert [line.split()[2] for line in shown] == [f"{n}" for n in [1, *range(100, 1001, 100)]]
     assert shown[0].endswith(
-        "; learned 75.00 % of the cells are right; best 75.00 %, at epoch 1; "
+        "; learned 75.00 % of the samples' cells are right; best 75.00 %, at epoch 1; "
         "loss soft 12.250 (gates mixed), hard 5 (likeliest ops); 87.50 % decided"
     )
 

@@ -41,8 +41,12 @@ SEARCHED = "a search from the learned circuit found an exact one at epoch 40"
 @pytest.mark.parametrize(
     ("changes", "part", "said"),
     [
-        ({}, "learned", "gradient descent got 77.34 % of the cells right at epoch 30"),
-        ({"scores": {"best_accuracy": 1.0}}, "learned", "gradient descent got every cell right at"),
+        ({}, "learned", "gradient descent got 77.34 % of its samples' cells right at epoch 30"),
+        (
+            {"scores": {"best_accuracy": 1.0}},
+            "learned",
+            "gradient descent got all its samples' cells right at",
+        ),
         ({"scores": {"best_accuracy": None}}, "learned", None),
         ({"attempts": {"begun": 3, "result": 2}}, "learned", "epoch 30, in attempt 2 of 3"),
         ({}, "searched", SEARCHED),

@@ -73,9 +73,9 @@ def test_what_found_the_gates():
         (None, "gradient descent found them"),
         (
             summary,
-            "gradient descent got 75.00 % of the cells right at epoch 9; a search from the learned "
-            "circuit found an exact one at epoch 20; polishing: 7 → 6 active gates, right from "
-            "step 18 → 16 on",
+            "gradient descent got 75.00 % of its samples' cells right at epoch 9; a search "
+            "from the learned circuit found an exact one at epoch 20; polishing: 7 → 6 active "
+            "gates, right from step 18 → 16 on",
         ),
     ):
         source = ReportSource(from_model(model), model, rows(1), given)
