@@ -72,7 +72,7 @@ class Entry(_Section):
 class ChanceFile(_Section):
     """What is read of a file; `Chances.as_dict` has all of it."""
 
-    version: Literal[1] = Field(description="version of this format")
+    version: Annotated[int, Field(ge=1, le=1)] = Field(description="version of this format")
     neighbourhood: str = Field(description="the cells that the rule reads")
     symmetry: str = Field(description="which neighbourhoods are one entry")
     states: int = Field(description="number of states")

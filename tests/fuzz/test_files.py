@@ -23,7 +23,10 @@ from difflogic.experiment.searching import Trainer
 from difflogic.experiment.session import execute
 from difflogic.formats import circuit_file, imported
 from difflogic.formats.circuit_file import write_circuit
+from difflogic.identification import drawn
 from difflogic.library import loaded, starts
+from difflogic.library.groups import Assumptions
+from difflogic.library.identifying import identify_chance
 from difflogic.model.model import Model
 from difflogic.run.checkpoint import read_checkpoint
 from difflogic.run.lock import RunLock
@@ -52,6 +55,7 @@ CONFIG = tiny(f"training.epochs={EPOCHS}")
 
 KINDS = {
     "circuit": ("circuit.json", "json"),
+    "chance": ("chance.json", "json"),
     "logicars": ("logicars.json", "json"),
     "model": ("any.npz", "archive"),
     "state": ("state.npz", "archive"),
@@ -93,6 +97,8 @@ def valid(kind, folder):
         case "circuit":
             circuits = [life(), random_circuit(2, 8, rng), random_circuit(3, 40, rng)]
             return [write_circuit(automaton(circuit)).encode() for circuit in circuits]
+        case "chance":
+            identify_chance(rng.integers(0, 2, (99, 9)), Assumptions("line-1")).save(path)
         case "logicars":
             return [naive_logicars.text_of(channels).encode() for channels in (1, 2, 3)]
         case "state":
@@ -139,6 +145,9 @@ def read(kind, path):
             if made.circuit.rows < 10_000:
                 made.circuit.next_state(np.zeros((made.circuit.inputs, 1), np.uint64))
                 assert_same(circuit_file.parse(json.loads(write_circuit(made)), "x"), made)
+        case "chance":
+            made = loaded.load(path, drawn.parse).automaton
+            simulator(made.circuit, 9, 9, made.boundary).run(1)
         case "state":
             small, large = grids()
             try:
