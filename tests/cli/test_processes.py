@@ -102,7 +102,7 @@ def test_as_many_as_asked_for_and_none_is_left(words, least, most, start, tmp_pa
                 go.touch()
             before = now
             ports |= set().union(*map(listens_beyond, now))
-            time.sleep(0.03)
+            time.sleep(0.1)
         ended = command.poll()
         while of_session(command.pid) and ended is not None and time.monotonic() < until:
             time.sleep(0.05)

@@ -37,23 +37,25 @@ def require_memory() -> None:
 
 
 def _import_numba() -> ModuleType:
-    """Import numba without YAML, and stop it from looking for a settings file later."""
+    """Import numba without YAML and coverage, and stop it from looking for a settings file later."""
     require_memory()
     features = os.environ.get("NUMBA_CPU_FEATURES", "")
     if not re.fullmatch(r"([+-][^+,]+(,|$))*", features):  # LLVM would end the process
         raise ConfigError(
             f'NUMBA_CPU_FEATURES: "{shorten(features)}" must be like +avx2,-fma: correct it'
         )
-    known = sys.modules.get("yaml")
-    sys.modules["yaml"] = None  # type: ignore[assignment]
+    # Where coverage is installed, numba imports it to report lines of kernels.
+    hidden = {name: sys.modules.get(name) for name in ("yaml", "coverage")}
+    sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]
     try:
         with warnings.catch_warnings(), environment_of("numba", "NUMBA_"):
             warnings.simplefilter("ignore")  # numba warns if the file exists without YAML
             import numba
     finally:
-        del sys.modules["yaml"]
-        if known is not None:
-            sys.modules["yaml"] = known
+        for name, known in hidden.items():
+            del sys.modules[name]
+            if known is not None:
+                sys.modules[name] = known
     from numba.core import config
 
     config._config_fname = os.devnull  # not a regular file, so numba does not read it
