@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 import numpy as np
 from hypothesis import strategies as st
@@ -25,6 +26,7 @@ def all_states(channels: int, height: int, width: int) -> Bits:
     return numbers.reshape(-1, channels, height, width).astype(np.uint8)
 
 
+@lru_cache(maxsize=512)
 def successors(circuit: Circuit, height: int, width: int, boundary: Boundary) -> np.ndarray:
     """Return the number of each state's successor when all cells fire."""
     states = all_states(circuit.channels, height, width)
