@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
@@ -20,16 +19,10 @@ from difflogic.config.schema import TASK, TOP_LEVEL
 from difflogic.pictures.picture import picture_directory
 from difflogic.system.errors import ConfigError, MissingFileError, did_you_mean, shorten
 from difflogic.system.files import read_named
+from difflogic.system.toml import MAX_BYTES, parse_toml
 from difflogic.tasks import TASKS, CustomSection, is_custom
 from difflogic.tasks.code import find_code, load_code, try_out
 from difflogic.tasks.target import resolve_target
-
-MAX_BYTES = 2**20
-"""Most bytes of a file. A configuration has 2 kB; a larger file is something else."""
-
-MAX_KEY_PARTS = 8
-"""Most parts of a dotted key or a section's name. A configuration needs two, and the parser's
-memory grows with the square of their number."""
 
 MOST_FILES = 1000
 """Files of a directory among which a missing one's nearest name is looked for."""
@@ -37,18 +30,6 @@ MOST_FILES = 1000
 KIND = (TASK, "kind")
 
 _BARE_WORD = re.compile(r"[A-Za-z0-9_.+-]+")
-
-# Linear in the length of any text: possessive quantifiers never backtrack, and an unterminated
-# string lasts to the end of its line or of the file.
-_STRING_OR_COMMENT = re.compile(
-    r'"""(?:\\.|[^\\"]|"(?!""))*+(?:"{3,5}|\\?\Z)'
-    r"|'''(?:[^']|'(?!''))*+(?:'{3,5}|\Z)"
-    r'|"(?:\\[^\n]|[^"\\\n])*+"?'
-    r"|'[^'\n]*+'?"
-    r"|#[^\n]*+",
-    flags=re.DOTALL,
-)
-_DEEP_KEY = re.compile(rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{MAX_KEY_PARTS}}}")
 
 
 class Override(NamedTuple):
@@ -186,40 +167,6 @@ def _read(path: Path) -> dict[str, Any]:
     except ValueError as error:  # with line and column, from tomllib
         what = "" if path.suffix == ".toml" else "; a picture is named with --target"
         raise ConfigError(f"{path}: not valid TOML: {error}{what}") from None
-
-
-def parse_toml(text: str) -> dict[str, Any]:
-    """Parse TOML from an untrusted source.
-
-    Raises ValueError if it is invalid, nested too deeply, or has a key of more than
-    `MAX_KEY_PARTS` parts.
-    """
-
-    def blank(found: re.Match[str]) -> str:
-        return "s" + "\n" * found[0].count("\n")  # a string may be a part of a key
-
-    bare = _STRING_OR_COMMENT.sub(blank, text)
-    deep = _DEEP_KEY.search(bare)
-    if deep is not None:
-        line = bare.count("\n", 0, deep.start()) + 1
-        raise ValueError(f"a key of more than {MAX_KEY_PARTS} parts (at line {line})")
-    try:
-        data = tomllib.loads(text)
-        repr(data)  # a hexadecimal number may have more digits than Python prints
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-    return data
-
-
-def flat(tables: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of a configuration's tables, by ``section.key``."""
-    found: dict[str, Any] = {}
-    for name, value in tables.items():
-        if isinstance(value, dict):
-            found |= {f"{name}.{key}": item for key, item in value.items()}
-        else:
-            found[name] = value
-    return found
 
 
 def _load_code(data: dict[str, Any], directory: Path) -> None:

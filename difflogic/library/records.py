@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from difflogic.config import load_config, shipped_configs
-from difflogic.config.loading import flat
 from difflogic.library.declaration import checked
 from difflogic.library.exchange import table
 from difflogic.run.record import RunRecord, list_runs, read_record
 from difflogic.run.run_directory import ROOT, RunDirectory
 from difflogic.system.files import refused
+from difflogic.system.toml import flat
 
 UNIMPORTANT = re.compile(r"name$|training\.seed$|(parallel\.(?!device$)|checkpoint\.|published\.)")
 """Settings that have a column of their own, or change no result."""
@@ -84,6 +83,8 @@ def describe(run: str | Path) -> Described:
 
     Raises RunDirectoryError.
     """
+    from difflogic.config import load_config, shipped_configs  # a list needs no models
+
     found = opened(run)
     (record,) = runs([found.path])
     changed = {}

@@ -11,16 +11,18 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from glob import escape
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from difflogic.config import Config
-from difflogic.config.loading import MAX_BYTES, flat, parse_toml
 from difflogic.run import lock
 from difflogic.run.run_directory import ROOT, RunDirectory, entries, epoch_of, suggestion
 from difflogic.run.story import ON_PAIRS, verdict
 from difflogic.run.summary import read_summary
 from difflogic.system.errors import DctError, RunDirectoryError
 from difflogic.system.files import read_inside
+from difflogic.system.toml import MAX_BYTES, flat, parse_toml
+
+if TYPE_CHECKING:
+    from difflogic.config import Config
 
 State = Literal["waiting", "training", "stopped", "finished"]
 """A run waits before its configuration is written. It trains while a process holds its lock."""

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from difflogic.config import Config, load_config
-from difflogic.config.loading import flat
 from difflogic.config.sections import CHANGEABLE_KEYS
 from difflogic.run.run_directory import RunDirectory
 from difflogic.system.errors import ConfigError, RunDirectoryError
+from difflogic.system.toml import flat
 from difflogic.tasks.custom import code_of
 
 NOTES = {"run.task_sha256": " (the file with the task's code has changed)"}

@@ -8,15 +8,17 @@ from collections.abc import Mapping
 from contextlib import suppress
 from errno import ENOENT
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from difflogic.config.models import Config
 from difflogic.run.run_directory import RunDirectory
 from difflogic.system.errors import RunDirectoryError
 from difflogic.system.files import digest, read_inside, reason
 from difflogic.system.json_values import json_value
+
+if TYPE_CHECKING:
+    from difflogic.config.models import Config
 
 MOST_SUMMARY_BYTES = 2**24
 """A summary has 5 kB."""

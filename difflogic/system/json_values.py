@@ -10,8 +10,6 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 
 def json_value(value: Any) -> Any:
     """Convert results, dataclasses, enums, NumPy arrays and numbers, tuples, dates and paths.
@@ -23,7 +21,7 @@ def json_value(value: Any) -> Any:
             return {str(key): json_value(item) for key, item in value.items()}
         case list() | tuple():
             return [json_value(item) for item in value]
-        case np.ndarray() | np.generic():
+        case _ if hasattr(value, "tolist"):  # NumPy's, without importing it
             return json_value(value.tolist())
         case float() if not math.isfinite(value):
             return None

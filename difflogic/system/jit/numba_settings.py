@@ -37,7 +37,7 @@ def require_memory() -> None:
 
 
 def _import_numba() -> ModuleType:
-    """Import numba without YAML and coverage, and stop it from looking for a settings file later."""
+    """Import numba without YAML and coverage, and stop it from reading a settings file later."""
     require_memory()
     features = os.environ.get("NUMBA_CPU_FEATURES", "")
     if not re.fullmatch(r"([+-][^+,]+(,|$))*", features):  # LLVM would end the process

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from difflogic.config import load_config
-from difflogic.config.loading import MAX_KEY_PARTS, parse_toml
 from difflogic.system.errors import ConfigError
+from difflogic.system.toml import MAX_KEY_PARTS, parse_toml
 
 DEEP = ".".join("a" * (MAX_KEY_PARTS + 1))
 texts = st.text(st.sampled_from("a.\"'\\#\n =[]{}1-x"), max_size=60)
