@@ -84,7 +84,7 @@ def report(
     The automaton runs in the page, as WebAssembly: play it, damage it, and watch it heal. The page
     also shows the circuit, learning curves, the tests of dct eval, equations and the configuration.
     The report of a model or a circuit file shows whatever the file contains. Several sources make a
-    gallery, in which each automaton grows, is damaged, and heals.
+    gallery, in which what stays is damaged, and heals if it can.
     """
     from difflogic.library import reporting
 

@@ -71,7 +71,7 @@ def report(
 ) -> Reported:
     """Make a web page in which a run, a model or a circuit runs, and which shows how it learned.
 
-    Several sources make a gallery, in which each runs, is wounded, and heals. The page needs no
+    Several sources make a gallery, in which what stays is wounded. The page needs no
     server and no network. The circuit of a run or a model is simplified and proved
     equal first, and tested unless `tests` is false; `time_limit` is as in `simplify`. `force`
     overwrites an earlier file. `allow_code` allows the code of a custom task, which tests need, to
