@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import difflogic
+from difflogic.simplification import EFFORTS
 
 PAGE = Path(__file__).parents[3] / "docs" / "library.md"
 TEXT = PAGE.read_text(encoding="utf-8")
@@ -22,6 +23,7 @@ OTHERS = LAYERS + "".join(REST)
 @pytest.mark.thorough
 def test_the_examples_run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(EFFORTS, "normal", EFFORTS["low"])  # a gate less takes two seconds
     names: dict[str, object] = {}
     blocks = list(re.finditer(r"```python\n(.*?)```", TEXT, flags=re.DOTALL))
     assert len(blocks) > 8
