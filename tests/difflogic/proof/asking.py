@@ -16,12 +16,6 @@ def decide(question: Convergence, seconds: float = 60.0) -> Finding:
     return found
 
 
-def decide_quickly(question: Convergence) -> Finding:
-    """Return what methods find that need no clock."""
-    found: Finding = prove(question).evidence
-    return found
-
-
 def every_size(
     automaton: Automaton,
     target: Target,
