@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from difflogic.config.sections import TrainingConfig
-from difflogic.engine.hard.simulator import active_gates
+from difflogic.engine.hard.hard_simulator import active_gates
 from difflogic.evaluation.assurance import WOUND, in_words, keeps, question_of
 from difflogic.evaluation.check_plan import Plan, is_deterministic
 from difflogic.evaluation.scene import Streams

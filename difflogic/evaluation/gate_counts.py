@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.gates import OPS, Op
-from difflogic.engine.hard.simulator import active_gates
+from difflogic.engine.hard.hard_simulator import active_gates
 from difflogic.model.model import Model
 
 PASSING = (Op.A, Op.B)

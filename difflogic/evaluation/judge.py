@@ -13,7 +13,7 @@ from difflogic.circuit.grid import Boundary, Walls
 from difflogic.circuit.hard_netlist import hard_circuit
 from difflogic.circuit.netlist import Netlist
 from difflogic.circuit.xag import Xag, to_circuit
-from difflogic.engine.hard.simulator import prune
+from difflogic.engine.hard.hard_simulator import prune
 from difflogic.evaluation.assurance import MOST_BITS, question_of
 from difflogic.evaluation.check_plan import Plan
 from difflogic.evaluation.trial import Ops

@@ -1,9 +1,9 @@
-"""Limits: what a smaller circuit has to do, so that proofs about a larger one hold of it as well.
+"""Limits: what a smaller circuit must do, so that the proofs about a larger one hold for it too.
 
-A proof by sets of values runs the step F on sets. It holds of any circuit whose step F' maps each
-of these sets into what F makes of it: F is monotone, so all later sets lie within those of the
-proof. So the neighbourhoods that occur in proofs, each with the sets of the next values, are all
-that the proofs ask. Lessons add neighbourhoods that wounds and starts lead to.
+A proof by sets of values runs the larger circuit on sets, step by step. Another circuit passes the
+same proof if each of its steps leads into the sets of that proof: larger sets lead to larger sets,
+so it never leaves them. A limit is one neighbourhood that occurs in such a proof, with the sets
+that the cell's next values must lie in. Lessons add what wounds and starts lead to.
 """
 
 from __future__ import annotations

@@ -1,12 +1,15 @@
 """Whether a rule from examples is right on every longer line, with background on both sides.
 
-Lines with up to MOST cells of background on each side are run until they rest. Look at a cell x of
-the background and at the two cells beyond it. Say that each of them does what the cell before it
-did d steps earlier, and that no cell beyond x changes in the first d steps. Now put one more cell
-in after x that does what x did d steps earlier, and let all cells beyond it do what they did,
-another d steps later. Then each cell sees what it saw before, or the same d steps later, so this is
-how the longer line runs: the cells inside do as before, and the property holds one cell further
-out. So lines with MOST cells on a side stand for all that have more there.
+Lines with up to MOST cells of background on each side are run until they rest. A line with MOST
+cells on a side stands for all that have more there, if in its background, from a cell x outwards,
+
+- x and the next cell, and the next cell and the one after it, do the same, d steps apart;
+- no cell beyond x changes in the first d steps.
+
+For then a line with one more cell runs like this: the new cell follows x, and does the same d steps
+later; the cells inside do as before, and those beyond it as before, but d steps later. Each cell
+sees what it saw in the shorter line, at the same step or d steps later, so it does the same. And
+the longer line has the property too, one cell further out.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from difflogic.circuit.firing import Firing
 from difflogic.circuit.netlist import Netlist
 from difflogic.engine.hard.candidates import Candidates
-from difflogic.engine.hard.simulator import HardSimulator, Script
+from difflogic.engine.hard.hard_simulator import HardSimulator, Script
 from difflogic.evaluation.scene import Scene
 from difflogic.system.array_types import Bits, Words
 from difflogic.system.callbacks import may_cancel

@@ -43,7 +43,7 @@ class Best(NamedTuple):
     epoch: int
     """The epoch after which it was found."""
     known: int
-    """A `Status`, or the epoch if it is exact."""
+    """Its `Status` if below 0; else it is exact, and this is its epoch, as checkpoints hold it."""
 
     @property
     def status(self) -> Status:

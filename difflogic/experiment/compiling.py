@@ -14,7 +14,7 @@ from difflogic.config.effects import why_not_rectify
 from difflogic.config.models import Config
 from difflogic.config.sections import TrainingConfig
 from difflogic.engine.hard import candidates, detectors, gradients
-from difflogic.engine.hard.simulator import HardSimulator, live_parameters
+from difflogic.engine.hard.hard_simulator import HardSimulator, live_parameters
 from difflogic.engine.kernels.candidates import judge
 from difflogic.engine.kernels.detectors import detect
 from difflogic.engine.soft.compilation import is_cached

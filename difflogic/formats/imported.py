@@ -13,8 +13,7 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.formats import circuit_file, logicars, read_golly, strict_json
 from difflogic.system.archive import is_archive
 from difflogic.system.errors import CircuitError, ConfigError
-from difflogic.system.files import read_named
-from difflogic.system.text import text_of
+from difflogic.system.files import read_named, text_of
 
 _ASSUMED: Mapping[str, Any] = {
     # logicars has zeros beyond the edge. Its first experiment with several channels is the

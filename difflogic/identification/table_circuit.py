@@ -46,12 +46,13 @@ def build(space: Space, table: RuleTable) -> Circuit | None:
 
 
 def relayed(space: Space, circuit: Circuit) -> Circuit:
-    """Return a circuit for a line of radius r that reads the nine cells, from one of `build`.
+    """Return a circuit that reads the nine cells, for a line's rule of radius r from `build`.
 
-    Cells pass states on, so that r steps of it are one of the rule: channels beside the state hold
-    the state of the cell `far` to the left (negative: to the right), `age` steps ago. Step t + 1
-    follows from the states of step t + 1 - r. So r films take turns: one starts from the state, the
-    others from what the other channels hold at the start.
+    A cell sees one cell to each side, so states travel: further channels hold the state that the
+    cell `far` to the left (negative: to the right) had `age` steps ago. What a rule reads r cells
+    away is r steps old on arrival, so r steps of the circuit are one of the rule. The r steps in
+    between belong to r films that take turns; one of them begins with the state, and the others
+    with whatever the further channels hold at the start.
     """
     radius, bits = space.cells // 2, space.bits
     places = [(0, 0)]

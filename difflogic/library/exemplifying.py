@@ -104,18 +104,21 @@ def train_examples(
 ) -> LearnedRule:
     """Learn a rule that turns each grid of some pairs into the other, in a run directory.
 
-    `source` names files, or is `Examples`. Several ways to learn, which differ in the bits that
-    stand for symbols, in channels and steps, take turns until one is right on all pairs; of those
-    that are right by then, the one with the fewest gates, then the fewest steps, becomes the run.
-    Pairs that are kept aside, by the file or by `hold_out`, choose nothing. Of equal pairs, one
-    counts, and it is learned from if any of them is. If no way is right, the run has the circuit
-    with the most right pairs; if the same few are wrong after twice as many epochs, or one alone
-    keeps an encoding from fitting, ways to learn the others take turns, and those are suspected if
-    that finds a rule that is right on all others, also on those kept aside. What a killed process
-    left in the directory is removed first.
+    `source` names files, or is `Examples`. Of equal pairs, one counts; it is learned from if any of
+    them is. Pairs that are kept aside, by the file or by `hold_out`, choose nothing.
+
+    Several ways to learn take turns. They differ in the bits that stand for symbols, in channels
+    and in steps. They end once one is right on all pairs; of those that are right by then, the one
+    with the fewest gates, then the fewest steps, becomes the run. If none is, the circuit with the
+    most right pairs does.
+
+    Few pairs may be wrong themselves. If the same few stay wrong for twice as many epochs, or if
+    an encoding fits all pairs but one, the others are learned alone. Those left out are suspected
+    if that finds a rule that is right on all others, also on those kept aside.
+
+    What a killed process left in the directory is removed first.
 
     Raises ConfigError for pairs that no automaton can learn, and what `train` raises.
-
     """
     began = time.monotonic()
     requested = None if options.directory is None else Path(options.directory)

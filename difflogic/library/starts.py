@@ -29,10 +29,9 @@ from difflogic.simulation.simulator import LAST_STEP, Simulator
 from difflogic.system.archive import NpzReader, Parts, is_archive, write_npz
 from difflogic.system.array_types import Bits
 from difflogic.system.errors import ConfigError, MissingFileError, shorten
-from difflogic.system.files import read_named, write_whole
+from difflogic.system.files import read_named, text_of, write_whole
 from difflogic.system.quantities import format_ranges
 from difflogic.system.subject import about
-from difflogic.system.text import text_of
 
 START_NAMES = ("random", "center", "zeros")
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from difflogic.circuit.life_like import notation
 from difflogic.system.errors import ConfigError
-from difflogic.system.text import text_of
+from difflogic.system.files import text_of
 
 MOST_PATTERN_CELLS = 2**26
 PATTERNS = (".rle", ".cells", ".lif", ".life")

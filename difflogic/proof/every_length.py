@@ -313,10 +313,11 @@ def _edge(delay: int) -> Histories:
 
 
 class _Nodes:
-    """Everything a cell can do if its right neighbour has one of some histories.
+    """All runs of a cell whose right neighbour has one of some histories, as a graph.
 
-    A node is the state of the neighbour's history, the cell's state, its mark, and its target bit.
-    In `starts`, a plain state of the neighbour's history stands for the neighbour itself.
+    A node says where a run is: how far the neighbour's history has come, the cell's own state and
+    mark, and the bit that the cell must show. `starts` has the nodes where runs begin, by the state
+    of the machine; a plain number among them is a vertex of `histories`: the neighbour itself.
     """
 
     def __init__(self, cell: _Cell, histories: Histories) -> None:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from difflogic.circuit.grid import Grid
 from difflogic.circuit.soft_circuit import SoftCircuit
-from difflogic.engine.hard.simulator import HardSimulator
+from difflogic.engine.hard.hard_simulator import HardSimulator
 from difflogic.pictures.correction import add_correction
 from difflogic.pictures.decision_diagram import ANY_VALUE, DecisionDiagram, smallest_diagram
 from difflogic.pictures.places import Places

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.gates import OPS, Op
-from difflogic.engine.hard.simulator import live_parameters
+from difflogic.engine.hard.hard_simulator import live_parameters
 from difflogic.evaluation.trial import Ops
 from difflogic.search.changes import Changes
 from difflogic.search.verifier import Verifier

@@ -26,7 +26,7 @@ from difflogic.circuit.gates import OPS, READS, Op
 from difflogic.circuit.netlist import Netlist
 from difflogic.engine.hard.detectors import Detectors, Rectification
 from difflogic.engine.hard.gradients import HardGradients
-from difflogic.engine.hard.simulator import mark_live
+from difflogic.engine.hard.hard_simulator import mark_live
 from difflogic.engine.hard.slope_memory import MOST_SLOPES
 from difflogic.evaluation.scene import Scene
 from difflogic.evaluation.trial import Ops, Trial, draw_samples

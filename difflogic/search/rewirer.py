@@ -28,7 +28,7 @@ from difflogic.circuit.netlist import Netlist, WiredLayers
 from difflogic.circuit.soft_circuit import SoftCircuit
 from difflogic.circuit.wiring import Wiring
 from difflogic.config.problem import Problem
-from difflogic.engine.hard.simulator import active_gates
+from difflogic.engine.hard.hard_simulator import active_gates
 from difflogic.engine.kernels import rewiring as k
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.trial import Ops

@@ -12,7 +12,7 @@ from difflogic.circuit.firing import Firing
 from difflogic.circuit.gates import COEFFICIENTS
 from difflogic.circuit.netlist import Netlist
 from difflogic.engine.hard.gradients import HardGradients
-from difflogic.engine.hard.simulator import HardSimulator
+from difflogic.engine.hard.hard_simulator import HardSimulator
 from difflogic.evaluation.check_plan import Plan
 from difflogic.evaluation.scene import Patches
 from difflogic.evaluation.trial import Ops, draw_samples

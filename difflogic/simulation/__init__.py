@@ -4,7 +4,7 @@ Start with `simulator.py`. It has two engines with the same results: an interpre
 no compiler, and straight-line machine code, compiled once per circuit, which is
 compared with it. The interpreter runs gates by `evaluate.py`.
 
-`HardSimulator` (engine/hard/simulator.py) has a different job: it runs *batches* of small grids
-during training, where the circuit changes every epoch. Its kernel therefore interprets gates, and
-counts wrong bits on the way. Here the circuit is fixed, and one grid may be as large as memory.
+`HardSimulator` (engine/hard/hard_simulator.py) has a different job: it runs *batches* of small
+grids during training, where the circuit changes every epoch. Its kernel therefore interprets gates,
+and counts wrong bits on the way. Here the circuit is fixed, and one grid may be as large as memory.
 """

@@ -6,6 +6,7 @@ as a run, only plain files are opened.
 
 from __future__ import annotations
 
+import codecs
 import errno
 import hashlib
 import os
@@ -292,3 +293,12 @@ def refused(path: Path, action: str, error: OSError) -> RunDirectoryError:
     remedy = _REMEDIES.get(error.errno or 0, "check the disk and the path, or write elsewhere")
     kind = StorageError if error.errno in _STORAGE_ERRORS else RunDirectoryError
     return kind(f"{path}: cannot be {action}: {reason.lower()}: {remedy}")
+
+
+def text_of(content: bytes) -> str:
+    """Return the text in a file: UTF-8, or UTF-16 if it begins with that mark.
+
+    A mark is dropped, and what is no such text becomes U+FFFD.
+    """
+    wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return content.decode("utf-16" if wide else "utf-8-sig", "replace")

@@ -21,12 +21,13 @@ from difflogic.tasks.base import Task
 from difflogic.tasks.parts import Sample
 
 SETTLED, EVERYWHERE, RANDOM = 0.5, 0.5, 0.25
-"""Shares of lessons in which all cells know their place again; in which all had lost it, and not
-only those of a square; and in which lost places were random ones, and not zeros."""
+"""Three shares of all lessons: those in which every cell knows its place again, those in
+which every cell has lost it (in the others, the cells of a square), and those in which lost places
+are random numbers (in the others, zeros)."""
 
 LISTED = 36
-"""Lessons of healing that a circuit must get right, beside those of all of its growth, before it is
-asked to grow the picture."""
+"""Lessons of healing that a circuit must pass before it is asked to grow the picture, beside a
+lesson for each step of the growth."""
 
 
 class Counting(Task):

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from difflogic.circuit.soft_circuit import SoftCircuit
 from difflogic.config.problem import Problem, untrained
-from difflogic.engine.hard.simulator import HardSimulator
+from difflogic.engine.hard.hard_simulator import HardSimulator
 from difflogic.engine.soft.rollout import Engine
 from difflogic.run.measures import PhaseTimer, StepResult
 from difflogic.system.array_types import Array, Bits

@@ -17,7 +17,7 @@ from difflogic.circuit import gates
 from difflogic.circuit.forms import FORMS
 from difflogic.config import Config
 from difflogic.engine import oracle
-from difflogic.engine.hard.simulator import HardSimulator
+from difflogic.engine.hard.hard_simulator import HardSimulator
 from difflogic.engine.soft.rollout import Engine
 from difflogic.engine.soft.sharing import SEQUENTIAL, Sharing, Strategy
 from difflogic.experiment.searching import Trainer

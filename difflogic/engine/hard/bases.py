@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from difflogic.circuit.gates import Op
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.hard.simulator import HardSimulator, Script, new_marks, prune, wires_of
+from difflogic.engine.hard.hard_simulator import HardSimulator, Script, new_marks, prune, wires_of
 from difflogic.engine.kernels import candidates as k
 from difflogic.engine.kernels.candidate_base import (
     NOWHERE,
@@ -29,21 +29,19 @@ from difflogic.engine.kernels.candidate_base import (
 from difflogic.engine.kernels.candidate_changes import FOLLOWED, UNORDERED, Scratch
 from difflogic.engine.kernels.hard import hard_rollout, read_values
 from difflogic.engine.kernels.structures import WORDS, HardRun
-from difflogic.system.array_types import Words
+from difflogic.system.array_types import Bits, Words
 from difflogic.system.arrays import aligned
-
-Ops = npt.NDArray[np.uint8]
 
 MOST_BYTES = 2**29
 """Bytes for a base's values. Reading more from memory is slower than computing it again."""
 
-SPARE = 64
+SPARE_ROWS = 64
 """Spare rows: there is room for 1.5 times the needed rows, and this many more."""
 
-TIDY = 16
+TIDY_AFTER = 16
 """Changes that a base takes over before it drops the rows that no longer matter."""
 
-NEVER = -1
+UNREACHED = -1
 """A number of wrong bits that no candidate reaches."""
 
 
@@ -53,7 +51,7 @@ class SimulatedBase:
     def __init__(self, simulator: HardSimulator, starts: Words, script: Script) -> None:
         """`starts` and `script` are packed by the simulator. The script says what counts."""
         netlist = simulator.netlist
-        self.ops: Ops = np.empty(0, np.uint8)
+        self.ops: Bits = np.empty(0, np.uint8)
         """The circuit's ops, shape (parameters,); empty before the first `load`."""
         self._wiring = wiring_of(netlist)
         self._simulator, self._script = simulator, script
@@ -84,7 +82,7 @@ class SimulatedBase:
         self.most_active = 0
         """An upper bound of the active gates."""
 
-    def load(self, ops: Ops) -> bool:
+    def load(self, ops: Bits) -> bool:
         """Become the circuit with `ops`, shape (parameters,); return whether its values fit."""
         self.ops = ops.copy()
         return self._simulate()
@@ -97,7 +95,7 @@ class SimulatedBase:
     def _simulate(self) -> bool:
         counted, base = self._script.packed.channels, self._base
         needed = set_ops(self._wiring, base, self.ops, counted, self._marks)
-        slots = min(len(base.op), self._spare * (needed + needed // 2 + SPARE)) + 1
+        slots = min(len(base.op), self._spare * (needed + needed // 2 + SPARE_ROWS)) + 1
         row = self._history.values.itemsize * self._words * self._steps
         if slots * row > MOST_BYTES:
             return False
@@ -176,7 +174,7 @@ class SimulatedBase:
         fields = decisions.walk
         before = int(fields[k.KEPT])
         fields[k.GATES_BOUND], fields[k.HIT], fields[k.FITS] = self.most_active, k.NO_HIT, 1
-        fields[k.MOST_KEPT] = before + max(1, TIDY - self._kept)
+        fields[k.MOST_KEPT] = before + max(1, TIDY_AFTER - self._kept)
         k.judge(self._rolled, self._scratch, job, decisions)
         after = int(fields[k.KEPT])
         if after > before:
@@ -184,11 +182,11 @@ class SimulatedBase:
             kept = job.kept[before:after]
             self.ops[job.parameters[kept]] = job.ops[kept]
             self._kept += after - before
-            if self._kept >= TIDY:
+            if self._kept >= TIDY_AFTER:
                 self._tidy()
         return bool(fields[k.FITS])
 
-    def change(self, parameters: npt.NDArray[np.int32], ops: Ops) -> bool:
+    def change(self, parameters: npt.NDArray[np.int32], ops: Bits) -> bool:
         """Change each gate `parameters[i]` to `ops[i]`; return whether the values fit."""
         job, decisions, fits = new_job(parameters, ops, k.TAKES), undecided(len(ops)), True
         while fits and decisions.walk[k.KEPT] < len(ops):
@@ -209,7 +207,7 @@ def undecided(end: int) -> k.Decisions:
 
 
 def new_job(
-    parameters: npt.NDArray[np.int32], ops: Ops, aim: int, stop: int = NEVER
+    parameters: npt.NDArray[np.int32], ops: Bits, aim: int, stop: int = UNREACHED
 ) -> k.CandidateJob:
     """Return a job to be done."""
     size = len(ops)

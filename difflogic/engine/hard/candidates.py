@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.engine.hard.bases import TIDY, Ops, SimulatedBase, new_job, undecided
-from difflogic.engine.hard.simulator import HardSimulator
+from difflogic.engine.hard.bases import TIDY_AFTER, SimulatedBase, new_job, undecided
+from difflogic.engine.hard.hard_simulator import HardSimulator
 from difflogic.engine.kernels import candidates as k
+from difflogic.system.array_types import Bits
 from difflogic.system.callbacks import may_cancel
 
 AT_ONCE = 64
@@ -100,7 +101,7 @@ class Candidates(SimulatedBase):
     def walk(
         self,
         parameters: npt.NDArray[np.int32],
-        ops: Ops,
+        ops: Bits,
         rule: Acceptance,
         on_progress: Callable[[], None],
     ) -> tuple[npt.NDArray[np.int64], int, bool]:
@@ -135,11 +136,11 @@ class Candidates(SimulatedBase):
         return Found(tried) if hit == k.NO_HIT else Found(tried, hit, int(job.results[hit, 1]))
 
 
-def load_kernels(simulator: HardSimulator, ops: Ops) -> None:
+def load_kernels(simulator: HardSimulator, ops: Bits) -> None:
     """Compile or load the kernels that judge, which are the same for every size."""
     nothing = np.zeros((simulator.batch, 1, simulator.grid.height, simulator.grid.width), np.uint8)
     script = simulator.script(1, at=(1,), targets=nothing, channels=(0,))
     starts = simulator.pack_states(np.repeat(nothing, simulator.netlist.channels, axis=1))
     candidates = Candidates(simulator, starts, script)
     if candidates.load(ops):
-        candidates.change(np.zeros(TIDY, np.int32), np.full(TIDY, ops[0]))
+        candidates.change(np.zeros(TIDY_AFTER, np.int32), np.full(TIDY_AFTER, ops[0]))

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from difflogic.circuit.grid import Grid
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.hard.simulator import HardSimulator, mark_live, row_ops, steps_per_call
+from difflogic.engine.hard.hard_simulator import HardSimulator, mark_live, row_ops, steps_per_call
 from difflogic.engine.hard.slope_memory import CELLS, most_slopes
 from difflogic.engine.kernels.candidate_base import ABSENT
 from difflogic.engine.kernels.hard import read_values

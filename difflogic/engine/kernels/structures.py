@@ -173,7 +173,7 @@ class Call(NamedTuple):
     control: np.ndarray  # int64: places where workers take tasks and meet, see teams.py
 
 
-class Tile(NamedTuple):
+class TilePlace(NamedTuple):
     """Where a tile's cells lie."""
 
     layout: Layout

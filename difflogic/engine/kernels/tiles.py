@@ -13,7 +13,7 @@ from difflogic.engine.kernels.primitives import (
     stars_backward,
     stars_forward,
 )
-from difflogic.engine.kernels.structures import Tile
+from difflogic.engine.kernels.structures import TilePlace
 from difflogic.system.jit import borrowing_kernel, part
 
 BLOCK = 16
@@ -43,7 +43,9 @@ def run_backward(code, coefficients, workspace, sums, lanes):
 def tile_at(layout, index):
     """Return where a tile lies."""
     start, lanes = layout.tile_start[index], layout.tile_lanes[index]
-    return Tile(layout, index, start, lanes, min(lanes, layout.cells - start), layout.lead + start)
+    return TilePlace(
+        layout, index, start, lanes, min(lanes, layout.cells - start), layout.lead + start
+    )
 
 
 @part

@@ -10,10 +10,10 @@ keeps S. If nothing ever changes in the next ring, the cells beyond it see only 
 in S, they keep it. So the same happens on the whole grid, and the result depends on nothing but S
 in the window.
 
-The settled states of all grids are made from those of small ones by repeating rows and columns
-(`every_size.py`). Take a grid of more rows than a window, a small grid and two periods together.
-Any window misses the first or the last repeated period, so a grid with one period less has it. So
-all grids together have few windows, and each of them is computed.
+Grids of all sizes have few different windows, and each of them is computed. For the settled states
+of large grids are those of small ones with rows and columns repeated (`every_size.py`). In a grid
+with many repeats, a window cannot touch both the first and the last one. Take out the one that it
+does not touch: the smaller grid has the same window.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from difflogic.circuit.gates import Op, one_hot
 from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config
 from difflogic.engine import oracle
-from difflogic.engine.hard.simulator import active_gates
+from difflogic.engine.hard.hard_simulator import active_gates
 from difflogic.evaluation.check_plan import Plan
 from difflogic.evaluation.judge import Judge
 from difflogic.evaluation.scene import Streams

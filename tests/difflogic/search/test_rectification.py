@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from difflogic.circuit.gates import OPS, Op, one_hot
 from difflogic.engine import oracle
 from difflogic.engine.hard.gradients import HardGradients
-from difflogic.engine.hard.simulator import mark_live
+from difflogic.engine.hard.hard_simulator import mark_live
 from difflogic.evaluation.check_plan import Plan
 from difflogic.evaluation.judge import Judge
 from difflogic.evaluation.scene import Streams, scene_of

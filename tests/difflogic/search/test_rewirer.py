@@ -13,7 +13,7 @@ from difflogic.circuit.grid import Walls
 from difflogic.circuit.hard_netlist import hard_circuit, netlist_of
 from difflogic.circuit.soft_circuit import SoftCircuit
 from difflogic.config import load_config
-from difflogic.engine.hard.simulator import active_gates
+from difflogic.engine.hard.hard_simulator import active_gates
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import answer_about
 from difflogic.evaluation.limits import Limits

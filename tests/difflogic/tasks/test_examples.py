@@ -5,7 +5,7 @@ import pytest
 
 from difflogic.circuit.grid import Grid
 from difflogic.config.checking import config_from_dict
-from difflogic.engine.hard.simulator import HardSimulator
+from difflogic.engine.hard.hard_simulator import HardSimulator
 from difflogic.examples.pairs import Examples, Pair
 from difflogic.library.example_experiments import ways_to_learn
 from difflogic.model.model import Model

@@ -8,7 +8,7 @@ import pytest
 from difflogic.circuit.gates import one_hot
 from difflogic.circuit.grid import Grid
 from difflogic.engine import oracle
-from difflogic.engine.hard.simulator import HardSimulator
+from difflogic.engine.hard.hard_simulator import HardSimulator
 from difflogic.tasks import make_task
 from difflogic.training.pool import draw_pool, pool_steps
 from tests.difflogic.evaluation.naive import random_model

@@ -15,7 +15,7 @@ from difflogic.circuit.netlist import Architecture, flatten, wire
 from difflogic.engine.hard import bases
 from difflogic.engine.hard.bases import new_job
 from difflogic.engine.hard.candidates import Acceptance, Candidates
-from difflogic.engine.hard.simulator import HardSimulator
+from difflogic.engine.hard.hard_simulator import HardSimulator
 from difflogic.engine.kernels import candidates as k
 from difflogic.system.callbacks import ignore
 
@@ -160,7 +160,7 @@ def test_a_base_takes_over_changes_one_by_one(seed, boundary, masks, passing):
     case = Case(seed, boundary, masks, not masks, passing)
     rng = np.random.default_rng(seed)
     candidates = case.candidates()
-    for _ in range(2 * bases.TIDY + 2):
+    for _ in range(2 * bases.TIDY_AFTER + 2):
         parameter, other = rng.integers(0, case.netlist.parameters, 2).tolist()
         op, tried = rng.choice(OPS_TO_TRY, 2).tolist()
         case.ops = case.changed(parameter, op)
@@ -229,7 +229,7 @@ def test_a_change_that_leaves_nothing_wrong_is_found():
 
 def test_a_base_finds_room_for_the_values_of_changes(monkeypatch):
     """Both for changes kept one by one, and in a walk that keeps all."""
-    monkeypatch.setattr(bases, "SPARE", 0)
+    monkeypatch.setattr(bases, "SPARE_ROWS", 0)
     case = Case(5, "zero", False, True, 1.0)
     parameters = np.arange(case.netlist.parameters, dtype=np.int32)
     ops = np.full(len(parameters), Op.XOR, np.uint8)

@@ -15,7 +15,7 @@ from difflogic.circuit.netlist import Architecture
 from difflogic.engine import oracle
 from difflogic.engine.hard import gradients as hard_gradients_module
 from difflogic.engine.hard.gradients import HardGradients
-from difflogic.engine.hard.simulator import mark_live
+from difflogic.engine.hard.hard_simulator import mark_live
 from tests.difflogic.engine.comparison import make_problem, netlist_of, run_oracle
 
 ARCHITECTURE = Architecture(channels=3, kernels=2, perception=(8, 4, 2), update=(16, 16, 8, 6, 3))
@@ -91,7 +91,7 @@ def test_several_calls_give_the_same_bits(monkeypatch):
     case = Case(4, "zero", True, 0.5)
     whole, pieces = case.begin(), case.begin()
     case.add_to(whole)
-    monkeypatch.setattr("difflogic.engine.hard.simulator.GATE_WORDS_PER_CALL", 1)
+    monkeypatch.setattr("difflogic.engine.hard.hard_simulator.GATE_WORDS_PER_CALL", 1)
     case.add_to(pieces)
     np.testing.assert_array_equal(whole.gradients, pieces.gradients)
 

@@ -10,7 +10,7 @@ from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import CENTER, Grid
 from difflogic.engine import oracle
 from difflogic.engine.hard import simulator as hard
-from difflogic.engine.hard.simulator import HardSimulator, active_gates, live_parameters
+from difflogic.engine.hard.hard_simulator import HardSimulator, active_gates, live_parameters
 from difflogic.system.callbacks import listening
 from tests.difflogic.engine.built import Builder
 from tests.difflogic.engine.comparison import EXAMPLES, SMALL, make_problem, netlist_of, problems
