@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from difflogic.circuit.gates import Op
 from difflogic.circuit.live_part import live_part
 from difflogic.proof.convergence import confinement, sets
 from difflogic.proof.convergence.confinement import Ground, confine
@@ -19,6 +20,7 @@ from difflogic.proof.question import Wound
 from difflogic.proof.verdict import Verdict
 from difflogic.system.array_types import Bits
 from difflogic.system.deadline import Deadline
+from tests.difflogic.circuit.circuits import circuit_of
 from tests.difflogic.library.test_signals import tough_checkerboard
 from tests.difflogic.proof.asking import every_size
 from tests.difflogic.proof.convergence.trained import (
@@ -114,6 +116,37 @@ def test_one_way_streets_are_refuted(name: str) -> None:
         found = confine(question, Wound(2, 3, 0, zeros), Ground(calm))
         assert found.margin is None or found.margin > 2
         replay(question, found)
+
+
+def test_what_only_some_orders_do_counts() -> None:
+    """A cell is wrong if one cell above has fired once since it was erased, and the next has not.
+
+    Those that fire together never differ so.
+    """
+    above, beside = 3 * 1, 3 * 2  # channels: what is shown; has fired; has fired twice
+    once = (Op.A_AND_NOT_B, above + 1, above + 2)
+    gates = [once, (Op.A_AND_NOT_B, 27, beside + 1), (Op.TRUE, 13, 13)]
+    circuit = circuit_of(gates, [28, 29, 13])
+    target = np.zeros((1, 12, 12), np.uint8)
+    question = Convergence(circuit, (0,), 12, 12, "zero", target, 0.5)
+    assert by_sets(question).verdict is Verdict.proved
+    ground = Ground(np.concatenate([target, np.ones((2, 12, 12), np.uint8)]))
+    together = replace(question, fire_rate=1.0)
+    assert confine(together, Wound(2, 0, 1), ground).verdict is Verdict.proved
+    assert confine(question, Wound(2, 0, 1), ground).verdict is not Verdict.proved
+
+
+def test_a_hidden_bit_that_is_not_known_may_be_one() -> None:
+    """A cell is wrong if the one above has fired once since it was erased, and a bit says so."""
+    above, own = 4 * 1, 4 * 4  # channels: what is shown; has fired; has fired twice; the bit
+    gates = [(Op.A_AND_NOT_B, above + 1, above + 2), (Op.AND, 36, own + 3), (Op.TRUE, own, own)]
+    circuit = circuit_of(gates, [37, 38, own + 1, own + 3])
+    target = np.zeros((1, 12, 12), np.uint8)
+    question = Convergence(circuit, (0,), 12, 12, "zero", target)
+    for bit in (0, 1, sets.UNKNOWN):
+        known = [np.full((1, 12, 12), value, np.uint8) for value in (0, 1, 1, bit)]
+        found = confine(question, Wound(2, 0, 1), Ground(np.concatenate(known)))
+        assert (found.verdict is Verdict.proved) == (bit == 0)
 
 
 def test_limits_leave_it_open(monkeypatch: pytest.MonkeyPatch) -> None:
