@@ -49,7 +49,7 @@ def train_gol(
     rule: Annotated[
         str | None,
         Opt(
-            "Numbers of neighbours for birth and survival, such as B36/S23",
+            "Numbers of neighbours for birth and survival, such as B36/S23, b3s23, 23/3 or B2/S34H",
             "B…/S…",
             shown="B3/S23, Conway's rule",
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,32 @@ from difflogic.circuit.circuit import Circuit, reached, require_distinct
 from difflogic.circuit.colors import Color
 from difflogic.circuit.grid import Boundary, Start
 from difflogic.system.errors import CircuitError
+
+
+class Blocks(NamedTuple):
+    """Channels that start as a cell's place in its block of 2×2 cells, and flip at each step."""
+
+    row: int
+    """Label of the channel that is 1 in the lower row of each block."""
+    column: int
+    """Label of the channel that is 1 in its right column."""
+    top: int
+    """The row in its block, 0 or 1, of the grid's first row at step 0."""
+    left: int
+
+    def moved(self, rows: int, columns: int) -> Blocks:
+        """Return blocks that lie so many rows further up, and columns further left, at step 0."""
+        return self._replace(top=(self.top + rows) % 2, left=(self.left + columns) % 2)
+
+    def places(
+        self, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64]
+    ) -> dict[int, npt.NDArray[np.uint8]]:
+        """Return the bits of both channels by their labels, shape (rows, columns).
+
+        `rows` and `columns` are numbers from the grid's first cell on.
+        """
+        down, right = np.meshgrid(rows + self.top, columns + self.left, indexing="ij")
+        return {self.row: (down % 2).astype(np.uint8), self.column: (right % 2).astype(np.uint8)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +63,8 @@ class Automaton:
     encoding: Mapping[str, Any] | None = None
     """What the channels say of a grid's symbols, if learned from examples: the fields of
     `difflogic.examples.encoding.Encoding`."""
+    blocks: Blocks | None = None
+    """Of a rule by blocks: which channels hold a cell's place. Simplifying may drop them."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "visible", tuple(map(int, self.visible)))
@@ -47,6 +75,11 @@ class Automaton:
             raise CircuitError(
                 f"a palette of {len(self.palette)} colours: {len(self.visible)} visible channels "
                 f"need {2 ** len(self.visible)}"
+            )
+        if self.blocks and self.boundary == "periodic" and (self.height % 2 or self.width % 2):
+            raise CircuitError(
+                f"{self.height}×{self.width} cells: blocks of 2×2 need an even number of rows and "
+                "columns where the edges meet: choose another --size, or --boundary zero"
             )
         require_distinct("visible channel", self.visible)
         missing = sorted(set(self.visible) - set(self.circuit.labels))

@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 CONWAY = "B3/S23"
 """The Game of Life."""
 
 
+HOODS = {"V": "von-neumann", "H": "hexagonal"}
+"""The neighbourhood that is counted, by a rule's last letter, as in Golly; without one moore."""
+
+_WRITTEN = re.compile(r"(?:B([0-8]*)/?S([0-8]*)|S?([0-8]*)/B?([0-8]*))([VH]?)")
+
+
 def counts_of(rule: str) -> tuple[list[int], list[int]]:
     """Return the numbers for birth, and those for survival."""
-    born, stays = ([int(digit) for digit in part[1:]] for part in rule.split("/"))
+    born, stays = ([*map(int, part[1:].rstrip("VH"))] for part in rule.split("/"))
     return born, stays
+
+
+def usual(rule: str) -> str:
+    """Return a rule's name as B3/S23 or B2/S34H, whatever notation it is in, such as b3s23 or 23/3.
+
+    Survivals come before births if no letters say so. Other texts stay as they are.
+    """
+    found = _WRITTEN.fullmatch(rule.strip().upper())
+    if found is None:
+        return rule
+    born, stays = found[1] or found[4] or "", found[2] or found[3] or ""
+    return notation(sorted({*born}), sorted({*stays})) + found[5]
 
 
 def notation(born: Iterable[object], stays: Iterable[object]) -> str:

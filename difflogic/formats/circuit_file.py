@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from difflogic.circuit.automaton import Automaton
+from difflogic.circuit.automaton import Automaton, Blocks
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.colors import hex_color, parse_color
 from difflogic.circuit.gates import Op
@@ -85,6 +85,15 @@ class EncodingSection(_Section):
         return self
 
 
+class BlocksSection(_Section):
+    """Channels that start as a cell's place in its block of 2×2 cells."""
+
+    row: Label = Field(description="number of the channel that is 1 in a block's lower row")
+    column: Label = Field(description="number of the channel that is 1 in a block's right column")
+    top: Literal[0, 1] = Field(description="the row in its block of the grid's first row")
+    left: Literal[0, 1] = Field(description="the column in its block of the grid's first column")
+
+
 class Head(_Section):
     """Everything in the file but its gates."""
 
@@ -129,6 +138,10 @@ class Head(_Section):
     encoding: EncodingSection | None = Field(
         default=None,
         description="optional: what the channels say of a grid's symbols, for dct apply",
+    )
+    blocks: BlocksSection | None = Field(
+        default=None,
+        description="optional, of a rule by blocks: the channels that start as a cell's place",
     )
 
 
@@ -191,6 +204,7 @@ def _head(automaton: Automaton) -> dict[str, Any]:
         "outputs": circuit.outputs.tolist(),
         **({"palette": palette} if palette else {}),
         **({} if automaton.encoding is None else {"encoding": _plain(automaton.encoding)}),
+        **({} if automaton.blocks is None else {"blocks": automaton.blocks._asdict()}),
     }
 
 
@@ -256,6 +270,7 @@ def parse(data: Any, source: str) -> Automaton:
             visible=tuple(head.visible),
             palette=tuple(map(parse_color, head.palette)),
             encoding=None if head.encoding is None else _tuples(head.encoding.model_dump()),
+            blocks=None if head.blocks is None else Blocks(**head.blocks.model_dump()),
             **{key: getattr(head, key) for key in _SHARED},
         )
     except ValidationError as error:

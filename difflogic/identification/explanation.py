@@ -163,6 +163,10 @@ class Explanation(Solved):
             else np.where(self.never_seen, self.likely, self.table)
         )
 
+    def shown(self, value: int) -> int | str:
+        """Return what becomes of an entry, for people."""
+        return value
+
     @cached_property
     def renamed(self) -> str | None:
         """Say which usual name the rule has if its states are named in another order.
@@ -204,9 +208,13 @@ class Explanation(Solved):
         small = simplify(self._automaton(self.built), EFFORTS[effort], step, deadline).circuit
         if small.channels != self.built.channels:
             return self.built
-        if (table_circuit.tabulate(self.space, small) != self.complete).any():
+        if not self.agrees(small):
             raise CircuitError("the simplified circuit differs from the table: please report this")
         return small
+
+    def agrees(self, circuit: Circuit) -> bool:
+        """Whether a circuit does what the table says, in all neighbourhoods."""
+        return bool((table_circuit.tabulate(self.space, circuit) == self.complete).all())
 
     def automaton(self, circuit: Circuit | None) -> Automaton:
         """Return the rule as an automaton; one of radius r takes r steps for each of the rule's.
@@ -434,7 +442,7 @@ def _remedy(inquiry: Inquiry) -> str:
         ("periodic", "zero", "unknown"), NEIGHBOURHOODS, ("outer-totalistic", "rotations", "none")
     ):
         same = (hood, symmetry, edge) == (space.neighbourhood, space.symmetry, inquiry.boundary)
-        if same or hood.startswith("line") != space.neighbourhood.startswith("line"):
+        if same or hood.startswith("line") != space.line:
             continue
         try:
             other = Space(hood, symmetry, space.states)
@@ -454,5 +462,6 @@ def _remedy(inquiry: Inquiry) -> str:
                 return hint
     return (
         "Some cells may be recorded wrongly (--noise), frames may be further apart (--gap), or "
-        "cells may have states that are not seen (--hidden), or are larger than a pixel (--cell)"
+        "cells may have states that are not seen (--hidden), or are larger than a pixel (--cell), "
+        "or whole blocks of cells may change (--neighbourhood margolus)"
     )

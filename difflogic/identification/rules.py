@@ -35,6 +35,8 @@ NEIGHBOURHOODS: dict[str, Offsets] = {
     "line-3": tuple((0, dx) for dx in range(-3, 4)),
 }
 """The cells that a rule reads, as (rows down, columns right)."""
+BLOCKS, CORNERS = "margolus", ((0, 0), (0, 1), (1, 0), (1, 1))
+"""Rules of whole blocks, and a block's cells: see `difflogic.identification.blocks`."""
 
 COARSER: dict[str, tuple[str, ...]] = {
     "totalistic": (),
@@ -79,7 +81,8 @@ class Space:
     """Whether neighbours are read as the states that they look like: a cell knows its own alone."""
 
     def __post_init__(self) -> None:
-        for value, known in ((self.neighbourhood, NEIGHBOURHOODS), (self.symmetry, SYMMETRIES)):
+        hoods = (*NEIGHBOURHOODS, BLOCKS)
+        for value, known in ((self.neighbourhood, hoods), (self.symmetry, SYMMETRIES)):
             if value not in known:
                 raise ConfigError(f'no rules "{value}": {did_you_mean(value, known)}')
         if not 2 <= self.states <= MOST_STATES:
@@ -97,7 +100,7 @@ class Space:
 
     @property
     def offsets(self) -> Offsets:
-        return NEIGHBOURHOODS[self.neighbourhood]
+        return NEIGHBOURHOODS.get(self.neighbourhood, CORNERS)
 
     @property
     def cells(self) -> int:
@@ -205,7 +208,9 @@ class Space:
         """
         read, centre = self._read(digits), digits[self.centre]
         keys: npt.NDArray[np.int64] = centre.copy()
-        if self.symmetry == "totalistic":
+        if self.symmetry == "none":
+            keys = self.weights[:, 1] @ read
+        elif self.symmetry == "totalistic":
             keys = read.sum(axis=0)
         elif self.symmetry == "outer-sum":
             keys = keys * self.states * self.cells + read.sum(axis=0) - centre

@@ -213,16 +213,16 @@ def _codes(space: Space) -> npt.NDArray[np.int64] | None:
 def _tables(space: Space, states: npt.NDArray[np.int64]) -> list[int]:
     """Return a complete truth table for each bit of the states of all cases."""
     known = states != UNSEEN
-    care = _number(known)
+    care = number_of(known)
     inputs = len(states).bit_length() - 1
     found = [
-        fill(_number(known & (states >> bit & 1 == 1)), care, inputs) for bit in range(space.bits)
+        fill(number_of(known & (states >> bit & 1 == 1)), care, inputs) for bit in range(space.bits)
     ]
     # Bits filled independently may give a code beyond the last state: it becomes the last one.
     full = _values(found, len(states))
     if (full >= space.states).any():
         full = np.minimum(full, space.states - 1)
-        found = [_number(full >> bit & 1 == 1) for bit in range(space.bits)]
+        found = [number_of(full >> bit & 1 == 1) for bit in range(space.bits)]
     return found
 
 
@@ -235,7 +235,8 @@ def _values(tables: Sequence[int], cases: int) -> RuleTable:
     return states
 
 
-def _number(values: npt.NDArray[np.bool_]) -> int:
+def number_of(values: npt.NDArray[np.bool_]) -> int:
+    """Return the values of all cases as a truth table, the first one the lowest bit."""
     return int.from_bytes(np.packbits(values, bitorder="little").tobytes(), "little")
 
 

@@ -139,6 +139,8 @@ class Conditions:
         ),
     ] = ()
     unsimplified: Annotated[Unsimplified, Advanced()] = False
+    moved: tuple[int, int] = (0, 0)
+    """Rows and columns that blocks of cells lie further up and left at the start than at first."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.start, str | Path | None) and not hasattr(self.start, "dtype"):
@@ -168,6 +170,7 @@ class Conditions:
         height, width = self.size or (automaton.height, automaton.width)
         return replace(
             automaton,
+            blocks=automaton.blocks and automaton.blocks.moved(*self.moved),
             height=height,
             width=width,
             fire_rate=automaton.fire_rate if self.fire_rate is None else self.fire_rate,
@@ -198,10 +201,12 @@ class Conditions:
         how = Reading(line, states, grid=grid, colours=names, usual=not own)
         film = read([Path(self.start)], how)
         cells = film.frame(self.frame)
-        rows, columns = cells.shape
         on_message(f"{film.source}: {film.told}")
-        bits = bits_of(cells, channels)
-        return replace(self, start=bits, frame=None, size=self.size or (rows, columns))
+        bits, size = bits_of(cells, channels), self.size or cells.shape
+        # Blocks move at each step, and the frame lies in the middle of a larger grid.
+        number = film.frames.shape[1] - 1 if self.frame == "last" else self.frame
+        moved = [number - side // 2 + own // 2 for side, own in zip(size, cells.shape, strict=True)]
+        return replace(self, start=bits, frame=None, size=size, moved=tuple(moved))
 
     def _bounded(self, on_message: MessageCallback) -> Conditions:
         """Return these conditions in the universe that a pattern's file names."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from difflogic.circuit.life_like import CONWAY
+from difflogic.circuit.life_like import CONWAY, usual
 from difflogic.config import Override, load_config
 from difflogic.system.errors import ConfigError
 
@@ -54,7 +54,8 @@ def checkerboard(
 
 def life(config: str | None, small: bool, rule: str | None) -> Experiment:
     """Return the experiment of a life-like rule. Raises ConfigError for options that conflict."""
-    overrides = [] if rule is None else [Override("task.rule", rule, f"--rule {rule}")]
+    given, rule = rule, None if rule is None else usual(rule)
+    overrides = [] if rule is None else [Override("task.rule", rule, f"--rule {given}")]
     chosen = _chosen(config, small, "game-of-life-small")
     name = None if rule in (None, CONWAY) else "life-" + rule.replace("/", "-")
     return Experiment(chosen, "game-of-life", overrides, name, "life")

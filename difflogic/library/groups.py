@@ -35,6 +35,9 @@ class Checked:
         require_declared(type(self), vars(self))
 
 
+Line = Literal["line-1", "line-2", "line-3"]
+
+
 def _states(text: str) -> int | tuple[str, ...]:
     names = tuple(name.strip() for name in text.split(","))
     if len(names) == 1:
@@ -49,7 +52,7 @@ class Assumptions(Checked):
     """What `identify` takes for granted about a recording and its rule."""
 
     neighbourhood: Annotated[
-        Literal["moore", "von-neumann", "hexagonal", "radius-2", "line-1", "line-2", "line-3"],
+        Literal["moore", "von-neumann", "hexagonal", "radius-2", Line, "margolus"],
         Opt("Cells that the rule reads"),
     ] = "moore"
     radius: Annotated[

@@ -17,10 +17,12 @@ from difflogic import identification
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.formats.circuit_file import write_circuit
+from difflogic.identification import blocks
 from difflogic.identification.chance import Chances, find
 from difflogic.identification.families import Odds
 from difflogic.identification.likely import Likely, weigh
 from difflogic.identification.recording import Reading, from_array, read
+from difflogic.identification.rules import BLOCKS
 from difflogic.identification.table_circuit import FAR
 from difflogic.identification.wanted import Wanted, choose
 from difflogic.inspection.equations import equations
@@ -60,7 +62,8 @@ class Identified:
     def likely(self) -> Likely | None:
         """The odds of families of rules; None with noise, hidden states, or radius-2."""
         rule = self.rule
-        known = rule.space.counted or rule.space.looks_like or rule.flipped is not None
+        space, plain = rule.space, rule.flipped is None and not isinstance(rule, blocks.BlockRule)
+        known = space.counted or space.looks_like or not plain
         if self.weighed is not None or known or not (rule.gap == 1 or rule.space.line):
             return self.weighed
         try:
@@ -81,8 +84,8 @@ class Identified:
         """
         if self.likely is None:
             raise ConfigError(
-                "odds are for recordings without noise and hidden states, of lines, or of grids "
-                "with frames one step apart"
+                "odds are for recordings without noise, hidden states and blocks, of lines, or of "
+                "grids with frames one step apart"
             )
         film = self.rule.recording
         frame = film.pairs[-1][1] if film.query is None else film.query
@@ -157,6 +160,7 @@ def identify_chance(
     boundary), and StoppedError if there was no time.
     """
     refused = {"noise": assumed.noise, "hidden": assumed.hidden, "gap": assumed.gap != 1}
+    refused[f"neighbourhood {BLOCKS}"] = assumed.neighbourhood == BLOCKS
     for name in filter(refused.get, refused):
         raise ConfigError(f"--chance and --{name}: give one; chance counts what one step does")
     film = film_of(recording, assumed)
@@ -207,7 +211,8 @@ def identify(
         *(assumed.neighbourhood, assumed.radius, assumed.symmetry, assumed.gap, assumed.boundary)
     )
     deadline = _deadline(time_limit, should_stop)
-    inquiry, weighed = choose(film, wanted, noise or hidden > 0, deadline)
+    by_blocks = assumed.neighbourhood == BLOCKS
+    inquiry, weighed = choose(film, wanted, noise or hidden > 0 or by_blocks, deadline)
 
     def report(done: int, total: int | None, what: str) -> None:
         if what:
@@ -216,7 +221,8 @@ def identify(
                 raise StoppedError("stopped")
 
     inquiry = replace(inquiry, deadline=deadline, update=report, noise=noise, hidden=hidden)
-    rule = identification.identify(replace(inquiry, plain_start=assumed.plain_start))
+    look = blocks.identify if by_blocks else identification.identify
+    rule = look(replace(inquiry, plain_start=assumed.plain_start))
     if rule.hurried or (weighed is not None and effort == "normal"):  # tables of odds stay large
         effort = "low"
     circuit = rule.circuit(effort, ticks(progress, SIMPLIFYING), deadline)

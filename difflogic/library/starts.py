@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.automaton import Automaton
+from difflogic.circuit.automaton import Automaton, Blocks
 from difflogic.identification.universe import bounds, placed
 from difflogic.pictures.images import image_bits
 from difflogic.pictures.patterns import PATTERNS, PatternFile, parse_pattern
@@ -67,9 +67,9 @@ def prepare(
     start, or does not fit.
     """
     grid = simulator.grid
-    geometry, rule = grid.geometry, ""
+    geometry, rule, whole = grid.geometry, "", False
     if isinstance(start, np.ndarray):
-        _place_array(grid, start, automaton)
+        whole = _place_array(grid, start, automaton)
     elif start == "random":
         simulator.randomize(density, pause)
     elif start == "center":
@@ -86,7 +86,11 @@ def prepare(
                 _place(grid, bits, automaton.visible_rows)
         elif (array := load_state(path, simulator)) is not None:
             with about(path):
-                _place_array(grid, array, automaton)
+                whole = _place_array(grid, array, automaton)
+        else:
+            whole = True
+    if automaton.blocks is not None and not whole:
+        _place_blocks(grid, automaton.blocks, automaton.circuit.labels)
     return rule
 
 
@@ -134,7 +138,18 @@ def bits_of(states: npt.NDArray[np.int64], channels: int) -> Bits:
     return np.stack([states >> bit & 1 for bit in range(channels)]).astype(np.uint8)
 
 
-def _place_array(grid: BitGrid, array: npt.NDArray[Any], automaton: Automaton) -> None:
+def _place_blocks(grid: BitGrid, blocks: Blocks, labels: tuple[int, ...]) -> None:
+    """Set the channels that hold a cell's place in its block."""
+    for rows in grid.geometry.bands():
+        places = blocks.places(np.arange(rows.start, rows.stop), np.arange(grid.geometry.width))
+        for label in set(labels) & set(places):
+            words = pack(places[label][None])[:, 0]
+            grid.words[rows, labels.index(label), grid.columns()] = words
+        grid.refresh_ends(rows)
+
+
+def _place_array(grid: BitGrid, array: npt.NDArray[Any], automaton: Automaton) -> bool:
+    """Set a start from an array; return whether it has all channels."""
     geometry, labels, visible = grid.geometry, automaton.circuit.labels, automaton.visible
     shape = array.shape
     if array.dtype.kind not in "buif" or not np.isin(array, (0, 1)).all():
@@ -146,14 +161,15 @@ def _place_array(grid: BitGrid, array: npt.NDArray[Any], automaton: Automaton) -
         bits = np.broadcast_to(bits, (len(visible), *shape))
     if len(bits.shape) == 3 and len(bits) == len(visible) and bits.size:
         _place(grid, bits, automaton.visible_rows)
-    elif shape[1:] == (geometry.height, geometry.width) and shape[0] > max(labels):
+        return len(visible) == len(labels)
+    if shape[1:] == (geometry.height, geometry.width) and shape[0] > max(labels):
         _place(grid, bits[list(labels)], tuple(range(len(labels))))
-    else:
-        raise ConfigError(
-            f"start: an array of shape {shape}: give (rows, columns), ({len(visible)}, rows, "
-            f"columns) for the visible channels, or ({max(labels) + 1} or more, "
-            f"{geometry.height}, {geometry.width}) for all"
-        )
+        return True
+    raise ConfigError(
+        f"start: an array of shape {shape}: give (rows, columns), ({len(visible)}, rows, "
+        f"columns) for the visible channels, or ({max(labels) + 1} or more, "
+        f"{geometry.height}, {geometry.width}) for all"
+    )
 
 
 def _place(grid: BitGrid, bits: Bits, channels: tuple[int, ...]) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.life_like import notation
+from difflogic.circuit.life_like import usual
 from difflogic.system.errors import ConfigError
 from difflogic.system.files import text_of
 
@@ -86,7 +86,7 @@ def parse_pattern(content: bytes) -> PatternFile:
                 raise ConfigError(f'"{line:.60}" names no place, such as #CXRLE Pos=0,1')
             corner = (int(at[2]), int(at[1])) if at else (0, 0)
     rule, _, topology = (head[3] or "").strip().partition(":")
-    return PatternFile(cells, corner, _rule(rule), topology)
+    return PatternFile(cells, corner, usual(rule), topology)
 
 
 def _zeros(rows: int, columns: int) -> npt.NDArray[np.uint8]:
@@ -126,7 +126,7 @@ def _life(lines: list[str]) -> PatternFile:
             found += _marks(block, *at)
             block, at = [], _place(line[2:])
         elif line.startswith("#R"):
-            rule = _rule(line[2:].strip())
+            rule = usual(line[2:].strip())
         elif line and line[0] != "#":
             if lists:
                 found.append(_place(line))
@@ -139,12 +139,6 @@ def _life(lines: list[str]) -> PatternFile:
     moved = [(y - top, x - left) for y, x in found]
     pattern = _alive(moved, max(ys) - top + 1, max(xs) - left + 1, (top, left))
     return replace(pattern, rule=rule)
-
-
-def _rule(text: str) -> str:
-    """Return a rule's name, with survivals before births turned round: 23/3 is B3/S23."""
-    counts = re.fullmatch(r"([0-8]*)/([0-8]*)", text)
-    return notation(counts[2], counts[1]) if counts else text
 
 
 def _place(text: str) -> tuple[int, int]:

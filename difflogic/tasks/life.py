@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from difflogic.circuit.grid import CENTER, OUTSIDE, neighbors
-from difflogic.circuit.life_like import CONWAY, counts_of
+from difflogic.circuit.grid import NEIGHBORHOODS, OFFSETS, OUTSIDE, neighbors
+from difflogic.circuit.life_like import CONWAY, HOODS, counts_of
 from difflogic.circuit.specification import Cases
 from difflogic.system.array_types import Bits
 from difflogic.system.streams import Purpose, first_bytes, stream
@@ -22,9 +22,10 @@ from difflogic.tasks.section import TaskSection
 LifeRule = Annotated[
     str,
     Field(
-        pattern=r"^B[0-8]{0,9}/S[0-8]{0,9}$",
+        pattern=r"^(B[0-8]{0,9}/S[0-8]{0,9}|B[0-4]{0,5}/S[0-4]{0,5}V|B[0-6]{0,7}/S[0-6]{0,7}H)$",
         json_schema_extra={
-            "accepted": 'B and digits 0 to 8, then /S and digits, such as "B36/S23"'
+            "accepted": 'B and digits 0 to 8, then /S and digits, such as "B36/S23"; with V at the '
+            "end digits 0 to 4, of the von Neumann neighbourhood, with H 0 to 6, of the hexagonal"
         },
     ),
 ]
@@ -75,11 +76,17 @@ class Life(Task):
             row[counts] = 1
         return table
 
+    @cached_property
+    def _around(self) -> list[int]:
+        """The numbers of the neighbours that count, among the nine cells."""
+        hood = NEIGHBORHOODS[HOODS.get(self.section.rule[-1], "moore")]
+        return [OFFSETS.index(offset) for offset in hood if any(offset)]
+
     def advance(self, board: Bits) -> Bits:
         """Return boards (…, height, width) one generation later."""
         cells = board.reshape(*board.shape[:-2], -1)
-        seen = np.where(self._table == OUTSIDE, 0, cells[..., self._table])
-        around = seen.sum(axis=-2) - seen[..., CENTER, :]
+        table = self._table[self._around]
+        around = np.where(table == OUTSIDE, 0, cells[..., table]).sum(axis=-2)
         following: Bits = self._next[cells, around].reshape(board.shape)
         return following
 
@@ -148,7 +155,7 @@ class Life(Task):
         born, survive = counts_of(rule)
         return Exhibit(
             f"Together they play {game}. Stop them, draw cells of your own, and go on.",
-            {"kind": "life", "born": born, "survive": survive},
+            {"kind": "life", "born": born, "survive": survive, "around": self._around},
             {"height": SHOWN_SIDE, "width": SHOWN_SIDE, "brush": "ones", "size": 1},
             "Cells whose last step was not the rule’s",
         )

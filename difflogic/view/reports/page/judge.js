@@ -90,15 +90,14 @@ export class Judge {
 }
 
 /** The next state of 32 cells by a rule of birth and survival. Neighbours are added bit by bit. */
-function lifeWord(grid, channel, y, word, { born, survive }) {
+function lifeWord(grid, channel, y, word, { born, survive, around = [0, 1, 2, 3, 5, 6, 7, 8] }) {
   const { words, geometry: g } = grid;
   const [above, here, below] = [g.rowAt(y - 1), y, g.rowAt(y + 1)].map((row) => grid.start(row, channel) + word);
   const alive = words[here];
   let ones = 0, twos = 0, fours = 0, eights = 0;
-  for (const cells of [
-    westOf(words, above), words[above], eastOf(words, above), westOf(words, here),
-    eastOf(words, here), westOf(words, below), words[below], eastOf(words, below),
-  ]) {
+  const nine = [above, here, below].flatMap((row) => [westOf(words, row), words[row], eastOf(words, row)]);
+  for (const number of around) {
+    const cells = nine[number];
     const two = ones & cells, four = twos & two;
     ones ^= cells;
     twos ^= two;

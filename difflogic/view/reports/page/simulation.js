@@ -79,7 +79,20 @@ export class Simulation {
       this.paint(height >> 1, width >> 1, 1, "ones", this.allChannels);
     }
     if (this.start === "given") this.load(this.given);
+    else if (this.automaton.blocks) this.placeBlocks();
     this.refreshAllEnds();
+  }
+
+  /** Tell each cell its place in its block of 2×2 cells. */
+  placeBlocks() {
+    const { height, width } = this.geometry, { row, column, top, left } = this.automaton.blocks;
+    const [down, right] = [row, column].map((label) => this.automaton.circuit.labels.indexOf(label));
+    for (let y = 0; y < height; y++) {
+      for (let x = 0; x < width; x++) {
+        if (down >= 0) this.grid.setBit(down, y, x, (y + top) % 2);
+        if (right >= 0) this.grid.setBit(right, y, x, (x + left) % 2);
+      }
+    }
   }
 
   /** Set cells from the upper left corner on, by a list of rows of 0 and 1 for each channel. */
@@ -103,8 +116,11 @@ export class Simulation {
     Object.assign(this, { step, ended });
   }
 
+  /** All but those that hold a cell's place. */
   get allChannels() {
-    return this.automaton.circuit.labels.map((_, place) => place);
+    const { circuit, blocks } = this.automaton;
+    const places = circuit.labels.map((_, place) => place);
+    return places.filter((place) => ![blocks?.row, blocks?.column].includes(circuit.labels[place]));
   }
 
   randomize() {

@@ -1,0 +1,268 @@
+"""Rules by blocks of 2×2 cells, which shift by a row and a column at each step (Margolus).
+
+A block's number has the states of its cells as digits, that of the upper left cell first; an entry
+is what becomes of a block. Source: Toffoli and Margolus 1987, Cellular Automata Machines, chapter
+12; the notation MS,D is that of Mirek's Cellebration.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.circuit.automaton import Automaton, Blocks
+from difflogic.circuit.circuit import Circuit
+from difflogic.circuit.grid import NEIGHBORHOOD, OFFSETS
+from difflogic.circuit.xag import Xag, to_circuit
+from difflogic.identification.explanation import Explanation
+from difflogic.identification.recording import FrameArray, Inquiry, Recording
+from difflogic.identification.rules import BLOCKS, CORNERS, UNSEEN, RuleTable
+from difflogic.identification.table_circuit import number_of
+from difflogic.simplification.resynthesis import Expansion
+from difflogic.system.array_types import Flags
+from difflogic.system.errors import ConfigError, StoppedError
+
+MOST_STATES = 4
+
+KNOWN = {
+    "MS,D0;8;4;3;2;5;9;7;1;6;10;11;12;13;14;15": "billiard balls",
+    "MS,D15;14;13;3;11;5;6;1;7;9;10;2;12;4;8;0": "Critters",
+    "MS,D15;1;2;3;4;5;6;7;8;9;10;11;12;13;14;0": "Tron",
+}
+
+ROTATIONS = (0, 1, 2, 3), (2, 0, 3, 1), (3, 2, 1, 0), (1, 3, 0, 2)
+"""Where the cells of a turned block come from."""
+REFLECTIONS = (1, 0, 3, 2), (2, 3, 0, 1), (0, 2, 1, 3), (3, 1, 2, 0)
+GROUPS = (*ROTATIONS, *REFLECTIONS), ROTATIONS, REFLECTIONS[:1], ()
+"""Symmetries that a rule gets if the recording allows, best first."""
+
+Cells = npt.NDArray[np.int64]
+"""The states of a block's four cells, shape (…, 4), UNSEEN where they are not known."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockRule(Explanation):
+    """A rule by blocks that explains a recording."""
+
+    cells: Cells
+    """What becomes of each block, as far as it was seen, shape (entries, 4)."""
+    corners: list[tuple[int, int]]
+    """The row and column in its block of the first cell of frame 0: all that fit, this rule's
+    first."""
+
+    @property
+    def never_seen(self) -> Flags:
+        unseen: Flags = (self.cells == UNSEEN).all(axis=1)
+        return unseen
+
+    @cached_property
+    def complete(self) -> RuleTable:
+        """The next block by block: free ones get symmetry, else stay or become an unused one."""
+        blocks = self.space.digits.T
+        known = next(cells for group in GROUPS if (cells := self._spread(group)) is not None)
+        numbers = np.where((known == UNSEEN).any(axis=1), UNSEEN, self._numbers(known))
+        for entry in np.flatnonzero(numbers == UNSEEN).tolist():
+            right = (known[entry] == UNSEEN) | (blocks == known[entry])
+            fits = np.flatnonzero(right.all(axis=1))
+            changed = (np.sort(blocks[fits]) != np.sort(blocks[entry])).any(axis=1)
+            order = np.lexsort((fits != entry, changed, np.isin(fits, numbers)))
+            numbers[entry] = fits[order[0]]
+        return numbers
+
+    def _numbers(self, cells: Cells) -> RuleTable:
+        numbers: RuleTable = cells @ self.space.weights[:, 1]
+        return numbers
+
+    def _spread(self, group: tuple[tuple[int, ...], ...]) -> Cells | None:
+        """Return what becomes of blocks if turned ones turn alike, None if they do not."""
+        cells = self.cells.copy()
+        for turn in group:
+            images = self._numbers(self.space.digits.T[:, turn])
+            turned, known = self.cells[:, turn], cells[images]
+            if ((turned != known) & (turned != UNSEEN) & (known != UNSEEN)).any():
+                return None
+            cells[images] = np.where(turned == UNSEEN, known, turned)
+        return cells
+
+    @property
+    def properties(self) -> dict[str, bool]:
+        """What the rule, with its free entries filled, has and has not."""
+        blocks, after = self.space.digits.T, self.space.digits.T[self.complete]
+        filled = replace(self, cells=after)
+        return {
+            "reversible": len({*self.complete.tolist()}) == len(blocks),
+            "conserves the cells of each state": bool((np.sort(after) == np.sort(blocks)).all()),
+            "symmetric under rotation": filled._spread(ROTATIONS) is not None,
+            "symmetric under reflection": filled._spread(REFLECTIONS[:1]) is not None,
+        }
+
+    @property
+    def name(self) -> str | None:
+        """The rule in the notation MS,D, if it has two states."""
+        order = self.space.digits.T @ (1, 2, 4, 8)
+        numbers = order[self.complete][np.argsort(order)]
+        return "MS,D" + ";".join(map(str, numbers.tolist())) if self.space.states == 2 else None
+
+    @cached_property
+    def renamed(self) -> str | None:
+        """The name by which the rule is known."""
+        return KNOWN.get(self.name or "")
+
+    def shown(self, value: int) -> str:
+        return self.space.describe(value)
+
+    @cached_property
+    def built(self) -> Circuit:
+        """A circuit that chooses the block's cells by its place, not yet simplified."""
+        bits = self.space.bits
+        xag = Xag(NEIGHBORHOOD * (bits + 2))
+
+        def cell(dy: int, dx: int, channels: range = range(bits)) -> list[int]:
+            first = OFFSETS.index((dy, dx)) * (bits + 2)
+            return [xag.input(first + channel) for channel in channels]
+
+        def either(select: int, ones: list[int], zeros: list[int]) -> list[int]:
+            pairs = zip(ones, zeros, strict=True)
+            return [xag.xor_(zero, xag.and_(select, xag.xor_(one, zero))) for one, zero in pairs]
+
+        row, column = cell(0, 0, range(bits, bits + 2))
+        up, beside, down = (either(column, cell(dy, -1), cell(dy, 1)) for dy in (-1, 0, 1))
+        over = either(row, cell(-1, 0), cell(1, 0))
+        literals = [*cell(0, 0), *beside, *over, *either(row, up, down), column, row]
+        expand = Expansion(xag, literals, davio=False)
+        codes = _codes(4, bits)
+        after = np.concatenate([self._after(codes, place) for place in range(4)])
+        outputs = [expand(number_of(after >> bit & 1 == 1)) for bit in range(bits)]
+        labels = tuple(range(bits + 2))
+        return to_circuit(xag, [*outputs, row ^ 1, column ^ 1], labels, labels)
+
+    def _after(self, codes: npt.NDArray[np.int64], place: int) -> npt.NDArray[np.int64]:
+        """Return the next states of the cells at a place in their blocks.
+
+        `codes` has the bits of the cell, that beside it, that above or below, and the opposite one.
+        """
+        states = np.minimum(codes, self.space.states - 1)
+        numbers = self._numbers(states[place ^ np.arange(4)].T)
+        after: npt.NDArray[np.int64] = self.space.digits[place, self.complete[numbers]]
+        return after
+
+    def agrees(self, circuit: Circuit) -> bool:
+        """Whether a circuit does what the table says, in all neighbourhoods of nine cells."""
+        bits = self.space.bits
+        codes, ones = _codes(NEIGHBORHOOD, bits), np.arange(bits)[:, None]
+        for place in CORNERS:
+            rows = np.empty((NEIGHBORHOOD, bits + 2, codes.shape[1]), np.bool_)
+            rows[:, :bits] = codes[:, None] >> ones & 1
+            rows[:, bits:] = ((np.array(OFFSETS) + place) % 2)[..., None]
+            block = 1 + np.array(CORNERS) * (1 - 2 * np.array(place))
+            after = self._after(codes[block @ (3, 1)], 2 * place[0] + place[1])
+            wanted = np.ones((bits + 2, codes.shape[1]), np.bool_)
+            wanted[:bits], wanted[bits:] = after >> ones & 1, 1 - np.array(place)[:, None]
+            found = circuit.next_state(np.packbits(rows.reshape(circuit.inputs, -1), axis=1))
+            if (found != np.packbits(wanted, axis=1)).any():
+                return False
+        return True
+
+    def _automaton(self, circuit: Circuit, each: int = 1) -> Automaton:
+        found, bits = super()._automaton(circuit, each), self.space.bits
+        name = (self.renamed or "identified").replace(" ", "-")
+        odd = found.height % 2 or found.width % 2
+        blocks = Blocks(bits, bits + 1, *self.corners[0])
+        edge = "zero" if odd else found.boundary
+        return replace(found, name=name, boundary=edge, blocks=blocks)
+
+
+def _codes(cells: int, bits: int) -> npt.NDArray[np.int64]:
+    """Return the bits of cells in all cases, shape (cells, cases)."""
+    places = bits * np.arange(cells)[:, None]
+    codes: npt.NDArray[np.int64] = np.arange(1 << cells * bits) >> places & (1 << bits) - 1
+    return codes
+
+
+def identify(inquiry: Inquiry) -> BlockRule:
+    """Read a rule by blocks off a recording whose frames are one step apart.
+
+    Cells that are not seen tell nothing of their blocks. Raises ConfigError if no rule explains the
+    recording, and StoppedError.
+    """
+    film, space = inquiry.recording, inquiry.space
+    asked = {"--noise": inquiry.noise, "--hidden": inquiry.hidden, "--gap": inquiry.gap > 1}
+    for option, given in (asked | {"--symmetry": space.symmetry != "none"}).items():
+        if given:
+            raise ConfigError(
+                f"{option}: is not for --neighbourhood {BLOCKS}, whose rule is read off frames one "
+                "step apart, and which says what symmetry it has"
+            )
+    if space.states > MOST_STATES:
+        raise ConfigError(f"{film.subject}: blocks have up to {MOST_STATES} states")
+    sides = np.array(film.sizes or film.frames.shape[2:])
+    if inquiry.boundary == "periodic" and (sides % 2).any():
+        raise ConfigError(
+            f"{film.subject}: has an odd side: blocks of 2×2 cells do not fit where edges meet: "
+            "give --boundary zero, or unknown if it is cut out of a larger grid"
+        )
+    tried = {corner: _count(inquiry, corner) for corner in CORNERS}
+    wrong = {corner: ((found != UNSEEN).sum(axis=2) > 1) for corner, found in tried.items()}
+    order = sorted(CORNERS, key=lambda each: (wrong[each].sum(), (tried[each] != UNSEEN).sum()))
+    found, contradicted = tried[order[0]], wrong[order[0]]
+    if contradicted.any():
+        entry, cell = np.argwhere(contradicted)[0]
+        states = np.flatnonzero(found[entry, cell] != UNSEEN)
+        told = (f"{state} after {_frame(film, found[entry, cell, state])}" for state in states)
+        raise ConfigError(
+            f"{film.subject}: no rule by blocks explains it: of {space.describe(entry)}, the cell "
+            f"in row {cell // 2}, column {cell % 2} becomes {', and '.join(told)}; wherever blocks "
+            f"begin, {contradicted.any(axis=1).sum()} or more of {space.entries} blocks are "
+            "contradicted: it may have wrong cells, lack frames, or have another --boundary"
+        )
+    fits = [corner for corner in order if not wrong[corner].any()]
+    every = [np.where((tried[each] < 0).all(2), UNSEEN, tried[each].argmax(2)) for each in fits]
+    cells = every[0]
+    known = (cells != UNSEEN).all(axis=1)
+    sure = known & np.all([(each == cells).all(axis=1) for each in every], axis=0)
+    opened = (cells != UNSEEN).any(axis=1) & ~sure
+    table = np.where(known, cells @ space.weights[:, 1], UNSEEN)
+    origin = (table, sure, opened, None, film, space, inquiry.boundary, 1, "table")
+    return BlockRule(*origin, cells=cells, corners=fits)
+
+
+def _frame(film: Recording, pair: int) -> str:
+    """Name the first frame of a pair."""
+    number, frame = divmod(int(pair), film.frames.shape[1] - 1)
+    return f"frame {frame}" + (f" of recording {number}" if len(film.frames) > 1 else "")
+
+
+def _count(inquiry: Inquiry, corner: tuple[int, int]) -> npt.NDArray[np.int64]:
+    """Return the last pair of frames in which a cell of a block became a state, or UNSEEN.
+
+    Shape (entries, 4, states); blocks begin at `corner`.
+    """
+    film, space, zero = inquiry.recording, inquiry.space, inquiry.boundary == "zero"
+    found = np.full((space.entries, 4, space.states), UNSEEN)
+    for number, (before, after) in enumerate(film.pairs):
+        if inquiry.deadline.should_stop():
+            raise StoppedError("stopped")
+        step = number % (film.frames.shape[1] - 1)
+        top, left = ((each + step) % 2 for each in corner)
+        first, then = (
+            _cut(frame, top, left, inquiry.boundary, beyond)
+            for frame, beyond in ((before, UNSEEN + zero), (after, UNSEEN))
+        )
+        for cell in range(4):
+            seen = (first != UNSEEN).all(axis=1) & (then[:, cell] != UNSEEN)
+            found[first[seen] @ space.weights[:, 1], cell, then[seen, cell]] = number
+    return found
+
+
+def _cut(frame: FrameArray, top: int, left: int, boundary: str, beyond: int) -> Cells:
+    """Return the blocks of a frame (height, width), shape (blocks, 4)."""
+    if boundary == "periodic":
+        frame = np.roll(frame, (top, left), (0, 1))
+    else:
+        ends = (top, (frame.shape[0] + top) % 2), (left, (frame.shape[1] + left) % 2)
+        frame = np.pad(frame, ends, constant_values=beyond)
+    rows, columns = frame.shape
+    return frame.reshape(rows // 2, 2, columns // 2, 2).swapaxes(1, 2).reshape(-1, 4)
