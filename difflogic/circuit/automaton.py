@@ -25,20 +25,18 @@ class Blocks(NamedTuple):
     top: int
     """The row in its block, 0 or 1, of the grid's first row at step 0."""
     left: int
+    """The column in its block of the grid's first column."""
 
     def moved(self, rows: int, columns: int) -> Blocks:
         """Return blocks that lie so many rows further up, and columns further left, at step 0."""
         return self._replace(top=(self.top + rows) % 2, left=(self.left + columns) % 2)
 
-    def places(
-        self, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64]
-    ) -> dict[int, npt.NDArray[np.uint8]]:
-        """Return the bits of both channels by their labels, shape (rows, columns).
-
-        `rows` and `columns` are numbers from the grid's first cell on.
-        """
-        down, right = np.meshgrid(rows + self.top, columns + self.left, indexing="ij")
-        return {self.row: (down % 2).astype(np.uint8), self.column: (right % 2).astype(np.uint8)}
+    def fill(self, bits: npt.NDArray[np.uint8], labels: tuple[int, ...], first: int) -> None:
+        """Set both channels in bits (channels, rows, width) of a grid from row `first` on."""
+        down, right = np.indices(bits.shape[1:])
+        for label, place in ((self.row, down + first + self.top), (self.column, right + self.left)):
+            if label in labels:
+                bits[labels.index(label)] = place % 2
 
 
 @dataclass(frozen=True, eq=False)

@@ -118,18 +118,26 @@ def numbered(cells: NamedRows, symbols: Sequence[str], told: Sequence[str] = ())
     return np.array([[number[name] for name in row] for row in cells], np.uint8)
 
 
+def split_task(path: Path) -> tuple[Path, str]:
+    """Return a file, and the name of the task that is meant, as in tasks.json:007bbfb7, if any."""
+    file, _, task = str(path).rpartition(":")
+    return (Path(file), task) if file.lower().endswith(".json") else (path, "")
+
+
 def _read(path: Path, paired: bool) -> Iterator[Raw]:
     try:
-        suffix = path.suffix.lower()
+        file, task = split_task(path)
+        suffix = file.suffix.lower()
         if suffix not in EXAMPLES:
             raise ConfigError(f"is no file of examples: give {', '.join(EXAMPLES)}")
         if suffix == ".npz":
             found = _from_npz(path)
         else:
-            content = read_named(path, MOST_EXAMPLE_BYTES, "a file of examples").decode("utf-8-sig")
-            found = {".json": _from_json, ".jsonl": _from_lines}.get(suffix, _from_csv)(
-                content, paired
-            )
+            content = read_named(file, MOST_EXAMPLE_BYTES, "a file of examples").decode("utf-8-sig")
+            if suffix == ".json":
+                found = _walk(_task(_json(content), task), "", paired)
+            else:
+                found = (_from_lines if suffix == ".jsonl" else _from_csv)(content, paired)
         cells = 0
         for raw in found:
             cells += sum(map(len, raw.before))
@@ -143,8 +151,14 @@ def _read(path: Path, paired: bool) -> Iterator[Raw]:
         raise ConfigError(f"{path}: is not UTF-8 text") from None
 
 
-def _from_json(text: str, paired: bool) -> Iterator[Raw]:
-    return _walk(_json(text), "", paired)
+def _task(value: Any, task: str) -> Any:
+    """Return the task of this name, if a file has tasks by name."""
+    tasks = value if isinstance(value, dict) and not {*value} & {"train", "test", "input"} else {}
+    if task in tasks or not (tasks or task):
+        return tasks.get(task, value)
+    some = f"{', '.join([*tasks][:5]) or 'none'}{', …' if len(tasks) > 5 else ''}"
+    what = f'has no task "{task:.40}"' if task else "has several tasks: name one after the file"
+    raise ConfigError(f"{what}: its tasks are {some:.200}")
 
 
 def _from_lines(text: str, paired: bool) -> Iterator[Raw]:

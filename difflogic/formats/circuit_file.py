@@ -85,15 +85,6 @@ class EncodingSection(_Section):
         return self
 
 
-class BlocksSection(_Section):
-    """Channels that start as a cell's place in its block of 2×2 cells."""
-
-    row: Label = Field(description="number of the channel that is 1 in a block's lower row")
-    column: Label = Field(description="number of the channel that is 1 in a block's right column")
-    top: Literal[0, 1] = Field(description="the row in its block of the grid's first row")
-    left: Literal[0, 1] = Field(description="the column in its block of the grid's first column")
-
-
 class Head(_Section):
     """Everything in the file but its gates."""
 
@@ -139,9 +130,10 @@ class Head(_Section):
         default=None,
         description="optional: what the channels say of a grid's symbols, for dct apply",
     )
-    blocks: BlocksSection | None = Field(
+    blocks: Blocks | None = Field(
         default=None,
-        description="optional, of a rule by blocks: the channels that start as a cell's place",
+        description="optional, of a rule by blocks: the numbers of two channels that start as a "
+        "cell's row and column in its block of 2×2, and those of the grid's first cell, 0 or 1",
     )
 
 
@@ -204,7 +196,7 @@ def _head(automaton: Automaton) -> dict[str, Any]:
         "outputs": circuit.outputs.tolist(),
         **({"palette": palette} if palette else {}),
         **({} if automaton.encoding is None else {"encoding": _plain(automaton.encoding)}),
-        **({} if automaton.blocks is None else {"blocks": automaton.blocks._asdict()}),
+        **({} if automaton.blocks is None else {"blocks": list(automaton.blocks)}),
     }
 
 
@@ -270,7 +262,7 @@ def parse(data: Any, source: str) -> Automaton:
             visible=tuple(head.visible),
             palette=tuple(map(parse_color, head.palette)),
             encoding=None if head.encoding is None else _tuples(head.encoding.model_dump()),
-            blocks=None if head.blocks is None else Blocks(**head.blocks.model_dump()),
+            blocks=head.blocks and head.blocks.moved(0, 0),
             **{key: getattr(head, key) for key in _SHARED},
         )
     except ValidationError as error:

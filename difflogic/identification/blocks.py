@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.automaton import Automaton, Blocks
 from difflogic.circuit.circuit import Circuit
-from difflogic.circuit.grid import NEIGHBORHOOD, OFFSETS
+from difflogic.circuit.grid import CENTER, NEIGHBORHOOD, OFFSETS, Boundary
 from difflogic.circuit.xag import Xag, to_circuit
 from difflogic.identification.explanation import Explanation
-from difflogic.identification.recording import FrameArray, Inquiry, Recording
+from difflogic.identification.recording import FrameArray, Inquiry
 from difflogic.identification.rules import BLOCKS, CORNERS, UNSEEN, RuleTable
 from difflogic.identification.table_circuit import number_of
 from difflogic.simplification.resynthesis import Expansion
@@ -38,6 +39,9 @@ ROTATIONS = (0, 1, 2, 3), (2, 0, 3, 1), (3, 2, 1, 0), (1, 3, 0, 2)
 REFLECTIONS = (1, 0, 3, 2), (2, 3, 0, 1), (0, 2, 1, 3), (3, 1, 2, 0)
 GROUPS = (*ROTATIONS, *REFLECTIONS), ROTATIONS, REFLECTIONS[:1], ()
 """Symmetries that a rule gets if the recording allows, best first."""
+
+NEAR = (1 + np.array(CORNERS) * (1 - 2 * np.array(CORNERS))[:, None]) @ (3, 1)
+"""The neighbours in the block of a cell at each place: itself, beside, above or below, opposite."""
 
 Cells = npt.NDArray[np.int64]
 """The states of a block's four cells, shape (…, 4), UNSEEN where they are not known."""
@@ -60,17 +64,9 @@ class BlockRule(Explanation):
 
     @cached_property
     def complete(self) -> RuleTable:
-        """The next block by block: free ones get symmetry, else stay or become an unused one."""
-        blocks = self.space.digits.T
+        """The next block by block: free cells get the symmetry that the others have, or stay."""
         known = next(cells for group in GROUPS if (cells := self._spread(group)) is not None)
-        numbers = np.where((known == UNSEEN).any(axis=1), UNSEEN, self._numbers(known))
-        for entry in np.flatnonzero(numbers == UNSEEN).tolist():
-            right = (known[entry] == UNSEEN) | (blocks == known[entry])
-            fits = np.flatnonzero(right.all(axis=1))
-            changed = (np.sort(blocks[fits]) != np.sort(blocks[entry])).any(axis=1)
-            order = np.lexsort((fits != entry, changed, np.isin(fits, numbers)))
-            numbers[entry] = fits[order[0]]
-        return numbers
+        return self._numbers(np.where(known == UNSEEN, self.space.digits.T, known))
 
     def _numbers(self, cells: Cells) -> RuleTable:
         numbers: RuleTable = cells @ self.space.weights[:, 1]
@@ -89,14 +85,14 @@ class BlockRule(Explanation):
 
     @property
     def properties(self) -> dict[str, bool]:
-        """What the rule, with its free entries filled, has and has not."""
-        blocks, after = self.space.digits.T, self.space.digits.T[self.complete]
-        filled = replace(self, cells=after)
+        """What the rule has and has not, by the blocks that were seen."""
+        known = self.table != UNSEEN
+        blocks, after = (np.sort(self.space.digits.T[each]) for each in (known, self.table[known]))
         return {
-            "reversible": len({*self.complete.tolist()}) == len(blocks),
-            "conserves the cells of each state": bool((np.sort(after) == np.sort(blocks)).all()),
-            "symmetric under rotation": filled._spread(ROTATIONS) is not None,
-            "symmetric under reflection": filled._spread(REFLECTIONS[:1]) is not None,
+            "reversible": len({*self.table[known].tolist()}) == known.sum(),
+            "conserves the cells of each state": bool((after == blocks).all()),
+            "symmetric under rotation": self._spread(ROTATIONS) is not None,
+            "symmetric under reflection": self._spread(REFLECTIONS[:1]) is not None,
         }
 
     @property
@@ -117,68 +113,60 @@ class BlockRule(Explanation):
     @cached_property
     def built(self) -> Circuit:
         """A circuit that chooses the block's cells by its place, not yet simplified."""
-        bits = self.space.bits
-        xag = Xag(NEIGHBORHOOD * (bits + 2))
+        bits, channels = self.space.bits, self.space.bits + 2
+        xag = Xag(NEIGHBORHOOD * channels)
+        row, column = (xag.input(CENTER * channels + bits + n) for n in (0, 1))
 
-        def cell(dy: int, dx: int, channels: range = range(bits)) -> list[int]:
-            first = OFFSETS.index((dy, dx)) * (bits + 2)
-            return [xag.input(first + channel) for channel in channels]
+        def either(select: int, one: int, zero: int) -> int:
+            return xag.xor_(zero, xag.and_(select, xag.xor_(one, zero)))
 
-        def either(select: int, ones: list[int], zeros: list[int]) -> list[int]:
-            pairs = zip(ones, zeros, strict=True)
-            return [xag.xor_(zero, xag.and_(select, xag.xor_(one, zero))) for one, zero in pairs]
-
-        row, column = cell(0, 0, range(bits, bits + 2))
-        up, beside, down = (either(column, cell(dy, -1), cell(dy, 1)) for dy in (-1, 0, 1))
-        over = either(row, cell(-1, 0), cell(1, 0))
-        literals = [*cell(0, 0), *beside, *over, *either(row, up, down), column, row]
-        expand = Expansion(xag, literals, davio=False)
-        codes = _codes(4, bits)
-        after = np.concatenate([self._after(codes, place) for place in range(4)])
+        literals = []
+        for near, bit in product(NEAR.T.tolist(), range(bits)):
+            a, b, c, d = (xag.input(neighbor * channels + bit) for neighbor in near)
+            literals.append(either(row, either(column, d, c), either(column, b, a)))
+        expand = Expansion(xag, [*literals, column, row], davio=False)
+        after = np.concatenate([self._after(_codes(4, bits), place) for place in range(4)])
         outputs = [expand(number_of(after >> bit & 1 == 1)) for bit in range(bits)]
-        labels = tuple(range(bits + 2))
+        labels = tuple(range(channels))
         return to_circuit(xag, [*outputs, row ^ 1, column ^ 1], labels, labels)
 
-    def _after(self, codes: npt.NDArray[np.int64], place: int) -> npt.NDArray[np.int64]:
+    def _after(self, codes: Cells, place: int) -> Cells:
         """Return the next states of the cells at a place in their blocks.
 
-        `codes` has the bits of the cell, that beside it, that above or below, and the opposite one.
+        `codes` has the bits of the block's cells, in the order of NEAR, shape (4, cases).
         """
         states = np.minimum(codes, self.space.states - 1)
         numbers = self._numbers(states[place ^ np.arange(4)].T)
-        after: npt.NDArray[np.int64] = self.space.digits[place, self.complete[numbers]]
+        after: Cells = self.space.digits[place, self.complete[numbers]]
         return after
 
     def agrees(self, circuit: Circuit) -> bool:
         """Whether a circuit does what the table says, in all neighbourhoods of nine cells."""
         bits = self.space.bits
         codes, ones = _codes(NEIGHBORHOOD, bits), np.arange(bits)[:, None]
-        for place in CORNERS:
-            rows = np.empty((NEIGHBORHOOD, bits + 2, codes.shape[1]), np.bool_)
-            rows[:, :bits] = codes[:, None] >> ones & 1
-            rows[:, bits:] = ((np.array(OFFSETS) + place) % 2)[..., None]
-            block = 1 + np.array(CORNERS) * (1 - 2 * np.array(place))
-            after = self._after(codes[block @ (3, 1)], 2 * place[0] + place[1])
-            wanted = np.ones((bits + 2, codes.shape[1]), np.bool_)
-            wanted[:bits], wanted[bits:] = after >> ones & 1, 1 - np.array(place)[:, None]
-            found = circuit.next_state(np.packbits(rows.reshape(circuit.inputs, -1), axis=1))
-            if (found != np.packbits(wanted, axis=1)).any():
+        rows = np.empty((NEIGHBORHOOD, bits + 2, codes.shape[1]), np.bool_)
+        rows[:, :bits] = codes[:, None] >> ones & 1
+        for place, corner in enumerate(CORNERS):
+            rows[:, bits:] = ((np.array(OFFSETS) + corner) % 2)[..., None]
+            cases = np.packbits(rows.reshape(circuit.inputs, -1), axis=1)
+            found = np.unpackbits(circuit.next_state(cases), axis=1)
+            wrong = found[:bits] != self._after(codes[NEAR[place]], place) >> ones & 1
+            if wrong.any() or (found[bits:] == np.array(corner)[:, None]).any():
                 return False
         return True
 
     def _automaton(self, circuit: Circuit, each: int = 1) -> Automaton:
         found, bits = super()._automaton(circuit, each), self.space.bits
         name = (self.renamed or "identified").replace(" ", "-")
-        odd = found.height % 2 or found.width % 2
+        edge: Boundary = "periodic" if self.boundary == "periodic" else "zero"
         blocks = Blocks(bits, bits + 1, *self.corners[0])
-        edge = "zero" if odd else found.boundary
         return replace(found, name=name, boundary=edge, blocks=blocks)
 
 
-def _codes(cells: int, bits: int) -> npt.NDArray[np.int64]:
+def _codes(cells: int, bits: int) -> Cells:
     """Return the bits of cells in all cases, shape (cells, cases)."""
     places = bits * np.arange(cells)[:, None]
-    codes: npt.NDArray[np.int64] = np.arange(1 << cells * bits) >> places & (1 << bits) - 1
+    codes: Cells = np.arange(1 << cells * bits) >> places & (1 << bits) - 1
     return codes
 
 
@@ -189,39 +177,32 @@ def identify(inquiry: Inquiry) -> BlockRule:
     recording, and StoppedError.
     """
     film, space = inquiry.recording, inquiry.space
-    asked = {"--noise": inquiry.noise, "--hidden": inquiry.hidden, "--gap": inquiry.gap > 1}
-    for option, given in (asked | {"--symmetry": space.symmetry != "none"}).items():
-        if given:
-            raise ConfigError(
-                f"{option}: is not for --neighbourhood {BLOCKS}, whose rule is read off frames one "
-                "step apart, and which says what symmetry it has"
-            )
-    if space.states > MOST_STATES:
-        raise ConfigError(f"{film.subject}: blocks have up to {MOST_STATES} states")
-    sides = np.array(film.sizes or film.frames.shape[2:])
-    if inquiry.boundary == "periodic" and (sides % 2).any():
+    other = inquiry.noise or inquiry.hidden or inquiry.gap > 1 or space.symmetry != "none"
+    if other or space.states > MOST_STATES:
+        raise ConfigError(
+            f"{film.subject}: --neighbourhood {BLOCKS} reads up to {MOST_STATES} states in frames "
+            "one step apart: leave out --noise, --hidden, --gap and --symmetry"
+        )
+    if inquiry.boundary == "periodic" and (np.array(film.sizes or film.frames.shape[2:]) % 2).any():
         raise ConfigError(
             f"{film.subject}: has an odd side: blocks of 2×2 cells do not fit where edges meet: "
             "give --boundary zero, or unknown if it is cut out of a larger grid"
         )
     tried = {corner: _count(inquiry, corner) for corner in CORNERS}
-    wrong = {corner: ((found != UNSEEN).sum(axis=2) > 1) for corner, found in tried.items()}
+    wrong = {corner: (found != UNSEEN).sum(axis=2) > 1 for corner, found in tried.items()}
     order = sorted(CORNERS, key=lambda each: (wrong[each].sum(), (tried[each] != UNSEEN).sum()))
-    found, contradicted = tried[order[0]], wrong[order[0]]
-    if contradicted.any():
+    if (contradicted := wrong[order[0]]).any():
         entry, cell = np.argwhere(contradicted)[0]
-        states = np.flatnonzero(found[entry, cell] != UNSEEN)
-        told = (f"{state} after {_frame(film, found[entry, cell, state])}" for state in states)
+        frame = tried[order[0]][entry, cell].max() % (film.frames.shape[1] - 1)
         raise ConfigError(
-            f"{film.subject}: no rule by blocks explains it: of {space.describe(entry)}, the cell "
-            f"in row {cell // 2}, column {cell % 2} becomes {', and '.join(told)}; wherever blocks "
-            f"begin, {contradicted.any(axis=1).sum()} or more of {space.entries} blocks are "
-            "contradicted: it may have wrong cells, lack frames, or have another --boundary"
+            f"{film.subject}: no rule by blocks explains it: {space.describe(entry)} becomes "
+            f"several blocks, the last time after frame {frame}; wherever blocks begin, "
+            f"{contradicted.any(axis=1).sum()} or more of {space.entries} are contradicted: it may "
+            "have wrong cells, lack frames, or have another --boundary"
         )
     fits = [corner for corner in order if not wrong[corner].any()]
     every = [np.where((tried[each] < 0).all(2), UNSEEN, tried[each].argmax(2)) for each in fits]
-    cells = every[0]
-    known = (cells != UNSEEN).all(axis=1)
+    cells, known = every[0], (every[0] != UNSEEN).all(axis=1)
     sure = known & np.all([(each == cells).all(axis=1) for each in every], axis=0)
     opened = (cells != UNSEEN).any(axis=1) & ~sure
     table = np.where(known, cells @ space.weights[:, 1], UNSEEN)
@@ -229,28 +210,20 @@ def identify(inquiry: Inquiry) -> BlockRule:
     return BlockRule(*origin, cells=cells, corners=fits)
 
 
-def _frame(film: Recording, pair: int) -> str:
-    """Name the first frame of a pair."""
-    number, frame = divmod(int(pair), film.frames.shape[1] - 1)
-    return f"frame {frame}" + (f" of recording {number}" if len(film.frames) > 1 else "")
-
-
 def _count(inquiry: Inquiry, corner: tuple[int, int]) -> npt.NDArray[np.int64]:
     """Return the last pair of frames in which a cell of a block became a state, or UNSEEN.
 
-    Shape (entries, 4, states); blocks begin at `corner`.
+    Shape (entries, 4, states); `corner` is the place in its block of the first cell of frame 0.
     """
-    film, space, zero = inquiry.recording, inquiry.space, inquiry.boundary == "zero"
+    film, space, edge = inquiry.recording, inquiry.space, inquiry.boundary
     found = np.full((space.entries, 4, space.states), UNSEEN)
     for number, (before, after) in enumerate(film.pairs):
         if inquiry.deadline.should_stop():
             raise StoppedError("stopped")
         step = number % (film.frames.shape[1] - 1)
         top, left = ((each + step) % 2 for each in corner)
-        first, then = (
-            _cut(frame, top, left, inquiry.boundary, beyond)
-            for frame, beyond in ((before, UNSEEN + zero), (after, UNSEEN))
-        )
+        first = _cut(before, top, left, edge, 0 if edge == "zero" else UNSEEN)
+        then = _cut(after, top, left, edge, UNSEEN)
         for cell in range(4):
             seen = (first != UNSEEN).all(axis=1) & (then[:, cell] != UNSEEN)
             found[first[seen] @ space.weights[:, 1], cell, then[seen, cell]] = number
@@ -259,10 +232,10 @@ def _count(inquiry: Inquiry, corner: tuple[int, int]) -> npt.NDArray[np.int64]:
 
 def _cut(frame: FrameArray, top: int, left: int, boundary: str, beyond: int) -> Cells:
     """Return the blocks of a frame (height, width), shape (blocks, 4)."""
+    ends = (top, (frame.shape[0] + top) % 2), (left, (frame.shape[1] + left) % 2)
     if boundary == "periodic":
-        frame = np.roll(frame, (top, left), (0, 1))
+        frame = np.pad(frame, ends, mode="wrap")
     else:
-        ends = (top, (frame.shape[0] + top) % 2), (left, (frame.shape[1] + left) % 2)
         frame = np.pad(frame, ends, constant_values=beyond)
     rows, columns = frame.shape
     return frame.reshape(rows // 2, 2, columns // 2, 2).swapaxes(1, 2).reshape(-1, 4)

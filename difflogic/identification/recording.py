@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from difflogic.circuit.colors import Color
 from difflogic.examples.pairs import MOST_SYMBOLS
-from difflogic.examples.reading import EXAMPLES, numbered, read_examples, read_inputs
+from difflogic.examples.reading import EXAMPLES, numbered, read_examples, read_inputs, split_task
 from difflogic.identification.rules import MOST_STATES, UNSEEN, RuleTable, Space
 from difflogic.identification.universe import placed
 from difflogic.pictures.patterns import PATTERNS, PatternFile, parse_pattern
@@ -335,7 +335,7 @@ def read(paths: Sequence[Path], how: Reading = PLAINLY) -> Recording:
 def holds_pairs(path: Path) -> bool:
     """Whether a file has pairs of frames that do not follow each other."""
     if not is_archive(path):
-        return path.suffix.lower() in EXAMPLES
+        return split_task(path)[0].suffix.lower() in EXAMPLES
     with NpzReader(path, MOST_FILM_BYTES, "recording") as reader:
         return "inputs" in reader.names
 

@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.automaton import Automaton, Blocks
+from difflogic.circuit.automaton import Automaton
 from difflogic.identification.universe import bounds, placed
 from difflogic.pictures.images import image_bits
 from difflogic.pictures.patterns import PATTERNS, PatternFile, parse_pattern
 from difflogic.pictures.text import parse_picture
-from difflogic.simulation.bit_grid import BitGrid, pack
+from difflogic.simulation.bit_grid import BitGrid, pack, unpack
 from difflogic.simulation.simulator import LAST_STEP, Simulator
 from difflogic.system.archive import NpzReader, Parts, is_archive, write_npz
 from difflogic.system.array_types import Bits
@@ -84,13 +84,15 @@ def prepare(
             with about(path):
                 bits, rule = _picture(path, content, automaton, geometry.height, geometry.width)
                 _place(grid, bits, automaton.visible_rows)
-        elif (array := load_state(path, simulator)) is not None:
-            with about(path):
-                whole = _place_array(grid, array, automaton)
         else:
-            whole = True
+            array = load_state(path, simulator)
+            with about(path):
+                whole = array is None or _place_array(grid, array, automaton)
     if automaton.blocks is not None and not whole:
-        _place_blocks(grid, automaton.blocks, automaton.circuit.labels)
+        for rows in geometry.bands():
+            bits = unpack(grid.cells(rows), geometry.width)
+            automaton.blocks.fill(bits, automaton.circuit.labels, rows.start)
+            grid.load(rows, pack(bits))
     return rule
 
 
@@ -136,16 +138,6 @@ def bits_of(states: npt.NDArray[np.int64], channels: int) -> Bits:
     if (most := int(states.max())) >> channels:
         raise ConfigError(f"has the state {most}, more than the visible channels can hold")
     return np.stack([states >> bit & 1 for bit in range(channels)]).astype(np.uint8)
-
-
-def _place_blocks(grid: BitGrid, blocks: Blocks, labels: tuple[int, ...]) -> None:
-    """Set the channels that hold a cell's place in its block."""
-    for rows in grid.geometry.bands():
-        places = blocks.places(np.arange(rows.start, rows.stop), np.arange(grid.geometry.width))
-        for label in set(labels) & set(places):
-            words = pack(places[label][None])[:, 0]
-            grid.words[rows, labels.index(label), grid.columns()] = words
-        grid.refresh_ends(rows)
 
 
 def _place_array(grid: BitGrid, array: npt.NDArray[Any], automaton: Automaton) -> bool:
