@@ -33,7 +33,7 @@ def interpreted(automaton: Automaton) -> dict[str, Any]:
         "fireRate": automaton.fire_rate,
         "visible": list(automaton.visible_rows),
         "palette": [list(color) for color in automaton.palette],
-        "blocks": automaton.blocks and automaton.blocks._asdict(),
+        "blocks": automaton.blocks,
     }
 
 

@@ -85,7 +85,7 @@ export class Simulation {
 
   /** Tell each cell its place in its block of 2×2 cells. */
   placeBlocks() {
-    const { height, width } = this.geometry, { row, column, top, left } = this.automaton.blocks;
+    const { height, width } = this.geometry, [row, column, top, left] = this.automaton.blocks;
     const [down, right] = [row, column].map((label) => this.automaton.circuit.labels.indexOf(label));
     for (let y = 0; y < height; y++) {
       for (let x = 0; x < width; x++) {
@@ -118,9 +118,9 @@ export class Simulation {
 
   /** All but those that hold a cell's place. */
   get allChannels() {
-    const { circuit, blocks } = this.automaton;
+    const { circuit, blocks } = this.automaton, [row, column] = blocks ?? [];
     const places = circuit.labels.map((_, place) => place);
-    return places.filter((place) => ![blocks?.row, blocks?.column].includes(circuit.labels[place]));
+    return places.filter((place) => ![row, column].includes(circuit.labels[place]));
   }
 
   randomize() {
