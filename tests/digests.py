@@ -11,15 +11,8 @@ import json
 import sys
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from difflogic import Trainer, load_config
-from difflogic.config import Config
-from difflogic.examples.reading import read_examples
-from difflogic.library.example_experiments import ways_to_learn
-from difflogic.library.groups import PictureOptions
-from difflogic.library.picture_experiment import experiment_for
-from difflogic.pictures.picture import read
 
 KEPT = Path(__file__).with_suffix(".json")
 NAMES = (
@@ -35,34 +28,22 @@ NAMES = (
     "sorting",
     "addition",
     "hexagons",
-    "picture with places",
+    "picture-with-places",
     "examples",
 )
+"""Shipped experiments, and those that commands made of a picture and of pairs, in experiments/."""
+
 FEW, MANY = 3, 30
 """Epochs of `make test` and `make exhaustive`. The latter reach searches and finished circuits."""
-
-
-def experiment(name: str, overrides: tuple[str, ...]) -> Config:
-    """Return the configuration of a shipped experiment, or of one that a command would make."""
-    files = KEPT.parents[1]
-    if name == "picture with places":
-        picture = read(str(files / "tests" / "pictures" / "icon-heart-32.png"))
-        made = experiment_for(picture, PictureOptions(hold=True, heal=True, tough=True))
-        return load_config(made.default, [*made.overrides, *overrides])
-    if name == "examples":
-        (way, *_) = ways_to_learn(read_examples([files / "docs" / "rows.json"]))
-        with TemporaryDirectory() as folder:
-            file = Path(folder, "examples.toml")
-            file.write_text(way.config.to_toml(), encoding="utf-8")
-            return load_config(file, overrides)
-    return load_config(name, overrides)
 
 
 @cache
 def digest(name: str, epochs: int, *overrides: str) -> str:
     """Return a digest of all that a run has learned, and of its losses, after some epochs."""
     found = hashlib.sha256()
-    with Trainer(experiment(name, ("parallel.workers=1", *overrides))) as trainer:
+    file = KEPT.parent / "experiments" / f"{name}.toml"
+    config = load_config(file if file.exists() else name, ["parallel.workers=1", *overrides])
+    with Trainer(config) as trainer:
         while trainer.epoch < epochs and not trainer.done:
             step = trainer.step()
             found.update(repr((step.soft_loss, step.hard_loss, step.accuracy)).encode())

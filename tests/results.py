@@ -14,7 +14,6 @@ import csv
 import json
 import os
 import re
-import resource
 import subprocess
 import sys
 import tempfile
@@ -83,11 +82,11 @@ def measure(row: Row) -> dict[str, str]:
             "DCT_FOUND": str(there),
         }
         command = ["bash", "-ec", row["command"]]
-        began = _processor_seconds()
+        began = sum(os.times()[2:4])  # of processes that have ended
         done = subprocess.run(
             command, cwd=folder, env=environment, check=True, text=True, stdout=subprocess.PIPE
         )
-        source["cost"] = f"{_processor_seconds() - began:.0f}"
+        source["cost"] = f"{sum(os.times()[2:4]) - began:.0f}"
         if there.exists():
             return {**row, **json.loads(there.read_text(encoding="utf-8")), **source}
         if not Path(folder, "runs").exists():
@@ -100,11 +99,6 @@ def measure(row: Row) -> dict[str, str]:
         sizes = [len(json.loads(file.read_text())["gates"]) for file in Path(folder).glob("*.json")]
     simplified = f"{median(sizes):g} ({min(sizes)} to {max(sizes)})" if sizes else row["notes"]
     return {**row, **figures(records), "notes": simplified, **source}
-
-
-def _processor_seconds() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def figures(records: Iterable[Mapping[str, Any]]) -> dict[str, str]:
@@ -174,14 +168,12 @@ def filled(page: str, rows: Mapping[str, Row]) -> str:
             text = before + mark + render(table, rows) + re.sub(r"\A(\|.*\n)*", "", rest)
     values = {name: _values(row) for name, row in rows.items()}
     for sentence in SENTENCES.get(page, ()):
-        words, fields = FIELD.split(sentence), FIELD.findall(sentence)
-        spaced = (r"\s+".join(map(re.escape, re.split(r"\s+", each))) for each in words)
-        found = re.findall("(" + ")[^|;]{1,40}?(".join(spaced) + ")", text)
-        assert len(found) == 1, f"{page} has {len(found)} times: {sentence}"
-        parts, new = found[0], [field.format_map(values) for field in fields]
-        pattern = "[^|;]{1,40}?".join(map(re.escape, parts))
-        filled_in = "".join(map("".join, zip(parts, [*new, ""], strict=True)))
-        text = re.sub(pattern, lambda _, said=filled_in: said, text)
+        words = (re.sub(r"(\\?\s)+", r"\\s+", re.escape(each)) for each in FIELD.split(sentence))
+        found, *more = re.finditer("(" + ")([^|;]{1,40}?)(".join(words) + ")|\\Z", text)
+        assert len(more) == 1, f"{page} has {len(more)} times: {sentence}"
+        parts = list(found.groups())
+        parts[1::2] = (field.format_map(values) for field in FIELD.findall(sentence))
+        text = text[: found.start()] + "".join(parts) + text[found.end() :]
     return text
 
 
@@ -210,22 +202,20 @@ def main() -> int:
             found[name] = measure(rows[name])
             FOUND.parent.mkdir(exist_ok=True)
             FOUND.write_text(json.dumps({commit: found}), encoding="utf-8")
+        old, new = rows[name], found[name]
         changes = [
-            f"{key} {rows[name][key] or '-'} → {found[name][key]}"
-            for key in FIGURES
-            if found[name][key] != rows[name][key]
+            f"{key} {old[key] or '-'} → {new[key]}" for key in FIGURES if old[key] != new[key]
         ]
         if not all(change.startswith("seconds") for change in changes):
             moved.add(name)
         print(f"{name}: {'; '.join(changes) or 'all figures hold'}", flush=True)
-        rows[name] = found[name]
+        rows[name] = new
     if given.write:
         write(rows.values())
         for page in PAGES:
             (ROOT / "docs" / page).write_text(filled(page, rows), encoding="utf-8")
     pages = [page for page in PAGES if moved & shown_in(page)]
-    change = "changed" if given.write else "would change"
-    print(f"beyond seconds {change}: {', '.join(pages) or 'nothing'}")
+    print("beyond seconds, figures change on:", ", ".join(pages) or "no page")
     return 1 if moved and not given.write else 0
 
 
