@@ -10,7 +10,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from difflogic.library.declaration import OPERANDS, declared
+from difflogic.system.declaration import OPERANDS, declared
 from difflogic.system.errors import ConfigError
 
 

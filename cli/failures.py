@@ -24,7 +24,6 @@ COMMAND_LINE_ERROR: Any = typer.BadParameter.__mro__[2]
 
 FAILURE = 1
 USAGE = 2
-INTERRUPTED = 130
 CLOSED_PIPE = 141
 
 OUT_OF_MEMORY = (
@@ -91,8 +90,8 @@ def explained() -> Iterator[None]:
             yield
             # Here, since a closed pipe can no longer be handled when the interpreter exits.
             sys.stdout.flush()
-    except KeyboardInterrupt as error:
-        _interrupted(getattr(error, "exit_code", INTERRUPTED))
+    except KeyboardInterrupt:
+        _interrupted(interrupt.exit_code())
     except OSError as error:
         if interrupt.received():
             _interrupted(interrupt.received())

@@ -35,15 +35,6 @@ PATIENCE = 2.0
 _SHOW_CURSOR = b"\x1b[?25h"
 
 
-class Interrupted(KeyboardInterrupt):
-    """Raised where a signal ends a command."""
-
-    def __init__(self, signum: int) -> None:
-        super().__init__()
-        self.exit_code = 128 + signum
-        """As in shells: 130 after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP."""
-
-
 class Interruption:
     """While entered, a signal sets `requested` and raises nothing.
 
@@ -66,7 +57,8 @@ class Interruption:
 
     def __enter__(self) -> Interruption:
         if threading.current_thread() is threading.main_thread():
-            check()
+            if requested():
+                raise KeyboardInterrupt
             self._previous = {
                 number: signal.signal(number, self._request)
                 for number in SIGNALS
@@ -84,12 +76,13 @@ class Interruption:
     def check(self) -> None:
         """Raise KeyboardInterrupt if it was requested. Call it where nothing is half done."""
         if self.requested:
-            raise Interrupted(self.exit_code - 128)
+            raise KeyboardInterrupt
 
     def request(self, signum: int) -> None:
         """Record the request, from either thread."""
         self.exit_code = self.exit_code or 128 + signum
         self.requested = True
+        _state.exit_code = self.exit_code
 
     def say(self) -> None:
         """Say once what is finished first: by the live display if there is one."""
@@ -115,6 +108,8 @@ class _State:
     raising = False
     """Whether a command is running, so that a signal raises an exception."""
     deferring: Interruption | None = None
+    exit_code = 128 + signal.SIGINT
+    """Of the last signal."""
     installed = False
     tell: Callable[[str], None] | None = None
     """Shows a message on the live display, if there is one."""
@@ -126,7 +121,7 @@ _state = _State()
 @contextmanager
 def command() -> Iterator[None]:
     """While entered, a signal raises KeyboardInterrupt; otherwise it ends the process."""
-    _state.raising = True
+    _state.raising, _state.exit_code = True, 128 + signal.SIGINT
     try:
         yield
     finally:
@@ -199,12 +194,14 @@ def caused(error: BaseException) -> bool:
     return isinstance(error, KeyboardInterrupt) or bool(_state.received)
 
 
-def check() -> None:
-    """Raise KeyboardInterrupt if it was requested, or if a compiler callback swallowed it."""
-    if _state.deferring is not None:
-        _state.deferring.check()
-    if _state.received:
-        raise Interrupted(_state.received)
+def requested() -> bool:
+    """Return whether a signal asks the command to end."""
+    return bool(_state.received or (_state.deferring and _state.deferring.requested))
+
+
+def exit_code() -> int:
+    """Return the exit code of the last signal, or that of Ctrl-C."""
+    return received() or _state.exit_code
 
 
 def _end_at_once(signum: int, frame: object) -> None:
@@ -213,7 +210,7 @@ def _end_at_once(signum: int, frame: object) -> None:
     if not _state.raising:
         _end(signum)
     if first:  # a second signal does not cut the exit short; the thread does, in time
-        raise Interrupted(signum)
+        raise KeyboardInterrupt
 
 
 def _watch(signals: socket.socket, kept_open: socket.socket) -> None:
@@ -245,8 +242,8 @@ def _watch(signals: socket.socket, kept_open: socket.socket) -> None:
 
 
 def _end(signum: int) -> NoReturn:
-    callbacks = sys.modules.get("difflogic.system.callbacks")  # else nothing is half done
-    for undo in reversed(callbacks.HALF_DONE if callbacks else ()):
+    work = sys.modules.get("difflogic.system.work")  # else nothing is half done
+    for undo in reversed(work.HALF_DONE if work else ()):
         with suppress(Exception):
             undo()
     if os.isatty(2):

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
-from difflogic.library.declaration import (
+from difflogic.library.exchange import Set
+from difflogic.system.declaration import (
     AUTO,
     THREAD_RANGE,
     Advanced,
@@ -18,7 +19,6 @@ from difflogic.library.declaration import (
     Opt,
     Recipe,
     Seed,
-    Set,
     WorkersOption,
     named,
 )

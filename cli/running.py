@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from typing import TYPE_CHECKING
 
 import typer
@@ -14,12 +14,11 @@ from cli import ranks
 from cli.failures import discard_unprinted, note
 from cli.interrupt import Interruption
 from cli.options import RunOptions, Shared
-from cli.progress import warm_up
 from cli.terminal import display, report
 from cli.terminal.screen import can_animate
-from difflogic.system.callbacks import undoing
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted
+from difflogic.system.work import ignore, undoing, working
 
 if TYPE_CHECKING:
     from difflogic.config import Config
@@ -30,10 +29,6 @@ if TYPE_CHECKING:
     from difflogic.search.walk import SearchProgress
     from difflogic.system.ranks import Ranks
     from difflogic.tasks import Task
-
-
-GRACE = 0.3
-"""Seconds for the final tests of a run that is stopped."""
 
 
 def run_experiment(experiment: Experiment, options: RunOptions, shared: Shared) -> None:
@@ -72,8 +67,6 @@ def _train(experiment: Experiment, options: RunOptions, shared: Shared, group: R
                 source=options.source,
                 begin=begin,
                 progress=shown.add,
-                should_stop=lambda: shown.interruption.requested,
-                on_message=note,
                 ranks=group,
             )
         except KeyboardInterrupt:
@@ -156,14 +149,14 @@ class Shown(ExitStack):
         from difflogic.tasks import make_task
 
         self._trainer = trainer = session.trainer
-        self.path, session.grace = session.run.path, GRACE
+        self.path = session.run.path
         config = trainer.config
         task = make_task(session.config)
         preview = task.preview
         if preview is not None and not (self._quiet or can_animate()):
             display.show_preview(preview)
-        with undoing(session.abandon):
-            warm_up(trainer, self._quiet)
+        with undoing(session.abandon), working(say=ignore) if self._quiet else nullcontext():
+            trainer.warm_up()
         if config.automaton.places and config.finishing.every and not self._quiet:
             note(_expectation(trainer))
         for warning in trainer.descent.warnings:

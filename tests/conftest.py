@@ -17,6 +17,7 @@ from jinja2 import Environment
 from cli.entry import OBJECTS
 from difflogic.evaluation import noise
 from difflogic.system import measuring
+from difflogic.system.work import working
 
 # Everybody tries the same examples, whether or not hypothesis finds signs of a CI service or has
 # kept failures of earlier runs. A slow or busy machine must not fail tests.
@@ -100,3 +101,11 @@ def give_up(item: pytest.Item, seconds: float) -> None:
     for process in children:
         process.kill()
     os._exit(1)
+
+
+@pytest.fixture
+def said() -> Iterator[list[str]]:
+    """The messages for users while a test runs."""
+    messages: list[str] = []
+    with working(say=messages.append):
+        yield messages

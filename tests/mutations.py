@@ -34,7 +34,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 DECIDES = ("proof", "evaluation", "search", "examples", "identification", "run", "sweeps")
-DECIDES += ("formats", "pictures", "library/proving.py", "library/equality.py")
+DECIDES += ("formats", "pictures", "library/proving.py", "library/simplifying.py")
 DECIDES += ("library/conditions.py", "library/starts.py")
 """Parts of difflogic that say proved, exact or determined, or read what others wrote."""
 

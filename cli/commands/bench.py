@@ -8,11 +8,11 @@ import typer
 
 from cli.failures import FAILURE, note
 from cli.options import AsJson, ConfiguredByOption, WorkerCounts, with_flags
-from cli.progress import show_progress, warm_up
+from cli.progress import show_progress
 from cli.terminal import output
-from difflogic.library.declaration import Count, Opt
 from difflogic.run.story import PHASE_NAMES
 from difflogic.system import machine
+from difflogic.system.declaration import Count, Opt
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted, show_bytes
 
@@ -84,19 +84,15 @@ def bench(
     from difflogic.experiment.searching import compile_kernels
     from difflogic.library import benchmarking
 
-    compile_kernels(settings.without_searches(), warm_up)
+    compile_kernels(settings.without_searches())
 
     # The workers of a step wait for each other: stop only between steps.
-    with show_progress() as progress:
+    with show_progress():
         if not given:
-            report = benchmarking.bench(settings, repeat=repeat, progress=progress)
+            report = benchmarking.bench(settings, repeat=repeat)
         else:
             found = benchmarking.compare(
-                settings,
-                workers=lists["--workers"],
-                ways=lists["--compare"],
-                repeat=repeat,
-                progress=progress,
+                settings, workers=lists["--workers"], ways=lists["--compare"], repeat=repeat
             )
     if given:
         _show_several(HEADS[given[0]], settings, found, as_json)

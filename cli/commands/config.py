@@ -8,7 +8,7 @@ import typer
 
 from cli.options import AsJson, Configured
 from cli.terminal import output
-from difflogic.library.declaration import AllowCode, Recipe
+from difflogic.system.declaration import AllowCode, Recipe
 
 SHOWN = ["channels", "steps", "gates_with_logits", "gates_per_cell", "attempt_epochs", "batch"]
 """Columns of an experiment after its name, task and grid."""

@@ -13,7 +13,7 @@ from cli.failures import note
 from cli.options import SourceOperand
 from cli.progress import show_progress
 from cli.terminal import output
-from difflogic.library.declaration import Advanced, Force, Operand, Opt, TimeLimit, Unsimplified
+from difflogic.system.declaration import Advanced, Force, Operand, Opt, TimeLimit, Unsimplified
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted, format_ranges
 
@@ -59,7 +59,7 @@ def export(
     """
     from difflogic.library import exporting
 
-    with show_progress(stop_at_once=True) as progress:
+    with show_progress(stop_at_once=True):
         found = exporting.export(
             source,
             file,
@@ -68,7 +68,6 @@ def export(
             comparable=comparable,
             force=force,
             time_limit=time_limit,
-            progress=progress,
         )
     automaton, written = found.automaton, found.format
     circuit = automaton.circuit
@@ -127,8 +126,7 @@ def import_(
     from difflogic.library.exchange import write_output
     from difflogic.system.files import check_output
 
-    if to is not None:
-        check_output(to, force)
+    check_output(to, force)
     imported = read(file, channels or (), visible or ())
     text = write_circuit(imported.automaton)
     if to is None:

@@ -10,10 +10,10 @@ import typer
 
 from cli.failures import FAILURE
 from cli.options import AsJson, SourceOperand
-from cli.progress import announce_hard, show_progress
+from cli.progress import show_progress
 from cli.terminal import output, proofs, report
-from difflogic.library.declaration import AllowCode, Opt, Seed, Starts
 from difflogic.run.story import percent
+from difflogic.system.declaration import AllowCode, Opt, Seed, Starts
 
 
 def evaluate(
@@ -48,16 +48,9 @@ def evaluate(
     from difflogic.library import evaluating
 
     experiment = None if task is None else load_config(task, allow_code=True)
-    announce_hard()
-    with show_progress() as progress:
+    with show_progress():
         results = evaluating.evaluate(
-            source,
-            tests,
-            task=experiment,
-            starts=starts,
-            seed=seed,
-            progress=progress,
-            allow_code=allow_code,
+            source, tests, task=experiment, starts=starts, seed=seed, allow_code=allow_code
         ).results
     if as_json:
         output.show_json({"model": str(source), **results})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.failures import FAILURE, in_one_line, note
-from cli.interrupt import Interrupted, Interruption
+from cli.interrupt import Interruption
 from cli.options import AsJson, Shared, SourceOperand
 from cli.terminal import output
-from difflogic.library.declaration import Force, Operand, Opt
-from difflogic.library.groups import ExampleOptions
-from difflogic.system.callbacks import ignore
+from difflogic.experiment.options import ExampleOptions
+from difflogic.system.declaration import Force, Operand, Opt
 from difflogic.system.files import for_shell
+from difflogic.system.work import ignore, working
 
 if TYPE_CHECKING:
     from difflogic.library.applying import Applied
@@ -45,13 +46,9 @@ def train_examples(
 
     workers = "auto" if shared.workers is None else shared.workers
     options = replace(options, directory=shared.directory, seed=shared.seed or 0, workers=workers)
-    with Interruption("this step", patience=None) as interruption:
-        found = exemplifying.train_examples(
-            source,
-            options,
-            on_message=ignore if shared.quiet else note,
-            should_stop=lambda: interruption.requested,
-        )
+    quiet = working(say=ignore) if shared.quiet else nullcontext()
+    with Interruption("this step", patience=None) as interruption, quiet:
+        found = exemplifying.train_examples(source, options)
     if shared.as_json:
         output.show_json(found.as_dict())
     else:
@@ -73,8 +70,7 @@ def train_examples(
         typer.echo(f"\n{answer(found.summary)}")
         then = f"dct apply {path} FILE, or dct simplify {path} -o FILE"
         output.show_lines({"run": str(found.path), "next": found.hint or then})
-    if interruption.requested:
-        raise Interrupted(interruption.exit_code - 128)
+    interruption.check()
     if not found.right:
         raise typer.Exit(FAILURE)
 
@@ -93,8 +89,7 @@ def apply(
     from difflogic.library import applying
     from difflogic.system.files import check_output
 
-    if to is not None:
-        check_output(Path(to), force)
+    check_output(to, force)
     found = applying.apply(source, inputs)
     if to is not None:
         applying.save_grids(found, to, force)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cli.failures import note
-from cli.interrupt import Interrupted, Interruption
+from cli.interrupt import Interruption
 from cli.options import AsJson, Output
 from cli.progress import show_progress
 from cli.terminal import output
-from difflogic.library.declaration import EffortOption, Force, Operand, Opt, Seconds
 from difflogic.library.groups import Assumptions
+from difflogic.system.declaration import EffortOption, Force, Operand, Opt, Seconds
 
 if TYPE_CHECKING:
     from difflogic.identification.chance import Chances
@@ -80,29 +80,17 @@ def identify(
     try:
         with (
             Interruption("this question", patience=None) as interruption,
-            show_progress(stop_at_once=True, raises=False) as progress,
+            show_progress(stop_at_once=True),
         ):
             if chance:
-                chances = identifying.identify_chance(
-                    recording,
-                    assumed,
-                    time_limit=time_limit,
-                    should_stop=lambda: interruption.requested,
-                )
+                chances = identifying.identify_chance(recording, assumed, time_limit=time_limit)
                 return _show_chances(chances, to, force, as_json)
-            found = identifying.identify(
-                recording,
-                assumed,
-                effort=effort,
-                time_limit=time_limit,
-                progress=progress,
-                should_stop=lambda: interruption.requested,
-            )
+            found = identifying.identify(recording, assumed, effort=effort, time_limit=time_limit)
     except StoppedError as error:
         if not interruption.requested:
             raise
         note(f"no rule was found: {error}")
-        raise Interrupted(interruption.exit_code - 128) from None
+        interruption.check()
     if to is not None:
         found.save(to, force=force)
     if predict is not None:
@@ -115,8 +103,7 @@ def identify(
             note(f"saved {to}{_pace(found)}")
         if predict is not None:
             note(f"saved {predict}")
-    if interruption.requested:
-        raise Interrupted(interruption.exit_code - 128)
+    interruption.check()
 
 
 def _show_chances(chances: Chances, to: Path | None, force: bool, as_json: bool) -> None:

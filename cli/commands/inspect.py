@@ -10,7 +10,7 @@ from cli.failures import in_one_line
 from cli.options import AsJson, SourceOperand
 from cli.progress import show_progress
 from cli.terminal import output
-from difflogic.library.declaration import Natural, Opt, Seconds, Unsimplified
+from difflogic.system.declaration import Natural, Opt, Seconds, Unsimplified
 
 if TYPE_CHECKING:
     from difflogic.circuit.automaton import Automaton
@@ -36,10 +36,8 @@ def inspect(
     from difflogic.library.loaded import load
 
     loaded = load(source)
-    with show_progress(stop_at_once=True) as progress:
-        found = evaluating.inspect(
-            loaded, unsimplified=unsimplified, time_limit=time_limit, progress=progress
-        )
+    with show_progress(stop_at_once=True):
+        found = evaluating.inspect(loaded, unsimplified=unsimplified, time_limit=time_limit)
     if as_json:
         output.show_json(_data(found, loaded.automaton))
         return

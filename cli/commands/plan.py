@@ -9,7 +9,7 @@ import typer
 from cli.failures import note
 from cli.options import AsJson, Configured, DeviceOption, WorkerCounts, with_flags
 from cli.terminal import output
-from difflogic.library.declaration import Opt, Recipe
+from difflogic.system.declaration import Opt, Recipe
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted, show_bytes
 

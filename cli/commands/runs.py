@@ -15,7 +15,7 @@ import typer
 from cli.failures import in_one_line, note
 from cli.options import AsJson
 from cli.terminal import output
-from difflogic.library.declaration import Operand, Opt
+from difflogic.system.declaration import Operand, Opt
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted, show_bytes
 
@@ -41,7 +41,7 @@ def list_(
     right on its pairs, and not proved on other grids. Seconds are training time. A run
     that is stopped continues with dct train --resume RUN.
     """
-    from difflogic.library import records
+    from difflogic.run import records
 
     found = records.runs(directory, inside=inside)
     if as_json:
@@ -93,7 +93,7 @@ def _cell(key: str, value: Any) -> str | None:
 def show(run: RunOrSweep, as_json: AsJson = False) -> None:
     """Show a run: its results, its settings beside the shipped ones, and its files."""
     from cli.terminal import report
-    from difflogic.library import records
+    from difflogic.run import records
 
     found = records.describe(run)
     if as_json:
@@ -129,7 +129,7 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Compare runs: the settings in which they differ, and their results, side by side."""
-    from difflogic.library import records
+    from difflogic.run import records
 
     found = records.runs(sources)
     if len(found) < 2:
@@ -155,7 +155,7 @@ def remove(
 
     Asks first. Refuses a run that is training, a directory that holds other files, and links.
     """
-    from difflogic.library.records import runs
+    from difflogic.run.records import runs
     from difflogic.run.removal import removable
 
     found = list({each.path: each for each in map(removable, sources)}.values())

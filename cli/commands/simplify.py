@@ -10,7 +10,7 @@ from cli.failures import FAILURE, note
 from cli.options import AsJson, Output, SourceOperand
 from cli.progress import show_progress
 from cli.terminal import output, proofs
-from difflogic.library.declaration import EffortOption, Force, TimeLimit
+from difflogic.system.declaration import EffortOption, Force, TimeLimit
 
 if TYPE_CHECKING:
     from difflogic.library.simplifying import Simplified
@@ -33,10 +33,9 @@ def simplify(
     from difflogic.library import simplifying
     from difflogic.system.files import check_output
 
-    if to is not None:
-        check_output(to, force)
-    with show_progress(stop_at_once=True) as progress:
-        found = simplifying.simplify(source, effort, time_limit=time_limit, progress=progress)
+    check_output(to, force)
+    with show_progress(stop_at_once=True):
+        found = simplifying.simplify(source, effort, time_limit=time_limit)
     if found.simplification.stopped:
         note("the time limit cut the search short: the result depends on this machine")
     saved = to if found.proved else None

@@ -12,7 +12,7 @@ from cli.options import AsJson, SourceOperand
 from cli.progress import show_progress
 from cli.terminal import output
 from difflogic.library.conditions import Conditions
-from difflogic.library.declaration import EngineOption, Force, Opt, WorkersOption
+from difflogic.system.declaration import EngineOption, Force, Opt, WorkersOption
 from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
@@ -44,10 +44,8 @@ def simulate(
     for path, suffix in ((picture, ".png"), (save, ".npz")):
         if path is not None:
             require_output(path, suffix, force)
-    with show_progress() as progress:
-        found = simulating.simulate(
-            source, conditions, engine=engine, workers=workers, progress=progress, on_message=note
-        )
+    with show_progress():
+        found = simulating.simulate(source, conditions, engine=engine, workers=workers)
     # Before the files, so that results are not lost on a full disk.
     output.show(found, as_json, _show)
     if picture is not None:

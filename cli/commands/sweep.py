@@ -14,7 +14,6 @@ import typer
 from cli.failures import FAILURE, in_one_line, note
 from cli.interrupt import Interruption
 from cli.options import AsJson, ConfigArgument, DeviceOption, Epochs, Quiet, with_flags
-from cli.progress import warm_up
 from cli.terminal import output
 from cli.terminal.screen import QUIET_SECONDS, Bar, Display, Screen, can_animate
 from difflogic.library.groups import SweepOptions
@@ -53,12 +52,7 @@ def sweep(
     allowed = options.allow_code or config is not None
     with _Shown(quiet) as shown:
         found = sweeping.sweep(
-            config,
-            replace(options, overrides=overrides, allow_code=allowed),
-            progress=shown.update,
-            should_stop=lambda: shown.interruption.requested,
-            on_message=note,
-            warm_up=warm_up,
+            config, replace(options, overrides=overrides, allow_code=allowed), progress=shown.update
         )
     code = shown.interruption.exit_code
     if found.problem is not None:

@@ -30,8 +30,8 @@ def synth(
     """
     from difflogic.library.synthesizing import synthesize
 
-    with show_progress() as progress:
-        found = synthesize(source, conditions, options, progress=progress)
+    with show_progress():
+        found = synthesize(source, conditions, options)
     output.show(found, as_json, _show)
     made = found.synthesis
     if options.check and made.fits and not found.compared:

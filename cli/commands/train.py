@@ -7,8 +7,8 @@ from typing import Annotated
 from cli.failures import note
 from cli.options import ConfigArgument, RunOptions, Shared, Small
 from cli.running import run_experiment
-from difflogic.library.declaration import Opt
 from difflogic.library.groups import PictureOptions
+from difflogic.system.declaration import Opt
 
 
 def train(config: ConfigArgument = None, *, options: RunOptions, shared: Shared) -> None:

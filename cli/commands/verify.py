@@ -14,11 +14,11 @@ from cli import ranks as processes
 from cli.failures import FAILURE, note
 from cli.interrupt import Interruption
 from cli.options import AsJson, ConfiguredByOption, SourceOperand
-from cli.progress import show_progress, warm_up
+from cli.progress import show_progress
 from cli.terminal import output, proofs, report
 from cli.terminal.screen import Counter
-from difflogic.library.declaration import Advanced, AllowCode, Force, Opt, TimeLimit
 from difflogic.library.groups import Claims
+from difflogic.system.declaration import Advanced, AllowCode, Force, Opt, TimeLimit
 from difflogic.system.errors import CircuitError, ConfigError
 from difflogic.system.quantities import counted
 
@@ -61,7 +61,7 @@ def _findings(chosen: ConfiguredByOption, world: Ranks) -> list[Deviation]:
     settings = load_config(source, given, allow_code=True)
     for precision in PRECISIONS:
         precise = [*given, f"training.precision={precision}"]
-        compile_kernels(load_config(source, precise, allow_code=True), warm_up)
+        compile_kernels(load_config(source, precise, allow_code=True))
     findings: list[Deviation] = []
     ranked = verification.ranks_change_nothing(settings, world) if world.size > 1 else ()
     # The workers of a comparison wait for each other: stop only after a comparison.
@@ -136,8 +136,8 @@ def circuit(
     """
     from difflogic.library import proving
 
-    with show_progress(stop_at_once=True) as progress:
-        found = proving.prove(source, against, time_limit=time_limit, progress=progress)
+    with show_progress(stop_at_once=True):
+        found = proving.prove(source, against, time_limit=time_limit)
     circuits = [each.automaton.circuit for each in (found.one, found.other)]
     if as_json:
         gates = [each.gates for each in circuits]
@@ -191,14 +191,9 @@ def convergence(
             raise ConfigError("-o saves the certificate of one grid: give --size at most once")
     # Naming an experiment's file allows its code to run, but not the code of the source.
     experiment = None if task is None else load_config(task, allow_code=True)
-    with show_progress(stop_at_once=True) as progress:
+    with show_progress(stop_at_once=True):
         found = proving.certify(
-            source,
-            claims,
-            task=experiment,
-            time_limit=time_limit,
-            progress=progress,
-            allow_code=allow_code,
+            source, claims, task=experiment, time_limit=time_limit, allow_code=allow_code
         )
     if task is None and not found.source.trained:
         tell = note if as_json else typer.echo  # part of what is proved

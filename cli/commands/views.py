@@ -10,10 +10,10 @@ import typer
 
 from cli.failures import note
 from cli.options import SourceOperand, Sources
-from cli.progress import announce_hard, show_progress
+from cli.progress import show_progress
 from difflogic.library.conditions import Conditions
-from difflogic.library.declaration import AllowCode, Force, Operand, Opt, Port, TimeLimit
 from difflogic.library.groups import Frames
+from difflogic.system.declaration import AllowCode, Force, Operand, Opt, Port, TimeLimit
 from difflogic.system.quantities import counted
 
 
@@ -36,7 +36,6 @@ def plot(
     """
     from difflogic.library import reporting
 
-    announce_hard()
     found = reporting.plot(source, file, force=force)
     note(f"saved {found.file}: curves of a {found.what}, {found.bytes / 1000:.0f} kB")
 
@@ -59,10 +58,8 @@ def render(
     """
     from difflogic.library import rendering
 
-    with show_progress() as progress:
-        found = rendering.render(
-            source, file, conditions, frames, force=force, progress=progress, on_message=note
-        )
+    with show_progress():
+        found = rendering.render(source, file, conditions, frames, force=force)
     note(
         f"saved {found.file}: {counted(len(found.steps), 'frame')} of "
         f"{found.height}×{found.width} pixels, {found.bytes / 1000:.1f} kB"
@@ -88,17 +85,9 @@ def report(
     """
     from difflogic.library import reporting
 
-    if len(sources) == 1 and tests:
-        announce_hard()
-    with show_progress() as progress:
+    with show_progress():
         found = reporting.report(
-            sources,
-            file,
-            tests=tests,
-            force=force,
-            time_limit=time_limit,
-            progress=progress,
-            allow_code=allow_code,
+            sources, file, tests=tests, force=force, time_limit=time_limit, allow_code=allow_code
         )
     note(f"saved {file}: {len(found.page.encode()) / 1000:.0f} kB, opens in any browser")
 

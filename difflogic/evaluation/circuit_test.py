@@ -23,9 +23,9 @@ from difflogic.evaluation.trial import Count, Ops, count_wrong
 from difflogic.examples.pairs import right_in_words
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
-from difflogic.system.callbacks import ignore
 from difflogic.system.json_values import json_value
 from difflogic.system.streams import Purpose
+from difflogic.system.work import ignore
 from difflogic.tasks import InapplicableError, Task, make_task
 from difflogic.tasks.parts import TaskError
 

@@ -14,7 +14,7 @@ the longer line has the property too, one cell further out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -27,7 +27,7 @@ from difflogic.examples.pairs import Pair
 from difflogic.proof.convergence.planes import unpack
 from difflogic.proof.verdict import Verdict
 from difflogic.system.array_types import Bits
-from difflogic.system.callbacks import never_stop
+from difflogic.system.deadline import NEVER, Deadline
 
 MOST = 8
 
@@ -48,7 +48,7 @@ def prove_padded(
     encoding: Encoding,
     channels: int,
     pairs: Sequence[Pair],
-    should_stop: Callable[[], bool] = never_stop,
+    deadline: Deadline = NEVER,
 ) -> Padded:
     """Prove or refute that a rule is right on examples with background on both sides.
 
@@ -60,7 +60,7 @@ def prove_padded(
         return _open("only lines with zeros beyond their ends are tried")
     known = True
     for left, right in product(range(MOST + 1), repeat=2):
-        if should_stop():
+        if deadline.passed:
             return _open("the time was up")
 
         def longer(grid: Bits, sides: tuple[int, int] = (left, right)) -> Bits:

@@ -15,7 +15,7 @@ from difflogic.circuit.specification import Cases
 from difflogic.examples.encoding import apply_rule
 from difflogic.proof.convergence.planes import Board, Network, Planes, pack
 from difflogic.system.array_types import Bits
-from difflogic.system.callbacks import ignore
+from difflogic.system.work import ignore
 
 if TYPE_CHECKING:
     from difflogic.tasks.base import Task

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.config import Config
+from difflogic.engine.kernels.hard import hard_rollout
 from difflogic.evaluation import gate_counts as active
 from difflogic.evaluation import noise as noises
 from difflogic.evaluation.assurance import WOUND, assure_automaton
@@ -27,8 +28,10 @@ from difflogic.evaluation.circuit_test import (
 from difflogic.evaluation.scene import Damage, scene_of
 from difflogic.evaluation.trial import count_wrong
 from difflogic.model.model import Model
+from difflogic.system import jit
 from difflogic.system.errors import ConfigError, did_you_mean
 from difflogic.system.json_values import json_value
+from difflogic.system.work import say, tell
 from difflogic.tasks import make_task
 
 LARGER_STARTS = 16
@@ -220,7 +223,6 @@ def run_tests(
     config: Config | None = None,
     starts: int | None = None,
     seed: int | None = None,
-    progress: Callable[[int, int, str], None] = lambda done, total, name: None,
 ) -> dict[str, Any]:
     """Measure a hard circuit; return plain values, as `dct eval --json` prints them.
 
@@ -228,19 +230,20 @@ def run_tests(
 
     `tests` are names in TESTS, by default all that apply. `starts` replaces the number of starts of
     every scene with random starts. `seed` names all random streams, by default the seed of the
-    model's configuration; model, `starts` and `seed` determine the results. `progress` is called
-    before each test and at the end, with the number of tests done, their total, and the test's
-    name. Raises ConfigError if a test does not exist or apply.
+    model's configuration; model, `starts` and `seed` determine the results. Raises ConfigError if a
+    test does not exist or apply.
     """
     config = source.config if isinstance(source, Model) else config
     assert config is not None
+    if not jit.is_compiled(hard_rollout):
+        say("compiling the simulator, once; may take ten seconds …")
     chosen = choose(config, tests)
     subject = Subject(source, config, config.training.seed if seed is None else seed, starts)
     found: dict[str, dict[str, Any]] = {}
     for done, test in enumerate(chosen):
-        progress(done, len(chosen), test.name)
+        tell("tests:", done, len(chosen), test.name)
         found[test.name] = test.measure(subject)
-    progress(len(chosen), len(chosen), "")
+    tell("tests:", len(chosen), len(chosen))
     refused = {test.name: test.refusal(subject.task) for test in TESTS.values()}
     return {
         "experiment": config.name,

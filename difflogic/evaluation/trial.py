@@ -19,8 +19,8 @@ from difflogic.engine.hard.candidates import Candidates
 from difflogic.engine.hard.hard_simulator import HardSimulator, Script
 from difflogic.evaluation.scene import Scene
 from difflogic.system.array_types import Bits, Words
-from difflogic.system.callbacks import may_cancel
 from difflogic.system.streams import sample_streams
+from difflogic.system.work import may_cancel
 
 VALUES_AT_ONCE = 2**26
 """Channels times cells to simulate at a time, which limits memory to about 1 GB."""

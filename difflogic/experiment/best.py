@@ -16,8 +16,8 @@ from difflogic.search.finisher import AnyFinisher, Finished
 from difflogic.search.polish import CircuitCost, Polished
 from difflogic.search.walk import OnProgress
 from difflogic.system.array_types import Array
-from difflogic.system.callbacks import ignore
 from difflogic.system.streams import Purpose, stream
+from difflogic.system.work import ignore
 from difflogic.training.sampling import attempt_of
 
 MISSING = -1

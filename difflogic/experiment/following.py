@@ -11,9 +11,9 @@ from difflogic.config import config_from_dict
 from difflogic.experiment.searching import Trainer
 from difflogic.model.model import Model
 from difflogic.run.checkpoint import made_with
-from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError, TrainingError
 from difflogic.system.ranks import Ranks
+from difflogic.system.work import ignore
 from difflogic.tasks import is_custom
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
@@ -32,10 +32,10 @@ from difflogic.search.rewirer import Rewirer
 from difflogic.search.sensitivity import GradientSensitivity
 from difflogic.search.walk import OnProgress
 from difflogic.system.array_types import Array
-from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError, TrainingError
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.system.streams import Purpose
+from difflogic.system.work import ignore, say
 from difflogic.training.learner import MakeLearner
 from difflogic.training.optimizer import Learned
 from difflogic.training.trainer import Descent
@@ -195,10 +195,16 @@ class Trainer:
 
     def warm_up(self) -> float:
         """Compile or load the kernels; return the seconds it took. Does not change the training."""
-        before = self.phases.timed
+        before, announced = self.phases.timed, self.needs_compiling
+        if announced:
+            precision = self.config.training.precision
+            say(f"compiling the kernels for {precision}, once; may take half a minute …")
         with self.phases("compilation"):
             self._compilation.compile(self.first_model.netlist, self.descent.logits)
-        return self.phases.timed - before
+        seconds = self.phases.timed - before
+        if announced:
+            say(f"compiled in {seconds:.1f} s")
+        return seconds
 
     # The state of the run
 
@@ -295,15 +301,12 @@ def learner_of(problem: Problem, ranks: Ranks, fleets: Fleets | None) -> MakeLea
     return lambda logits: DeviceLearned(logits, training, fleets)
 
 
-def compile_kernels(config: Config, warm_up: Callable[[Trainer], object] = Trainer.warm_up) -> None:
-    """Compile the kernels for `config` here, unless they are compiled.
-
-    `warm_up` is called with a trainer that needs it.
-    """
+def compile_kernels(config: Config) -> None:
+    """Compile the kernels for `config` here, unless they are compiled."""
     # With one worker: no other is left waiting in a kernel if Ctrl-C ends the compilation.
     with Trainer(config.with_sections(parallel={"workers": 1})) as trainer:
         if trainer.needs_compiling:
-            warm_up(trainer)
+            trainer.warm_up()
 
 
 def make_finisher(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import ExitStack, nullcontext, suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,10 +19,11 @@ from difflogic.run.opened_run import OpenedRun
 from difflogic.run.run_directory import RunDirectory
 from difflogic.run.start_model import StartModel
 from difflogic.search.footprint import search_bytes
-from difflogic.system.callbacks import ignore, never_stop
-from difflogic.system.cancelling import cancelling
+from difflogic.system.deadline import never_stop
 from difflogic.system.errors import RunDirectoryError, TrainingError
 from difflogic.system.ranks import ALONE, Ranks
+from difflogic.system.stops import later
+from difflogic.system.work import Stopped, ignore, say, stopped, work, working
 from difflogic.training.rank_plan import RankPlan
 
 if TYPE_CHECKING:
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 SAVING_SHARE = 0.05
 """Largest share of time for saving by the clock: large runs save less often."""
 
+GRACE_SECONDS = 0.3
+"""For the final tests of a run whose work is stopped; otherwise a resumed run does them."""
+
 
 def execute(
     config: Config,
@@ -38,7 +42,6 @@ def execute(
     *,
     should_stop: Callable[[], bool] = never_stop,
     on_step: Callable[[StepResult], None] = ignore,
-    on_message: Callable[[str], None] = ignore,
     fleets: Fleets | None = None,
 ) -> dict[str, Any]:
     """Train in the run directory `path` until done, and return the contents of summary.json.
@@ -46,13 +49,12 @@ def execute(
     Starts a run in a new or empty directory, and resumes an unfinished run of this configuration.
     A finished run is extended if `config` has more epochs, else its summary is returned unchanged.
     `should_stop` is called before each epoch; if it returns True, the run is saved, and its summary
-    is not `finished`. `on_message` receives messages for the user. Runs on a GPU may share
-    `fleets`. The directory is locked meanwhile.
+    is not `finished`. Runs on a GPU may share `fleets`. The directory is locked meanwhile.
 
     Raises RunDirectoryError if the directory is in use, cannot be resumed, or has another
     configuration (the message names the keys); TrainingError if training or saving fails.
     """
-    with Session(config, RunDirectory.at(path), on_message, fleets=fleets) as session:
+    with Session(config, RunDirectory.at(path), fleets=fleets) as session:
         if session.summary is None:
             session.trainer.warm_up()
             session.train(should_stop, on_step)
@@ -70,7 +72,6 @@ class Session(OpenedRun):
         self,
         config: Config,
         run: RunDirectory,
-        on_message: Callable[[str], None] = ignore,
         ranks: Ranks = ALONE,
         start: StartModel | None = None,
         fleets: Fleets | None = None,
@@ -80,12 +81,9 @@ class Session(OpenedRun):
         `start` is the saved model of a new run, if `config` names one. Runs on a GPU may share
         `fleets`.
         """
-        super().__init__(config, run, on_message, start)
+        super().__init__(config, run, start)
         self.began = clocks()
         """When this stretch of the run began; may be replaced until `train`."""
-        self.grace: float | None = None
-        """Seconds for the final tests of a run that is stopped; then `train` raises
-        KeyboardInterrupt, and a resumed run does them. None waits for them."""
         self._ranks, self._fleets = ranks, fleets
         self._trainer: Trainer | None = None
         self._saved_epoch: int | None = None
@@ -122,7 +120,7 @@ class Session(OpenedRun):
         """Report if a new run cannot use all logits of its start model."""
         conformed, gates = self.trainer.descent.conformed_gates
         if conformed and self.start is not None:
-            self._on_message(
+            say(
                 f"{self.start.name}: {conformed} of {gates} gates do not have the form "
                 "training.form: they begin as sure of their most probable op as "
                 "training.initial_logit says, and lose what else they learned"
@@ -138,7 +136,11 @@ class Session(OpenedRun):
         should_stop: Callable[[], bool] = never_stop,
         on_step: Callable[[StepResult], None] | None = None,
     ) -> dict[str, Any]:
-        """Train until done or stopped, save everything, and return the summary."""
+        """Train until done or stopped, save everything, and return the summary.
+
+        If the work of this thread is stopped, and the final tests take longer than GRACE_SECONDS,
+        it raises Stopped, and a resumed run does them. They are not cut short by `should_stop`.
+        """
         trainer, timer = self.trainer, self.trainer.phases
         before = dict(timer.seconds)
         gather(trainer, self._ranks)
@@ -149,8 +151,7 @@ class Session(OpenedRun):
             self._save_checkpoint()
             self._loop(should_stop, on_step or ignore, before)
             self._save_all()
-        stop = should_stop if trainer.done else lambda: True
-        with nullcontext() if self.grace is None else cancelling(stop, self.grace):
+        with working(asked=later(work().asked, GRACE_SECONDS)):
             results = summarize(self.config, trainer, self.history, self.resumed)
         if self.start is not None:
             results["start"] = self.start.as_dict()
@@ -167,7 +168,7 @@ class Session(OpenedRun):
     ) -> None:
         trainer, timer = self.trainer, self.trainer.phases
         clock = _Clock(trainer.config)
-        while not trainer.done and not should_stop():
+        while not (trainer.done or stopped() or should_stop()):
             with timer("other"):
                 state = trainer.state() if trainer.may_search else None
                 try:
@@ -175,14 +176,12 @@ class Session(OpenedRun):
                         result = trainer.step()
                 except TrainingError as error:
                     raise self._with_history(error) from error
-                except KeyboardInterrupt:
+                except Stopped:
                     # Raised between two kernel calls of a long step. The step has changed nothing
                     # yet, unless it was searching already: then undo it.
-                    if should_stop():
-                        if state is not None:
-                            trainer.restore(state)
-                        break
-                    raise
+                    if state is not None:
+                        trainer.restore(state)
+                    break
                 on_step(result)
                 now = dict(timer.seconds)
                 seconds = {phase: now[phase] - before[phase] for phase in now}

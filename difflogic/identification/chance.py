@@ -31,7 +31,7 @@ from difflogic.identification.votes import count
 from difflogic.system.array_types import Flags
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.elementary import exponential, log_sum, logarithm
-from difflogic.system.errors import ConfigError, StoppedError
+from difflogic.system.errors import ConfigError
 from difflogic.system.files import check_output, write_whole
 from difflogic.system.json_values import chosen, json_value
 from difflogic.system.quantities import counted
@@ -242,8 +242,7 @@ def _weighed(
     for hood, offsets in NEIGHBOURHOODS.items():
         if not {*offsets} <= {*within.offsets}:
             continue
-        if deadline.passed:
-            raise StoppedError("the time limit passed before all was counted: raise --time-limit")
+        deadline.require("all was counted")
         wide = hood == "radius-2"
         finest = Space(hood, within.symmetry if wide else "none", film.states)
         counts = count(film, finest, boundary, deadline).counts

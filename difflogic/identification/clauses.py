@@ -18,7 +18,6 @@ import numpy.typing as npt
 from difflogic.identification.recording import Inquiry
 from difflogic.identification.rules import UNSEEN, RuleTable, within
 from difflogic.proof.satisfiability import Formula
-from difflogic.system.errors import StoppedError
 
 StateBits = tuple[int, ...]
 """A cell's bits, lowest first: literals of the formula."""
@@ -43,16 +42,12 @@ class Clauses:
         self.rule: list[StateBits] = []
         for number, state in enumerate(known.tolist()):
             if number % ENTRIES_AT_ONCE == 0:
-                self._check_time()
+                self._deadline.require("a rule was found")
             self.rule.append(self.new_state() if state == UNSEEN else self.constant(state))
         self._cells: dict[Key, StateBits] = {}
         self._results: dict[tuple[StateBits, ...], StateBits] = {}
         self._looks: dict[StateBits, StateBits] = {}
         self._sorted: dict[tuple[int, ...], list[int]] = {}
-
-    def _check_time(self) -> None:
-        if self._deadline.passed:
-            raise StoppedError("the time limit passed before a rule was found: raise --time-limit")
 
     def constant(self, state: int) -> StateBits:
         return tuple(self.formula.constant(state >> bit & 1) for bit in range(self.space.bits))
@@ -97,7 +92,7 @@ class Clauses:
         # Cells wait on a stack of their own for those that they depend on, maybe many steps before.
         waiting = [self._explained(number, frame * self.gap, y, x)]
         while waiting:
-            self._check_time()
+            self._deadline.require("a rule was found")
             if (key := next(waiting[-1], None)) is None:
                 waiting.pop()
             elif key not in self._cells:

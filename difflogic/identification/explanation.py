@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -34,9 +33,9 @@ from difflogic.identification.solver import Solved, solve
 from difflogic.identification.votes import contradiction, count
 from difflogic.simplification import EFFORTS, simplify
 from difflogic.system.array_types import Flags
-from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import CircuitError, ConfigError, StoppedError
+from difflogic.system.work import Progress, work, working
 
 GUESS_SECONDS = 20.0
 """Time limit of a first guess with more symmetry, whose entries the solver then tries first."""
@@ -196,16 +195,11 @@ class Explanation(Solved):
         """The usual name of the complete rule, such as B3/S23 or rule 110, if it has one."""
         return self.space.name(self.complete)
 
-    def circuit(
-        self,
-        effort: str = "normal",
-        step: Callable[[], object] = ignore,
-        deadline: Deadline = NEVER,
-    ) -> Circuit | None:
+    def circuit(self, effort: str = "normal", deadline: Deadline = NEVER) -> Circuit | None:
         """Return the rule's simplified circuit, compared with the table on all patterns."""
         if self.built is None:
             return None
-        small = simplify(self._automaton(self.built), EFFORTS[effort], step, deadline).circuit
+        small = simplify(self._automaton(self.built), EFFORTS[effort], deadline).circuit
         if small.channels != self.built.channels:
             return self.built
         if not self.agrees(small):
@@ -342,15 +336,16 @@ def _with_noise(inquiry: Inquiry) -> Explanation:
 
 
 def _with_hidden(inquiry: Inquiry) -> Explanation:
-    refuted, hidden = 0, inquiry.hidden
+    refuted, hidden, outer = 0, inquiry.hidden, work().tell
 
-    def update(done: int, total: int | None, what: str) -> None:
-        inquiry.update(done, total, f"{refuted} kinds of hidden states refuted; {what}")
+    def told(news: Progress) -> None:
+        outer(replace(news, what=f"{refuted} kinds of hidden states refuted; {news.what}"))
 
     for space in hidden_spaces(inquiry.space, hidden):
-        attempt = replace(inquiry, space=space, update=update)
+        attempt = replace(inquiry, space=space)
         try:
-            solved = solve(attempt, np.full(space.entries, UNSEEN))
+            with working(tell=told):
+                solved = solve(attempt, np.full(space.entries, UNSEEN))
         except StoppedError as error:
             raise StoppedError(f"{error}; {refuted} kinds of hidden states are refuted") from None
         if solved is not None:
@@ -396,15 +391,13 @@ def _guess(inquiry: Inquiry, known: RuleTable) -> RuleTable | None:
     if merged is None:
         return None
 
-    def update(done: int, total: int | None, what: str) -> None:
-        inquiry.update(done, total, f"a first guess, {what}")
-
     short = _sooner(inquiry.deadline, GUESS_SECONDS)
-    simpler = replace(inquiry, space=coarse, deadline=short, update=update)
+    simpler = replace(inquiry, space=coarse, deadline=short)
     try:
         solved = solve(simpler, merged, decide=False)
     except StoppedError:
-        inquiry.update(0, 1, "")  # raises StoppedError if the user stopped it
+        if inquiry.deadline.should_stop():
+            raise
         return None
     if solved is None:
         return None

@@ -24,6 +24,7 @@ from difflogic.identification.votes import Votes, count, transitions
 from difflogic.proof.satisfiability import Formula
 from difflogic.system.array_types import Flags
 from difflogic.system.errors import ConfigError, StoppedError
+from difflogic.system.work import tell
 
 """Of cells, shape (recordings, frames, height, width); of transitions, by the cells they write,
 without the first frame."""
@@ -185,8 +186,5 @@ class _Noisy:
             self._assumed[-column[1]] = column, 1
 
     def _look_at_clock(self, done: int, total: int | None, what: str) -> None:
-        self._inquiry.update(done, total, what)
-        if self._inquiry.deadline.passed:
-            raise StoppedError(
-                "the time limit passed before the wrong cells were found: raise --time-limit"
-            )
+        tell(f"{what}:", done, total)
+        self._inquiry.deadline.require("the wrong cells were found")

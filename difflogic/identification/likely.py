@@ -19,7 +19,7 @@ from difflogic.identification.families import Density, Edges, Fitted, Odds, Seen
 from difflogic.identification.rules import COARSER, UNSEEN, Offsets, Space, shifted
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.elementary import exponential, log_sum, logarithm
-from difflogic.system.errors import ConfigError, StoppedError
+from difflogic.system.errors import ConfigError
 
 Before = tuple[States, States]
 """A frame before and the one after it, shape (height, width) each; UNSEEN for unseen cells."""
@@ -168,11 +168,7 @@ def weigh(
         side = WRAPS if edge == "periodic" else 1 - WRAPS
         prior = rest + float(logarithm(side * GAPS.get(gap, 0.01) * RADII.get(hood, 1)))
         for family in families(hood, states):
-            if deadline.passed:
-                raise StoppedError(
-                    "the time limit passed before all kinds of rules were weighed: raise "
-                    "--time-limit, or choose one"
-                )
+            deadline.require("all kinds of rules were weighed")
             if gap > 1 and family.name not in DEEP_FAMILIES:
                 continue
             if family.space.symmetry not in (space.symmetry, *COARSER[space.symmetry]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -20,7 +20,6 @@ from difflogic.identification.universe import placed
 from difflogic.pictures.patterns import PATTERNS, PatternFile, parse_pattern
 from difflogic.pictures.pixels import color_name, color_number, opaque_colors, read_frames, unpacked
 from difflogic.system.archive import NpzReader, is_archive
-from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import ConfigError, ModelFileError
 from difflogic.system.files import read_named
@@ -35,9 +34,6 @@ MOST_PAIRS = 10_000
 FrameArray = npt.NDArray[np.int64]
 Values = npt.NDArray[Any]
 """Frames before the check, of any shape and type of number."""
-
-Update = Callable[[int, int | None, str], object]
-"""Is called with what is done, the total if known, and a remark."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +134,6 @@ class Inquiry:
     boundary: str = "periodic"
     gap: int = 1
     deadline: Deadline = NEVER
-    update: Update = ignore
     noise: bool = False
     """Whether some cells may have been recorded wrongly, as few as possible."""
     hidden: int = 0

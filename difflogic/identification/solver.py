@@ -19,6 +19,7 @@ from difflogic.identification.table_circuit import build, filled
 from difflogic.proof.satisfiability import Formula
 from difflogic.system.array_types import Flags
 from difflogic.system.errors import StoppedError
+from difflogic.system.work import tell
 
 FIRST_CONFLICTS = 50
 """Conflicts to spend on a question before turning to the next. The limit then grows, since learned
@@ -48,7 +49,7 @@ def solve(
     """Find a rule with the entries `known`, or None if no rule explains the recording.
 
     With `decide`, find out which entries are unique. `guess` is a rule to try first. Raises
-    StoppedError if the deadline passes, or `update` raises it, before there is a rule; later,
+    StoppedError if the deadline passes before there is a rule; later,
     entries stay undecided.
     """
     recording, space = inquiry.recording, inquiry.space
@@ -130,7 +131,7 @@ class _Search:
 
     def __init__(self, clauses: Clauses, inquiry: Inquiry) -> None:
         self.clauses, self.frames = clauses, inquiry.recording.frames
-        self.deadline, self.update = inquiry.deadline, inquiry.update
+        self.deadline = inquiry.deadline
         self.determined = np.zeros(clauses.space.entries, np.bool_)
 
     def explain_all(self) -> None:
@@ -139,8 +140,8 @@ class _Search:
         total = recordings * (frames - 1) * height
         rows = enumerate(np.ndindex(recordings, frames - 1, height))
         for done, (number, frame, y) in rows:
-            self.update(done, total, "rows encoded")
-            self._check_time()
+            tell("rows encoded:", done, total)
+            self.deadline.require("a rule was found")
             for x in np.flatnonzero(self.frames[number, frame + 1, y] != UNSEEN).tolist():
                 self.clauses.explain(number, frame + 1, y, x)
 
@@ -158,11 +159,7 @@ class _Search:
             answer, table = self.ask(assumptions, 10 * FIRST_CONFLICTS)
             if answer is not None:
                 return table
-            self._check_time()
-
-    def _check_time(self) -> None:
-        if self.deadline.passed:
-            raise StoppedError("the time limit passed before a rule was found: raise --time-limit")
+            self.deadline.require("a rule was found")
 
     def ask(
         self, assumptions: Sequence[int], conflicts: int
@@ -172,7 +169,7 @@ class _Search:
         while True:
             answer = formula.solve(assumptions, self.deadline, conflicts)
             entries = self.clauses.space.entries
-            self.update(int(self.determined.sum()), entries, "entries determined")
+            tell("entries determined:", int(self.determined.sum()), entries)
             if not answer:
                 return answer, None
             table = self.clauses.read(formula.true_literals())

@@ -15,10 +15,10 @@ from difflogic.evaluation.settled import settle
 from difflogic.examples.encoding import CLASH, Encoding, apply_rule
 from difflogic.examples.pairs import MOST_SYMBOLS
 from difflogic.examples.reading import Raw, numbered, raw_grids, read_inputs
-from difflogic.library.declaration import checked
 from difflogic.library.exchange import require_output, write_output
 from difflogic.library.loaded import Source, load
 from difflogic.system.archive import write_npz
+from difflogic.system.declaration import checked
 from difflogic.system.errors import ConfigError
 from difflogic.system.subject import about
 

@@ -11,12 +11,11 @@ from difflogic.config import BENCHMARK, Config, Override, load_config
 from difflogic.engine.hardware import MOST_CORES, Hardware
 from difflogic.engine.soft.sharing import Strategy
 from difflogic.experiment.device_plan import plan_of
-from difflogic.library.declaration import Set, checked
-from difflogic.library.exchange import ProgressCallback, counter
+from difflogic.library.exchange import Set
 from difflogic.model.model import Model
 from difflogic.speed import benchmark, measurements
 from difflogic.speed.measurements import ORACLE, Comparison, Setting
-from difflogic.system.callbacks import ignore
+from difflogic.system.declaration import Count, checked
 from difflogic.system.errors import ConfigError, did_you_mean
 from difflogic.system.machine import MemoryNode, nodes
 from difflogic.training.plan import ParallelPlan
@@ -30,17 +29,14 @@ def bench(
     config: Config | str | Path = "checkerboard",
     overrides: Sequence[str] = (),
     *,
-    repeat: int | None = None,
-    progress: ProgressCallback = ignore,
+    repeat: Count | None = None,
 ) -> benchmark.Benchmark:
     """Measure training steps of a configuration, after a warm-up that compiles the kernels.
 
     A configuration given by name or file uses the published batch size, unless overrides change it.
     `repeat` is the number of steps to measure.
     """
-    repeat = _repeats(repeat)
-    count = counter(progress, "steps measured:", repeat)
-    return benchmark.run(_benchmarked(config, overrides), repeat, count)
+    return benchmark.run(_benchmarked(config, overrides), repeat or measurements.REPEAT)
 
 
 def _benchmarked(config: Config | str | Path, overrides: Sequence[str | Override]) -> Config:
@@ -50,14 +46,6 @@ def _benchmarked(config: Config | str | Path, overrides: Sequence[str | Override
     return load_config(config, overrides, BENCHMARK)
 
 
-def _repeats(repeat: int | None, oracle: bool = False) -> int:
-    if repeat is None:
-        repeat = measurements.REPEAT_WITH_ORACLE if oracle else measurements.REPEAT
-    if repeat < 1:
-        raise ConfigError(f"{repeat} repeats: measure at least once")
-    return repeat
-
-
 @checked
 def compare(
     config: Config | str | Path = "checkerboard",
@@ -65,8 +53,7 @@ def compare(
     *,
     workers: Sequence[int] = (),
     ways: Sequence[str] = (),
-    repeat: int | None = None,
-    progress: ProgressCallback = ignore,
+    repeat: Count | None = None,
 ) -> Comparison:
     """Measure training steps of several settings in turn, and check that their bits are equal.
 
@@ -79,9 +66,8 @@ def compare(
     settings = _settings(found, workers, ways)
     if len(settings) > MOST_SETTINGS:
         raise ConfigError(f"{len(settings)} settings are too many: compare at most {MOST_SETTINGS}")
-    repeat = _repeats(repeat, ORACLE in ways)
-    count = counter(progress, "rounds measured:", repeat)
-    return measurements.measure(settings, repeat, count)
+    usual = measurements.REPEAT_WITH_ORACLE if ORACLE in ways else measurements.REPEAT
+    return measurements.measure(settings, repeat or usual)
 
 
 def _settings(config: Config, workers: Sequence[int], ways: Sequence[str]) -> list[Setting]:

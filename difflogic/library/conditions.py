@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from difflogic.circuit.colors import hex_color
-from difflogic.library.declaration import (
+from difflogic.system.declaration import (
     MOST_SIDE,
     Advanced,
     EffortOption,
@@ -21,12 +21,12 @@ from difflogic.library.declaration import (
     require_declared,
 )
 from difflogic.system.errors import ConfigError, described
+from difflogic.system.work import say
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from difflogic.circuit.automaton import Automaton
-    from difflogic.library.exchange import MessageCallback, ProgressCallback
     from difflogic.library.loaded import Loaded
     from difflogic.simulation.bit_grid import Geometry
     from difflogic.simulation.simulator import Erasure
@@ -154,9 +154,7 @@ class Conditions:
             height, width = self.size
             raise ConfigError(f"{height}×{width} cells: each side must be from 1 to {MOST_SIDE}")
 
-    def automaton(
-        self, source: Loaded, effort: EffortOption = "low", *, progress: ProgressCallback
-    ) -> Automaton:
+    def automaton(self, source: Loaded, effort: EffortOption = "low") -> Automaton:
         """Return the automaton to run: simplified, at this size, with these steps.
 
         The circuit of a run or a model is simplified unless `unsimplified`. The default effort is
@@ -166,7 +164,7 @@ class Conditions:
 
         automaton = source.automaton
         if not (self.unsimplified or automaton.circuit.interpreter):
-            automaton = small_form(source, effort, progress=progress)
+            automaton = small_form(source, effort)
         height, width = self.size or (automaton.height, automaton.width)
         return replace(
             automaton,
@@ -178,14 +176,14 @@ class Conditions:
             steps=automaton.steps if self.steps is None else self.steps,
         )
 
-    def begun(self, automaton: Automaton, on_message: MessageCallback) -> Conditions:
+    def begun(self, automaton: Automaton) -> Conditions:
         """Return these conditions, with a film's frame as bits, or a pattern in its universe.
 
         The grid then has the size of film or universe. Raises ConfigError for what is no film, for
         states that the circuit does not have, and for universes but rectangles and tori.
         """
         if self.frame is None:
-            return self._bounded(on_message)
+            return self._bounded()
         from difflogic.identification.recording import Reading, read
         from difflogic.library.starts import bits_of
         from difflogic.pictures.pixels import color_name, color_number
@@ -201,14 +199,14 @@ class Conditions:
         how = Reading(line, states, grid=grid, colours=names, usual=not own)
         film = read([Path(self.start)], how)
         cells = film.frame(self.frame)
-        on_message(f"{film.source}: {film.told}")
+        say(f"{film.source}: {film.told}")
         bits, size = bits_of(cells, channels), self.size or cells.shape
         # Blocks move at each step, and the frame lies in the middle of a larger grid.
         number = film.frames.shape[1] - 1 if self.frame == "last" else self.frame
         moved = [number - side // 2 + own // 2 for side, own in zip(size, cells.shape, strict=True)]
         return replace(self, start=bits, frame=None, size=size, moved=tuple(moved))
 
-    def _bounded(self, on_message: MessageCallback) -> Conditions:
+    def _bounded(self) -> Conditions:
         """Return these conditions in the universe that a pattern's file names."""
         from difflogic.identification.universe import bounds
         from difflogic.library.starts import read_pattern
@@ -218,12 +216,12 @@ class Conditions:
             return self
         named = f"{self.start}: is in Golly's universe {pattern.topology}"
         if self.size and self.boundary:
-            on_message(f"{named}, which --size and --boundary replace")
+            say(f"{named}, which --size and --boundary replace")
             return self
         size, boundary = bounds(pattern.topology)
         if size is None:
             raise ConfigError(f"{named}, which dct does not have: give --size and --boundary")
-        on_message(f"{named}: --size and --boundary are its own, unless given")
+        say(f"{named}: --size and --boundary are its own, unless given")
         return replace(self, size=self.size or size, boundary=self.boundary or boundary)
 
     def start_of(self, automaton: Automaton) -> str | npt.NDArray[Any]:

@@ -10,22 +10,17 @@ from difflogic import inspection
 from difflogic.config import Config
 from difflogic.evaluation.tests import run_tests
 from difflogic.inspection import Inspection
-from difflogic.library.declaration import Seconds, Seed, Starts, checked
-from difflogic.library.exchange import Progress, ProgressCallback
 from difflogic.library.loaded import Loaded, Source, load
 from difflogic.library.simplifying import small_form
 from difflogic.library.trusting import experiment_of, load_trusted, require_same
-from difflogic.system.callbacks import ignore
+from difflogic.system.declaration import Seconds, Seed, Starts, checked
 from difflogic.system.errors import ConfigError
+from difflogic.system.work import tell
 
 
 @checked
 def inspect(
-    source: Source,
-    *,
-    unsimplified: bool = False,
-    time_limit: Seconds | None = None,
-    progress: ProgressCallback = ignore,
+    source: Source, *, unsimplified: bool = False, time_limit: Seconds | None = None
 ) -> Inspection:
     """Find equations and symmetries.
 
@@ -35,9 +30,9 @@ def inspect(
     loaded = load(source)
     automaton = loaded.automaton
     if not unsimplified:
-        automaton = small_form(loaded, time_limit=time_limit, progress=progress)
+        automaton = small_form(loaded, time_limit=time_limit)
 
-    progress(Progress("inspecting: part", 0, 1, "symmetries"))
+    tell("inspecting: part", 0, 1, "symmetries")
     seconds = 10.0 if time_limit is None else time_limit
     return inspection.inspect(automaton, seconds)
 
@@ -79,7 +74,6 @@ def evaluate(
     task: Config | str | None = None,
     starts: Starts = None,
     seed: Seed | None = None,
-    progress: ProgressCallback = ignore,
     allow_code: bool = False,
 ) -> Evaluated:
     """Test a hard circuit on fresh starts, larger grids, with damage, and so on.
@@ -91,10 +85,6 @@ def evaluate(
     apply.
     """
     loaded = load_trusted(source, allow_code)
-
-    def test(done: int, total: int, name: str) -> None:
-        progress(Progress("tests:", done, total, name))
-
     config, found = require_experiment(loaded, task), loaded.model or loaded.automaton
-    results = run_tests(found, tests, config=config, starts=starts, seed=seed, progress=test)
+    results = run_tests(found, tests, config=config, starts=starts, seed=seed)
     return Evaluated(loaded, results)

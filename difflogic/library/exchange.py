@@ -1,51 +1,27 @@
-"""What the library's functions share: progress, output files, and tables for notebooks."""
+"""What the library's functions share: callbacks, overrides, and output files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from html import escape
-from itertools import count
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated
 
+from difflogic.system.declaration import Opt
 from difflogic.system.errors import ConfigError
 from difflogic.system.files import check_output, write_whole
 
+if TYPE_CHECKING:
+    from difflogic.config import Override
 
-@dataclass(frozen=True)
-class Progress:
-    """Progress of one part of the work."""
+    Changes = Sequence[str | Override]
+else:  # an option has texts only
+    Changes = Sequence[str]
 
-    what: str
-    """What is counted, as in "outputs proved"."""
-    done: int
-    total: int | None = None
-    """None if unknown."""
-    remark: str = ""
-    """What comes next, or came last."""
-
-
-ProgressCallback = Callable[[Progress], None]
-"""Is called again and again; whatever it raises cancels the work."""
 ShouldStop = Callable[[], bool]
 """Asks whether to stop; the work then keeps its partial results."""
-MessageCallback = Callable[[str], None]
-"""Receives messages for people, a line at a time."""
-
-
-def counter(
-    progress: ProgressCallback, what: str, total: int | None = None
-) -> Callable[[int], None]:
-    """Report a part at 0; return a function to call with the number done."""
-    progress(Progress(what, 0, total))
-    return lambda done: progress(Progress(what, done, total))
-
-
-def ticks(progress: ProgressCallback, what: str) -> Callable[[], None]:
-    """Return a function to call after each of an unknown number of steps."""
-    numbers = count(1)
-    return lambda: progress(Progress(what, next(numbers)))
+Set = Annotated[
+    Changes, Opt("Override a configuration value; repeatable", "SECTION.KEY=VALUE", names="--set")
+]
 
 
 def require_output(file: str | Path, suffixes: str | tuple[str, ...], force: bool = False) -> Path:
@@ -62,19 +38,3 @@ def write_output(file: str | Path, content: str | bytes, force: bool = False) ->
     data = content.encode() if isinstance(content, str) else content
     check_output(Path(file), force)
     write_whole(Path(file), lambda out: out.write(data))
-
-
-def table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return rows with the same keys as an HTML table, with the keys as its head; None is empty."""
-    head = "".join(f"<th>{escape(key)}</th>" for key in rows[0]) if rows else ""
-    body = "".join(
-        "<tr>" + "".join(f"<td>{_cell(value)}</td>" for value in row.values()) + "</tr>"
-        for row in rows
-    )
-    return f"<table><tr>{head}</tr>{body}</table>"
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    return escape(f"{value:.4g}" if isinstance(value, float) else str(value))

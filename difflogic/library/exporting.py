@@ -8,11 +8,10 @@ from pathlib import Path
 from difflogic.circuit.automaton import Automaton
 from difflogic.formats import FORMATS, Format, by_file, by_name
 from difflogic.formats.interface import common_interface
-from difflogic.library.declaration import TimeLimit, checked
-from difflogic.library.exchange import ProgressCallback, write_output
+from difflogic.library.exchange import write_output
 from difflogic.library.loaded import Loaded, Source, load
 from difflogic.library.simplifying import small_form
-from difflogic.system.callbacks import ignore
+from difflogic.system.declaration import TimeLimit, checked
 from difflogic.system.errors import ConfigError
 from difflogic.system.files import check_output
 
@@ -40,7 +39,6 @@ def export(
     comparable: bool = False,
     force: bool = False,
     time_limit: TimeLimit = None,
-    progress: ProgressCallback = ignore,
 ) -> Exported:
     """Write a circuit for other tools, to `file` or, without one, to the result's `data`.
 
@@ -53,8 +51,7 @@ def export(
     simplified circuit cannot be proved equal; RunDirectoryError if the file cannot be written.
     """
     path = None if file is None else Path(file)
-    if path is not None:
-        check_output(path, force)
+    check_output(path, force)
     if format is not None:
         chosen = by_name(format)
     elif path is not None:
@@ -66,7 +63,7 @@ def export(
     loaded = load(source)
     automaton, interface = loaded.automaton, None
     if comparable or not unsimplified:
-        small = small_form(loaded, time_limit=time_limit, progress=progress)
+        small = small_form(loaded, time_limit=time_limit)
         if comparable:
             interface = common_interface(automaton.circuit, small.circuit.labels)
         automaton = automaton if unsimplified else small

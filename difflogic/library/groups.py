@@ -8,32 +8,22 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from difflogic.circuit.colors import Color
-from difflogic.library.declaration import (
-    MOST_SEED,
+from difflogic.library.exchange import Set
+from difflogic.pictures.palettes import parse_palette
+from difflogic.system.declaration import (
     Advanced,
     AllowCode,
+    Checked,
     Count,
     NewDirectory,
     Opt,
     PixelCount,
     Range,
     Recipe,
-    Seconds,
     Seeds,
-    Set,
     Share,
-    require_declared,
 )
-from difflogic.pictures.palettes import parse_palette
 from difflogic.system.errors import ConfigError
-
-
-class Checked:
-    """Refuses values outside the ranges and choices that its fields declare: ConfigError."""
-
-    def __post_init__(self) -> None:
-        require_declared(type(self), vars(self))
-
 
 Line = Literal["line-1", "line-2", "line-3"]
 
@@ -110,34 +100,6 @@ class Assumptions(Checked):
     ] = "auto"
     mask: Any = None
     """Where it is true, cells of a recording given as an array are unseen."""
-
-
-@dataclass(frozen=True)
-class ExampleOptions(Checked):
-    """How a rule is learned from pairs of grids, and where its run goes."""
-
-    hold_out: Annotated[Share, Opt("Share of the pairs to keep aside, as a test")] = 0.0
-    symbols: Annotated[
-        Literal["alike", "by-name"] | None,
-        Opt("Treat all symbols alike, or know them by name", shown="whatever fits the pairs"),
-    ] = None
-    steps: Annotated[
-        int | None, Range(1, 10**6), Advanced("Automaton steps", shown="several are tried")
-    ] = None
-    channels: Annotated[
-        int | None, Range(1, 65536), Advanced("State bits per cell", shown="several are tried")
-    ] = None
-    boundary: Annotated[
-        Literal["zero", "periodic"], Opt("Zeros beyond the grid's edge, or the opposite edge")
-    ] = "zero"
-    name: Annotated[str, Opt("Name of the rule, and of its run")] = "examples"
-    time_limit: Annotated[Seconds, Opt("Time limit for learning")] = 120.0
-    seed: Annotated[int, Range(0, MOST_SEED)] = 0
-    workers: int | str = "auto"
-    directory: str | Path | None = None
-
-
-AS_FITS = ExampleOptions()
 
 
 def _colors(text: str) -> int:

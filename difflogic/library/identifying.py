@@ -26,22 +26,15 @@ from difflogic.identification.rules import BLOCKS
 from difflogic.identification.table_circuit import FAR
 from difflogic.identification.wanted import Wanted, choose
 from difflogic.inspection.equations import equations
-from difflogic.library.declaration import EffortOption, Seconds, checked
-from difflogic.library.equality import SIMPLIFYING
-from difflogic.library.exchange import (
-    Progress,
-    ProgressCallback,
-    ShouldStop,
-    require_output,
-    ticks,
-    write_output,
-)
+from difflogic.library.exchange import ShouldStop, require_output, write_output
 from difflogic.library.groups import Assumptions
+from difflogic.library.simplifying import SIMPLIFYING
 from difflogic.system.archive import write_npz
-from difflogic.system.callbacks import ignore, never_stop
-from difflogic.system.deadline import NEVER, Deadline
-from difflogic.system.errors import ConfigError, StoppedError
+from difflogic.system.deadline import Deadline, never_stop
+from difflogic.system.declaration import EffortOption, Seconds, checked
+from difflogic.system.errors import ConfigError
 from difflogic.system.json_values import json_value
+from difflogic.system.work import ticking, work, working
 
 
 @dataclass(frozen=True)
@@ -178,8 +171,8 @@ def identify_chance(
 
 
 def _deadline(time_limit: float | None, should_stop: ShouldStop) -> Deadline:
-    at = NEVER.at if time_limit is None else Deadline.after(time_limit).at
-    return Deadline(at, should_stop)
+    asked = work().asked
+    return replace(Deadline.after(time_limit), should_stop=lambda: asked() or should_stop())
 
 
 @checked
@@ -189,7 +182,6 @@ def identify(
     *,
     effort: EffortOption = "normal",
     time_limit: Seconds | None = None,
-    progress: ProgressCallback = ignore,
     should_stop: ShouldStop = never_stop,
 ) -> Identified:
     """Find the rule of a recorded automaton, and which of its entries the recording determines.
@@ -213,17 +205,12 @@ def identify(
     deadline = _deadline(time_limit, should_stop)
     by_blocks = assumed.neighbourhood == BLOCKS
     inquiry, weighed = choose(film, wanted, noise or hidden > 0 or by_blocks, deadline)
-
-    def report(done: int, total: int | None, what: str) -> None:
-        if what:
-            progress(Progress(f"{what}:", done, total))
-            if should_stop():
-                raise StoppedError("stopped")
-
-    inquiry = replace(inquiry, deadline=deadline, update=report, noise=noise, hidden=hidden)
+    inquiry = replace(inquiry, deadline=deadline, noise=noise, hidden=hidden)
     look = blocks.identify if by_blocks else identification.identify
-    rule = look(replace(inquiry, plain_start=assumed.plain_start))
-    if rule.hurried or (weighed is not None and effort == "normal"):  # tables of odds stay large
-        effort = "low"
-    circuit = rule.circuit(effort, ticks(progress, SIMPLIFYING), deadline)
+    with working(asked=never_stop):  # the deadline keeps what is found
+        rule = look(replace(inquiry, plain_start=assumed.plain_start))
+        if rule.hurried or (weighed is not None and effort == "normal"):  # tables of odds are large
+            effort = "low"
+        with ticking(SIMPLIFYING):
+            circuit = rule.circuit(effort, deadline)
     return Identified(rule, circuit, time.perf_counter() - began, weighed, assumed.boundary)

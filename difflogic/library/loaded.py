@@ -8,13 +8,13 @@ from pathlib import Path
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.formats.circuit_file import BY_CHANCE, Parse, read_circuit
-from difflogic.library.declaration import checked
-from difflogic.library.exchange import table
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.run.run_directory import saved_model
 from difflogic.system.archive import is_archive
+from difflogic.system.declaration import checked
 from difflogic.system.errors import CircuitError, ConfigError
+from difflogic.system.html_table import table
 from difflogic.system.json_values import chosen
 
 

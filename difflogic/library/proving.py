@@ -11,12 +11,10 @@ from pathlib import Path
 from difflogic.circuit.automaton import Automaton
 from difflogic.config import Config
 from difflogic.evaluation.assurance import question_of
-from difflogic.library.declaration import TimeLimit, checked
-from difflogic.library.equality import proved, smaller
-from difflogic.library.exchange import Progress, ProgressCallback, table, write_output
+from difflogic.library.exchange import write_output
 from difflogic.library.groups import Claims
 from difflogic.library.loaded import Loaded, Source, load
-from difflogic.library.simplifying import simplify
+from difflogic.library.simplifying import proved, simplify, smaller
 from difflogic.library.trusting import experiment_of, load_trusted
 from difflogic.proof import Proof
 from difflogic.proof.answer import Budget
@@ -24,10 +22,12 @@ from difflogic.proof.convergence.every_size import Plane
 from difflogic.proof.prover import Question
 from difflogic.proof.question import Wound
 from difflogic.proof.strategy import Decided, Extent, decide
-from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import Deadline
+from difflogic.system.declaration import TimeLimit, checked
 from difflogic.system.errors import ConfigError
+from difflogic.system.html_table import table
 from difflogic.system.subject import about
+from difflogic.system.work import tell
 from difflogic.tasks import make_task
 
 
@@ -57,11 +57,7 @@ class Compared:
 
 @checked
 def prove(
-    source: Source,
-    against: Source | None = None,
-    *,
-    time_limit: TimeLimit = None,
-    progress: ProgressCallback = ignore,
+    source: Source, against: Source | None = None, *, time_limit: TimeLimit = None
 ) -> Compared:
     """Prove two automata equal, or one equal to its simplified form, or find a difference.
 
@@ -72,11 +68,11 @@ def prove(
     """
     one = load(source)
     if against is None:
-        found = simplify(one, time_limit=time_limit, progress=progress)
+        found = simplify(one, time_limit=time_limit)
         other, proof = load(found.automaton), found.proof
     else:
         other = load(against)
-        proof = proved(one.automaton, other.automaton.circuit, time_limit, progress)
+        proof = proved(one.automaton, other.automaton.circuit, time_limit)
     return Compared(one, other, proof, tuple(_differences(one.automaton, other.automaton)))
 
 
@@ -140,7 +136,6 @@ def certify(
     *,
     task: Config | str | None = None,
     time_limit: TimeLimit = None,
-    progress: ProgressCallback = ignore,
     allow_code: bool = False,
 ) -> Certified:
     """Prove that every start ends in the target and stays, or find a state that does not.
@@ -165,11 +160,11 @@ def certify(
     extent, numbers = Extent(claims.sizes, claims.all_sizes, wound), count(1)
     budget = Budget(
         Deadline.after(extent.seconds if time_limit is None else time_limit),
-        progress=lambda what: progress(Progress("questions asked:", next(numbers), None, what)),
+        progress=lambda what: tell("questions asked:", next(numbers), None, what),
     )
 
     def simplify(automaton: Automaton, seconds: float) -> Automaton:
-        found, proof, _ = smaller(automaton, "low", seconds, progress)
+        found, proof, _ = smaller(automaton, "low", seconds)
         return found.automaton if proof.equal else automaton
 
     with about(loaded.name):

@@ -12,23 +12,17 @@ from difflogic.circuit.automaton import Automaton, places
 from difflogic.identification import drawn
 from difflogic.library import starts
 from difflogic.library.conditions import AS_TRAINED, Conditions
-from difflogic.library.declaration import checked
-from difflogic.library.exchange import (
-    MessageCallback,
-    ProgressCallback,
-    counter,
-    require_output,
-    write_output,
-)
+from difflogic.library.exchange import require_output, write_output
 from difflogic.library.groups import Frames
 from difflogic.library.loaded import Loaded, Source, load
 from difflogic.simulation import simulator
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.simulator import Simulator, choose_engine, require_memory
 from difflogic.simulation.state_picture import MOST_COLORED
-from difflogic.system.callbacks import ignore
+from difflogic.system.declaration import checked
 from difflogic.system.errors import ConfigError, shorten
 from difflogic.system.quantities import format_ranges
+from difflogic.system.work import counter, say
 from difflogic.view.animation import (
     BACKGROUND,
     FILMS,
@@ -81,8 +75,6 @@ def render(
     frames: Frames = ALL_FRAMES,
     *,
     force: bool = False,
-    progress: ProgressCallback = ignore,
-    on_message: MessageCallback = ignore,
 ) -> Rendered:
     """Draw a rollout: an animation (.gif, .apng, .webp), or a strip of frames (.png).
 
@@ -94,8 +86,8 @@ def render(
     """
     path = require_output(file, FILMS, force)
     loaded = load(source, drawn.parse)
-    conditions = conditions.begun(loaded.automaton, on_message)
-    automaton = conditions.automaton(loaded, progress=progress)
+    conditions = conditions.begun(loaded.automaton)
+    automaton = conditions.automaton(loaded)
     steps = max(frames.at) if frames.at else automaton.steps
     shown = _frame_steps(steps, frames.every, frames.at, path.suffix == ".png")
     view = _view(automaton, frames.channels, frames.sheet)
@@ -107,7 +99,7 @@ def render(
     )
     require_pixels(len(shown), height, width)
     pictures = [np.full((height, width), BACKGROUND, np.uint8) for _ in shown]
-    count = counter(progress, "frames:", len(shown) * len(sizes))
+    count = counter("frames:", len(shown) * len(sizes))
     for number, (panel, size) in enumerate(zip(panels, sizes, strict=True)):
         damage = [each.scaled(size[0] // sizes[0][0]) for each in conditions.damage]
         before = number * len(shown)
@@ -125,7 +117,7 @@ def render(
         numbers = [str(automaton.circuit.labels[place]) for place in view.channels]
         columns = shape(len(numbers))[1]
         rows = [numbers[at : at + columns] for at in range(0, len(numbers), columns)]
-        on_message("channels, row by row: " + "; ".join(map(", ".join, rows)))
+        say("channels, row by row: " + "; ".join(map(", ".join, rows)))
     write_output(path, content, force)
     return Rendered(loaded, automaton, path, tuple(shown), height, width, len(content))
 

@@ -10,9 +10,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from difflogic.circuit.automaton import Automaton
-from difflogic.library.declaration import TimeLimit, checked
 from difflogic.library.evaluating import evaluate
-from difflogic.library.exchange import ProgressCallback, require_output, write_output
+from difflogic.library.exchange import require_output, write_output
 from difflogic.library.loaded import Loaded, Source, load
 from difflogic.library.rendering import render
 from difflogic.library.simplifying import small_form
@@ -20,7 +19,7 @@ from difflogic.library.trusting import load_trusted
 from difflogic.run.run_directory import LAST, newest, saved_model
 from difflogic.sweeps.directory import SweepDirectory
 from difflogic.sweeps.sweep_results import aggregate, make_row
-from difflogic.system.callbacks import ignore
+from difflogic.system.declaration import TimeLimit, checked
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted
 from difflogic.tasks import task_class
@@ -66,7 +65,6 @@ def report(
     tests: bool = True,
     force: bool = False,
     time_limit: TimeLimit = None,
-    progress: ProgressCallback = ignore,
     allow_code: bool = False,
 ) -> Reported:
     """Make a web page in which a run, a model or a circuit runs, and which shows how it learned.
@@ -88,12 +86,12 @@ def report(
     tested = tests and len(loaded) == 1 and loaded[0].trained
     if tested:
         task_class(loaded[0].require_model().config.task)  # fails now if its code may not run
-    small = [small_form(x, time_limit=time_limit, progress=progress) for x in loaded]
+    small = [small_form(x, time_limit=time_limit) for x in loaded]
     if len(loaded) > 1:
         page = reports.build_gallery(small)
     else:
         found = _source(loaded[0])
-        results = evaluate(loaded[0], progress=progress).results if tested else None
+        results = evaluate(loaded[0]).results if tested else None
         page = reports.build(found, small[0], results, _strip(small[0]))
     if file is not None:
         write_output(file, page, force)

@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from difflogic.experiment.session import Session
-from difflogic.library.declaration import Port
 from difflogic.run.measures import StepResult
 from difflogic.run.record import State
 from difflogic.run.run_directory import RunDirectory
+from difflogic.system.declaration import Port
 from difflogic.system.files import for_shell
 from difflogic.view.watching import Feed, WatchServer
 from difflogic.view.watching.follower import Follower

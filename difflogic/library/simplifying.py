@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from difflogic import simplification
 from difflogic.circuit.automaton import Automaton
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.live_part import live_part
 from difflogic.formats import by_name
 from difflogic.formats.circuit_file import write_circuit
-from difflogic.library.declaration import EffortOption, TimeLimit, checked
-from difflogic.library.equality import smaller
-from difflogic.library.exchange import ProgressCallback, write_output
+from difflogic.library.exchange import write_output
 from difflogic.library.loaded import Loaded, Source, load
-from difflogic.proof import Proof
-from difflogic.system.callbacks import ignore
+from difflogic.proof import Proof, decide_equality
+from difflogic.system.deadline import Deadline
+from difflogic.system.declaration import EffortOption, TimeLimit, checked
 from difflogic.system.errors import CircuitError, ProofError
 from difflogic.system.json_values import chosen
+from difflogic.system.work import tell, ticking
 
+SIMPLIFYING = "simplifying, steps done:"
+"""Label of progress."""
 LARGE = 1000
 """Gates above which a normal simplification takes minutes, as in pictures of 96×96 cells."""
+
+PROOF_SECONDS = 60.0
+"""Default time limit of a proof."""
+
+SEARCH_SHARE = 0.5
+"""Share of a time limit that the search may use; the proof gets the rest."""
 
 
 @dataclass(frozen=True)
@@ -94,11 +104,7 @@ class Simplified:
 
 @checked
 def simplify(
-    source: Source,
-    effort: EffortOption = "normal",
-    *,
-    time_limit: TimeLimit = None,
-    progress: ProgressCallback = ignore,
+    source: Source, effort: EffortOption = "normal", *, time_limit: TimeLimit = None
 ) -> Simplified:
     """Simplify the circuit of a run, a model or a file, and prove the result equal.
 
@@ -108,15 +114,11 @@ def simplify(
     PROOF_SECONDS. Raises what `load` raises, and ConfigError for an unknown effort.
     """
     loaded = load(source)
-    return Simplified(loaded, effort, *smaller(loaded.automaton, effort, time_limit, progress))
+    return Simplified(loaded, effort, *smaller(loaded.automaton, effort, time_limit))
 
 
 def small_form(
-    source: Source,
-    effort: EffortOption | None = None,
-    *,
-    time_limit: float | None = None,
-    progress: ProgressCallback = ignore,
+    source: Source, effort: EffortOption | None = None, *, time_limit: float | None = None
 ) -> Automaton:
     """Return the automaton that other functions work on.
 
@@ -130,4 +132,31 @@ def small_form(
         return loaded.automaton
     if effort is None:
         effort = "low" if live_part(loaded.automaton).circuit.gates > LARGE else "normal"
-    return simplify(loaded, effort, time_limit=time_limit, progress=progress).require_proved()
+    return simplify(loaded, effort, time_limit=time_limit).require_proved()
+
+
+def smaller(
+    automaton: Automaton, effort: str, time_limit: float | None
+) -> tuple[simplification.Simplification, Proof, float]:
+    """Return a smaller circuit, whether it is equal, and the seconds that the search took.
+
+    `time_limit` is as in `simplify`.
+    """
+    tell(SIMPLIFYING)
+    share = None if time_limit is None else SEARCH_SHARE * time_limit
+    if not simplification.is_compiled():  # what compiles is not counted
+        first = simplification.EFFORTS["low" if effort == "low" else "normal"]
+        simplification.simplify(automaton, first, Deadline.after(share))
+    began = time.perf_counter()
+    chosen = simplification.EFFORTS[effort]
+    with ticking(SIMPLIFYING):
+        found = simplification.simplify(automaton, chosen, Deadline.after(share))
+    seconds = time.perf_counter() - began
+    left = None if time_limit is None else max(time_limit - seconds, 0.0)
+    return found, proved(automaton, found.circuit, left), seconds
+
+
+def proved(automaton: Automaton, circuit: Circuit, seconds: float | None) -> Proof:
+    """Compare a circuit with the automaton's, for at most `seconds`, by default PROOF_SECONDS."""
+    seconds = PROOF_SECONDS if seconds is None else seconds
+    return decide_equality(automaton.circuit, circuit, automaton.visible, seconds)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,16 +12,9 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.identification import drawn
 from difflogic.identification.rules import Space
 from difflogic.identification.table_circuit import tabulate
-from difflogic.library import declaration, starts
+from difflogic.library import starts
 from difflogic.library.conditions import AS_TRAINED, Conditions
-from difflogic.library.declaration import WorkersOption, checked
-from difflogic.library.exchange import (
-    MessageCallback,
-    Progress,
-    ProgressCallback,
-    counter,
-    require_output,
-)
+from difflogic.library.exchange import require_output
 from difflogic.library.loaded import Loaded, Source, load
 from difflogic.simulation import simulator, state_picture
 from difflogic.simulation.bit_grid import BitGrid, Geometry
@@ -33,8 +27,9 @@ from difflogic.simulation.simulator import (
     useful_workers,
 )
 from difflogic.system import machine
-from difflogic.system.callbacks import ignore
+from difflogic.system.declaration import EngineOption, WorkersOption, checked
 from difflogic.system.json_values import chosen
+from difflogic.system.work import checking, counter, say, tell
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,22 +109,20 @@ def simulate(
     source: Source,
     conditions: Conditions = AS_TRAINED,
     *,
-    engine: declaration.EngineOption = "auto",
+    engine: EngineOption = "auto",
     workers: WorkersOption = "auto",
-    progress: ProgressCallback = ignore,
-    on_message: MessageCallback = ignore,
 ) -> Simulated:
     """Run a circuit under some conditions, by default as in training.
 
     All engines and numbers of workers give the same bits; "auto" chooses the fastest engine, and as
-    many workers as pay off. `on_message` receives messages about compiling.
+    many workers as pay off.
 
     Raises what `load` raises, ConfigError for impossible conditions, and ProofError.
     """
     loaded = load(source, drawn.parse)
     frame = "" if conditions.frame is None else f"{conditions.start}, frame {conditions.frame}"
-    conditions = conditions.begun(loaded.automaton, on_message)
-    automaton = conditions.automaton(loaded, progress=progress)
+    conditions = conditions.begun(loaded.automaton)
+    automaton = conditions.automaton(loaded)
     start, steps = conditions.start_of(automaton), automaton.steps
     geometry = Geometry(
         automaton.circuit.channels, automaton.height, automaton.width, automaton.boundary
@@ -137,20 +130,16 @@ def simulate(
     require_memory(geometry)
     damage = [each.place(geometry, steps) for each in conditions.damage]
     world = simulator.World(geometry, automaton.fire_rate, conditions.seed, conditions.noise)
-    chosen, count = _engine(automaton, world, engine, workers, on_message)
-    compiling = f"compiling {automaton.circuit.gates} gates:"
-
-    def pause() -> None:
-        progress(Progress(compiling, 0))
-
-    with Simulator(automaton.circuit, world, chosen, count, pause) as running:
-        rule = starts.prepare(
-            running, automaton, start, conditions.density, lambda: progress(Progress("start:", 0))
-        )
+    chosen, count = _engine(automaton, world, engine, workers)
+    with checking(partial(tell, f"compiling {automaton.circuit.gates} gates:")):
+        running = Simulator(automaton.circuit, world, chosen, count)
+    with running:
+        with checking(partial(tell, "start:")):
+            rule = starts.prepare(running, automaton, start, conditions.density)
         own = _rule(automaton) if rule else ""
         if rule.replace("/", "").lower() != own.replace("/", "").lower():
-            on_message(f"{start}: its rule = {rule} is not used: the circuit's is {own}")
-        count_step = counter(progress, "steps:", steps)
+            say(f"{start}: its rule = {rule} is not used: the circuit's is {own}")
+        count_step = counter("steps:", steps)
         began = time.perf_counter()
         running.run(steps, damage, count_step)
         seconds = time.perf_counter() - began
@@ -169,11 +158,7 @@ def _rule(automaton: Automaton) -> str:
 
 
 def _engine(
-    automaton: Automaton,
-    world: simulator.World,
-    engine: str,
-    workers: int | Literal["auto"],
-    on_message: MessageCallback,
+    automaton: Automaton, world: simulator.World, engine: str, workers: int | Literal["auto"]
 ) -> tuple[EngineName, int]:
     """Return the engine and its number of workers; say if compiling takes long, or too long."""
     from difflogic.simulation import native
@@ -184,7 +169,7 @@ def _engine(
         return "interpreter", 1
     if gates > native.MOST_GATES:
         if steps:
-            on_message(
+            say(
                 f"using the interpreter: compiling more than {native.MOST_GATES} gates takes "
                 "minutes; dct simplify may leave fewer"
             )
@@ -192,10 +177,10 @@ def _engine(
     if engine == "auto" and choose_engine(circuit, world, steps) == "interpreter":
         return "interpreter", 1
     if not native.is_cached(circuit):
-        on_message(f"compiling {circuit.gates} gates, once …")
+        say(f"compiling {circuit.gates} gates, once …")
         problem = native.CACHE.problem()
         if problem is not None:
-            on_message(problem)
+            say(problem)
     if workers != "auto":
         return "compiled", workers
     return "compiled", useful_workers(circuit, world, machine.cpu_count())

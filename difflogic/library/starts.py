@@ -12,7 +12,6 @@ archives here, it is checked before it is unpacked.
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -50,11 +49,7 @@ MOST_ARRAY = 2**26
 
 
 def prepare(
-    simulator: Simulator,
-    automaton: Automaton,
-    start: str | npt.NDArray[Any],
-    density: float,
-    pause: Callable[[], None] = lambda: None,
+    simulator: Simulator, automaton: Automaton, start: str | npt.NDArray[Any], density: float
 ) -> str:
     """Set the start of a simulator that has zeros: by one of START_NAMES, a file or an array.
 
@@ -62,16 +57,15 @@ def prepare(
     the middle; or (channels, height, width) with all channels of training. A file may be an .npz
     with one such array, or an .npy.
 
-    `pause` is called now and then, and may raise to stop. Returns the rule that a pattern's file
-    names, if it does. Raises ConfigError if the file is not a
-    start, or does not fit.
+    Returns the rule that a pattern's file names, if it does. Raises ConfigError if the file is not
+    a start, or does not fit.
     """
     grid = simulator.grid
     geometry, rule, whole = grid.geometry, "", False
     if isinstance(start, np.ndarray):
         whole = _place_array(grid, start, automaton)
     elif start == "random":
-        simulator.randomize(density, pause)
+        simulator.randomize(density)
     elif start == "center":
         middle = slice(geometry.height // 2, geometry.height // 2 + 1)
         cell = np.zeros((geometry.channels, 1, geometry.width), np.uint8)

@@ -12,9 +12,8 @@ from pathlib import Path
 
 from difflogic.config import load_config
 from difflogic.config.effects import without_effect
-from difflogic.experiment.searching import Trainer, compile_kernels
-from difflogic.library.declaration import checked
-from difflogic.library.exchange import MessageCallback, ShouldStop, table
+from difflogic.experiment.searching import compile_kernels
+from difflogic.library.exchange import ShouldStop
 from difflogic.library.groups import SweepOptions
 from difflogic.run.lock import RunLock
 from difflogic.run.removal import holding
@@ -23,10 +22,13 @@ from difflogic.sweeps.directory import SweepDirectory
 from difflogic.sweeps.execution import Execution, default_jobs
 from difflogic.sweeps.sweep_plan import MAX_NAME, Request, SweepPlan, make_plan
 from difflogic.sweeps.sweep_results import Row, VariantResult, aggregate, write_tables
-from difflogic.system.callbacks import ignore, never_stop, undoing
+from difflogic.system.deadline import never_stop
+from difflogic.system.declaration import checked
 from difflogic.system.errors import ConfigError, RunDirectoryError, TrainingError
+from difflogic.system.html_table import table
 from difflogic.system.json_values import chosen
 from difflogic.system.quantities import parse_seeds
+from difflogic.system.work import say, stopped, undoing
 
 TICK_SECONDS = 0.125
 TABLE_SECONDS = 2.0
@@ -80,15 +82,12 @@ def sweep(
     *,
     progress: Callable[[SweepProgress], None] = lambda progress: None,
     should_stop: ShouldStop = never_stop,
-    on_message: MessageCallback = ignore,
-    warm_up: Callable[[Trainer], object] = Trainer.warm_up,
 ) -> Swept:
     """Train a configuration with many seeds, and with all combinations of some settings.
 
     Without a `config`, the earlier sweep in the options' directory continues, with seeds added.
     `progress` is called several times a second. If `should_stop` returns true, the runs are saved
-    and the sweep ends. `warm_up` compiles kernels before the first run. `on_message` receives
-    messages.
+    and the sweep ends.
 
     Call it from the main thread, below ``if __name__ == "__main__":``, as it starts processes.
     Raises ConfigError, RunDirectoryError, and ClusterError if no cluster answers.
@@ -125,7 +124,7 @@ def sweep(
         place = SweepDirectory.create(name=name)
     else:
         place = SweepDirectory.at(place.path)
-    return _Sweep(place, plan, workers, progress, should_stop, on_message).run(warm_up)
+    return _Sweep(place, plan, workers, progress, should_stop).run()
 
 
 def _make_plan(
@@ -175,9 +174,8 @@ class _Sweep:
     backend: Backend
     progress: Callable[[SweepProgress], None]
     should_stop: ShouldStop
-    on_message: MessageCallback
 
-    def run(self, warm_up: Callable[[Trainer], object]) -> Swept:
+    def run(self) -> Swept:
         """Train the missing runs, and write the tables."""
         is_new, stopped, problem = not self.place.is_sweep, False, None
         with holding(self.place) as held, ExitStack() as discarding:
@@ -188,11 +186,11 @@ class _Sweep:
                 configs = [variant.config for variant in self.plan.variants]
                 useless = (each for config in configs for each in without_effect(config))
                 for message in [*execution.warnings, *dict.fromkeys(useless)]:
-                    self.on_message(f"warning: {message}")
+                    say(f"warning: {message}")
                 if self.backend.compiles_here and execution.kept < self.plan.size:
                     with undoing(partial(self._abandon, held, is_new)):
                         for config in {x.training.precision: x for x in configs}.values():
-                            compile_kernels(config, warm_up)
+                            compile_kernels(config)
                 try:
                     stopped = self._watch(execution, held)
                 except TrainingError as error:  # workers are lost for good
@@ -217,12 +215,12 @@ class _Sweep:
         for row in execution.work(TICK_SECONDS):
             self._show(execution, row)
             for message in execution.notices[reported:]:
-                self.on_message(f"warning: {message}")
+                say(f"warning: {message}")
                 reported += 1
             now = time.monotonic()
-            if not stopping and self.should_stop():
+            if not stopping and (stopped() or self.should_stop()):
                 stopping, give_up = True, now + GRACE_SECONDS
-                self.on_message("stopping: the runs are saving …")
+                say("stopping: the runs are saving …")
                 execution.stop()
             if now > give_up:
                 execution.abandon()

@@ -15,7 +15,6 @@ import numpy as np
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.library.conditions import AS_TRAINED, Conditions, Rectangle
-from difflogic.library.exchange import Progress, ProgressCallback
 from difflogic.library.groups import ChipOptions
 from difflogic.library.loaded import Source, load
 from difflogic.library.simulating import simulate
@@ -23,12 +22,12 @@ from difflogic.silicon.synthesis import DEVICES, PINS, Flow, Synthesis
 from difflogic.silicon.tools import require_tools
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.system.array_types import Bits
-from difflogic.system.callbacks import ignore, undoing
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError, ConfigError
 from difflogic.system.files import read_named, refused
 from difflogic.system.json_values import chosen
 from difflogic.system.quantities import counted
+from difflogic.system.work import ignore, tell, undoing, working
 
 MOST_FLIP_FLOPS = 2**20
 """Bits of a grid's state; no device has as many flip-flops."""
@@ -74,11 +73,7 @@ USUAL = ChipOptions()
 
 
 def synthesize(
-    source: Source,
-    conditions: Conditions = AS_TRAINED,
-    options: ChipOptions = USUAL,
-    *,
-    progress: ProgressCallback = ignore,
+    source: Source, conditions: Conditions = AS_TRAINED, options: ChipOptions = USUAL
 ) -> Synthesized:
     """Synthesise, place and route a grid of a circuit for a device.
 
@@ -93,7 +88,7 @@ def synthesize(
     constraints = None if pins is None else read_named(Path(pins), MOST_PINS_BYTES, "a pin file")
     logs = None if report is None else _new_directory(Path(report))
     loaded = load(source)
-    automaton = conditions.automaton(loaded, progress=progress)
+    automaton = conditions.automaton(loaded)
     circuit, height, width = automaton.circuit, automaton.height, automaton.width
     # A netlist draws other cells to fire than `simulate`: there is nothing to compare.
     compares = check and automaton.fire_rate == 1
@@ -123,13 +118,14 @@ def synthesize(
             if (earlier := tuple(step for step in each.steps if step <= steps))
         ]
         at = replace(conditions, steps=steps, damage=damage)
-        return simulate(loaded, at, engine="interpreter").grid.bits()
+        with working(say=ignore, tell=ignore):
+            return simulate(loaded, at, engine="interpreter").grid.bits()
 
     began: dict[str, float] = {}
 
-    def pause(step: str) -> None:
+    def running(step: str) -> None:
         now = time.monotonic()
-        progress(Progress(f"seconds of {step}:", int(now - began.setdefault(step, now))))
+        tell(f"seconds of {step}:", int(now - began.setdefault(step, now)))
 
     compared: tuple[int, ...] = ()
     with (
@@ -137,7 +133,7 @@ def synthesize(
         undoing(partial(shutil.rmtree, directory)),
     ):
         folder = Path(directory)
-        flow = Flow(automaton, fpga, folder, Deadline.after(options.timeout), pause)
+        flow = Flow(automaton, fpga, folder, Deadline.after(options.timeout), running)
         if constraints is not None:
             (folder / PINS).write_bytes(constraints)
         try:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import signal
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -14,16 +11,19 @@ from typing import Any
 from difflogic.config import Config, Override, load_config, shipped_configs
 from difflogic.config.effects import without_effect
 from difflogic.experiment.session import Session
-from difflogic.library.declaration import NewDirectory, Recipe, Set, checked
-from difflogic.library.exchange import MessageCallback, ShouldStop, table
+from difflogic.library.exchange import Set, ShouldStop
 from difflogic.library.loaded import Source, load
 from difflogic.run.measures import StepResult
 from difflogic.run.run_directory import RunDirectory, saved_model
 from difflogic.run.settings import differing, run_name, without_foreign_results
 from difflogic.run.start_model import StartModel
-from difflogic.system.callbacks import ignore, listening, never_stop
+from difflogic.system.deadline import never_stop
+from difflogic.system.declaration import NewDirectory, Recipe, checked
 from difflogic.system.errors import ConfigError
+from difflogic.system.html_table import table
 from difflogic.system.ranks import ALONE, Ranks
+from difflogic.system.stops import deferring_interrupts
+from difflogic.system.work import say
 from difflogic.tasks import task_class
 
 
@@ -93,11 +93,6 @@ def resolve(
     return without_foreign_results(settings, read())
 
 
-def warm_up(run: Session) -> None:
-    """Compile the kernels, or load them."""
-    run.trainer.warm_up()
-
-
 @checked
 def train(
     config: Config | str | Path | None = None,
@@ -108,10 +103,9 @@ def train(
     new: bool = False,
     resume: str | Path | None = None,
     source: Source | None = None,
-    begin: Callable[[Session], None] = warm_up,
+    begin: Callable[[Session], object] = lambda run: run.trainer.warm_up(),
     progress: Callable[[StepResult], None] | None = None,
     should_stop: ShouldStop = never_stop,
-    on_message: MessageCallback = ignore,
     allow_code: bool = False,
     ranks: Ranks = ALONE,
 ) -> Trained:
@@ -124,7 +118,7 @@ def train(
     `begin` is called before the first epoch and must warm up the session; it is not called for a
     finished run. `progress` is called with each epoch's result. `should_stop` is called between
     epochs; if it returns true, the run is saved and can be resumed. Ctrl-C, or a notebook's stop
-    button, saves the run as well, and raises KeyboardInterrupt. `on_message` receives messages.
+    button, saves the run as well, and raises KeyboardInterrupt.
     `allow_code` allows the code of a custom task to run. With several `ranks`, the first calls
     this, and the others call `follow`.
 
@@ -144,55 +138,19 @@ def train(
         changes = differing(before.model_copy(update={"run": settings.run}), settings)
         if changes:
             lines = "\n  ".join(changes)
-            on_message(f"{start.name}: keeps its wires, and so how they were drawn:\n  {lines}")
+            say(f"{start.name}: keeps its wires, and so how they were drawn:\n  {lines}")
     run = open_run(settings, directory, new, resume)
-    with Session(settings, run, on_message, ranks, start) as session:
+    with Session(settings, run, ranks, start) as session:
         if session.summary is None:
             for useless in without_effect(settings):
-                on_message(f"warning: {useless}")
+                say(f"warning: {useless}")
             begin(session)
-            with saved_at_interrupts() as interrupted:
-                session.train(lambda: interrupted() or should_stop(), progress)
+            with deferring_interrupts():
+                session.train(should_stop, progress)
         else:
-            on_message(_finished(session))
+            say(_finished(session))
         assert session.summary is not None
         return Trained(run.path, session.summary)
-
-
-@contextmanager
-def saved_at_interrupts() -> Iterator[ShouldStop]:
-    """Delay Ctrl-C until the run is saved; yield a function that tells whether it was pressed.
-
-    Python's handler would raise anywhere, even when a step has changed half of the logits. Handlers
-    that others installed stay, and nothing changes in other threads.
-    """
-    own = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if not own or threading.current_thread() is not threading.main_thread():
-        yield never_stop
-        return
-    pressed = saving = False
-
-    def remember(*signals: Any) -> None:
-        nonlocal pressed
-        pressed = True
-
-    def should_stop() -> bool:
-        nonlocal saving
-        saving = pressed
-        return pressed
-
-    def end_long_steps(*pauses: Any) -> None:
-        if pressed and not saving:
-            raise KeyboardInterrupt
-
-    signal.signal(signal.SIGINT, remember)
-    try:
-        with listening(end_long_steps):
-            yield should_stop
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    if pressed:
-        raise KeyboardInterrupt
 
 
 def start_model(source: Source) -> StartModel:

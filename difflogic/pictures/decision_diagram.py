@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from difflogic.circuit.gates import Op
 from difflogic.system.array_types import Ints
-from difflogic.system.callbacks import may_cancel
+from difflogic.system.work import may_cancel
 
 ANY_VALUE = -1
 """Stands in a table for a value that does not matter."""

@@ -11,11 +11,11 @@ from difflogic.proof.convergence.orbits import NEVER, UNKNOWN
 from difflogic.proof.question import Asked, Wound
 from difflogic.proof.verdict import Verdict
 from difflogic.system.array_types import Bits
-from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import NEVER as NO_DEADLINE
 from difflogic.system.deadline import Deadline
 from difflogic.system.json_values import fields_of
 from difflogic.system.quantities import counted
+from difflogic.system.work import ignore
 
 Scope = Literal[
     "every start", "the only start", "every case", "every length", "every size", "samples"

@@ -30,6 +30,7 @@ from difflogic.system.array_types import Words
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError
 from difflogic.system.json_values import fields_of
+from difflogic.system.work import tell
 
 DIRECT_CONFLICTS = 2000
 """Budget of the direct answer, a fraction of a second."""
@@ -125,7 +126,6 @@ def decide_equality(
     after: Circuit,
     visible: tuple[int, ...],
     seconds: float = math.inf,
-    progress: Callable[[int], object] = lambda done: None,
     *,
     exhaustive: int = MOST_INPUTS,
 ) -> Proof:
@@ -133,7 +133,7 @@ def decide_equality(
 
     Each next state is a function of the channels of the nine cells. Outputs with up to
     `exhaustive` inputs are compared in all cases, others by a solver. Stops at the first
-    difference. `progress` gets the number of finished outputs.
+    difference.
 
     Raises CircuitError if a channel of `visible` is missing, or if no channel is common.
     """
@@ -152,7 +152,7 @@ def decide_equality(
         for label in common:
             output, case = _compare(miter, label, exhaustive, deadline)
             outputs.append(output)
-            progress(len(outputs))
+            tell("outputs proved:", len(outputs), len(common))
             if case is not None:
                 counterexample = _confirmed(before, after, label, case, deadline)
                 break

@@ -13,7 +13,7 @@ from difflogic.circuit.specification import Rule
 from difflogic.proof.answer import Answer, Assurance, Budget, Method
 from difflogic.proof.question import Asked
 from difflogic.proof.verdict import Verdict
-from difflogic.system.callbacks import may_cancel
+from difflogic.system.work import may_cancel
 
 CASES_AT_ONCE = 2**15
 """Neighbourhoods that are tried together."""

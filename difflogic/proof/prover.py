@@ -20,8 +20,8 @@ from difflogic.proof.every_length import HISTORIES, AnyLength
 from difflogic.proof.local_rule import BOUNDS, Local
 from difflogic.proof.question import REACHES, Asked, Wound
 from difflogic.proof.verdict import Verdict
-from difflogic.system.callbacks import checking
 from difflogic.system.deadline import Deadline
+from difflogic.system.work import checking
 
 LATE_SECONDS = 0.5
 """Seconds after a deadline in which a method may still say what it knows."""

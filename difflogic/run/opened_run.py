@@ -6,7 +6,7 @@ checkpoint.py and lock.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from operator import methodcaller
@@ -30,21 +30,15 @@ from difflogic.run.settings import (
     write_config,
 )
 from difflogic.run.start_model import StartModel, fitted
-from difflogic.system.callbacks import ignore
 from difflogic.system.errors import LockLostError, RunDirectoryError, TrainingError
 from difflogic.system.files import for_shell, write_whole
+from difflogic.system.work import say
 
 
 class OpenedRun:
     """A run, locked for this process while entered."""
 
-    def __init__(
-        self,
-        given: Config,
-        run: RunDirectory,
-        on_message: Callable[[str], None] = ignore,
-        start: StartModel | None = None,
-    ) -> None:
+    def __init__(self, given: Config, run: RunDirectory, start: StartModel | None = None) -> None:
         """`start` is the saved model of a new run, if the `given` configuration names one."""
         self.run = run
         self.config = given
@@ -58,7 +52,7 @@ class OpenedRun:
         """The epochs so far."""
         self.resumed = 0
         """Number of times the run was resumed."""
-        self._given, self._on_message = given, on_message
+        self._given = given
         self._earlier: dict[str, Any] | None = None
         """The summary of earlier stretches."""
         self._lock, self._stack = RunLock(run.path), ExitStack()
@@ -87,7 +81,7 @@ class OpenedRun:
                 raise given.missing_start
             self.is_new = True
             if run.is_run:
-                self._on_message(f"{run.path}: stopped before its first epoch: starts again")
+                say(f"{run.path}: stopped before its first epoch: starts again")
                 run.discard()
             return
         stored = read_config(run)
@@ -111,7 +105,7 @@ class OpenedRun:
         try:
             return summaries.read_summary(self.run, config)
         except RunDirectoryError as error:
-            self._on_message(f"warning: {error}: it is made again, if a checkpoint can be used")
+            say(f"warning: {error}: it is made again, if a checkpoint can be used")
             return None
 
     def _extend(self) -> None:
@@ -155,11 +149,9 @@ class OpenedRun:
         Its seconds include those of final tests that followed it.
         """
         self.resumed = 1
-        found = find_resume_point(self.run, self.for_trainer, template, self._on_message)
+        found = find_resume_point(self.run, self.for_trainer, template)
         if found is None:
-            self._on_message(
-                f"{self.run.path}: stopped before its first checkpoint: starts at epoch 0"
-            )
+            say(f"{self.run.path}: stopped before its first checkpoint: starts at epoch 0")
             return None
         checkpoint, self.history = found
         self._reached, self.resumed = checkpoint.epoch, checkpoint.resumed + 1

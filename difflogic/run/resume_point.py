@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 from difflogic.config import Config, config_from_dict
@@ -12,17 +11,18 @@ from difflogic.run.run_directory import RunDirectory
 from difflogic.run.settings import differing
 from difflogic.system.errors import ConfigError, RunDirectoryError
 from difflogic.system.files import for_shell
+from difflogic.system.work import say
 
 
 def find_resume_point(
-    run: RunDirectory, config: Config, template: State, on_message: Callable[[str], None]
+    run: RunDirectory, config: Config, template: State
 ) -> tuple[Checkpoint, History] | None:
     """Return the latest usable checkpoint and the metrics up to it.
 
     `template` has the names, shapes and types of the trainer's state. Skips a checkpoint that is
-    damaged, foreign, or not covered by metrics.csv, and tells `on_message`. Returns None if the
-    run has neither checkpoints nor results. Raises RunDirectoryError if no checkpoint is usable,
-    or if a newer program wrote one.
+    damaged, foreign, or not covered by metrics.csv, and says so. Returns None if the run has
+    neither checkpoints nor results. Raises RunDirectoryError if no checkpoint is usable, or if a
+    newer program wrote one.
     """
     problems: list[str] = []
     for path in run.checkpoints:
@@ -32,8 +32,8 @@ def find_resume_point(
             problems.append(str(error))
             continue
         for problem in problems:
-            on_message(f"warning: {problem}: went back to {path.name}")
-        _note_other_origin(checkpoint, config.parallel.device, on_message)
+            say(f"warning: {problem}: went back to {path.name}")
+        _note_other_origin(checkpoint, config.parallel.device)
         return checkpoint, history
     if not (problems or run.model.exists() or run.summary.exists()):  # written after an epoch
         return None
@@ -68,9 +68,7 @@ def _read(
     return checkpoint, history
 
 
-def _note_other_origin(
-    checkpoint: Checkpoint, device: str, on_message: Callable[[str], None]
-) -> None:
+def _note_other_origin(checkpoint: Checkpoint, device: str) -> None:
     """Report if other libraries or another device may round the last bits differently."""
     others = [
         f"{name} {checkpoint.made_with.get(name, 'unknown')} (now {value})"
@@ -78,7 +76,7 @@ def _note_other_origin(
         if checkpoint.made_with.get(name) != value
     ]
     if others:
-        on_message(
+        say(
             f"note: until here this run was computed with {', '.join(others)}: it continues, "
             "but may not end in the same bits"
         )

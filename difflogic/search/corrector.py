@@ -20,7 +20,7 @@ from difflogic.pictures.decision_diagram import ANY_VALUE, DecisionDiagram, smal
 from difflogic.pictures.places import Places
 from difflogic.search.finisher import AnyFinisher, Certify, Correction, Finished
 from difflogic.search.walk import OnProgress, SearchProgress
-from difflogic.system.callbacks import ignore
+from difflogic.system.work import ignore
 from difflogic.tasks.base import Task
 
 

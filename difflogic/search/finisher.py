@@ -32,7 +32,7 @@ from difflogic.search.rectification import RepairByDetectors, can_rectify
 from difflogic.search.repair import FEW_WRONG, Repair, Sensitivity
 from difflogic.search.verifier import Verifier
 from difflogic.search.walk import OnProgress
-from difflogic.system.callbacks import ignore
+from difflogic.system.work import ignore
 
 if TYPE_CHECKING:
     from difflogic.evaluation.judge import Judge

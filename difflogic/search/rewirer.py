@@ -35,8 +35,8 @@ from difflogic.evaluation.trial import Ops
 from difflogic.search.finisher import AnyFinisher, Certify, Finished
 from difflogic.search.polish import CircuitCost, Polished
 from difflogic.search.walk import OnProgress, SearchProgress, walk
-from difflogic.system.callbacks import ignore
 from difflogic.system.streams import Purpose, stream
+from difflogic.system.work import ignore
 
 if TYPE_CHECKING:
     from difflogic.evaluation.judge import Judge

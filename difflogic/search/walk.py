@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from difflogic.system.callbacks import may_cancel
+from difflogic.system.work import may_cancel
 
 Proposal = TypeVar("Proposal")
 

@@ -21,6 +21,7 @@ from difflogic.formats.write_blif import write_blif
 from difflogic.silicon.tools import ToolError, run_program, run_tool, tool_file
 from difflogic.silicon.write_top import site_names, write_sites, write_top
 from difflogic.system.deadline import Deadline
+from difflogic.system.work import checking, ignore
 
 DESIGN, MAPPED, NETLIST, PLACED = "grid.v", "cells.v", "grid.json", "placed.json"
 """Files in the private directory: the source, its cells as LUTs, the netlist, nextpnr's report."""
@@ -92,9 +93,6 @@ DEVICES = {
     )
 }
 
-OnStep = Callable[[str], None]
-"""Called again and again with the name of the running step; may raise to stop it."""
-
 
 @dataclass(frozen=True)
 class Synthesis:
@@ -140,7 +138,8 @@ class Flow:
     device: Device
     folder: Path
     deadline: Deadline
-    pause: OnStep = lambda step: None
+    running: Callable[[str], object] = ignore
+    """Called again and again with the name of the running step."""
 
     def synthesize(
         self, start: npt.NDArray[Any], damaged: npt.NDArray[Any], seed: int = 0
@@ -223,9 +222,9 @@ class Flow:
         self._write_models()
         options = "-g2012 -DNO_ICE40_DEFAULT_ASSIGNMENTS -s bench -o bench"
         compiler = ["iverilog", *options.split(), "bench.v", "netlist.v", "models.v"]
-        tick = partial(self.pause, "simulation")
-        run_program(compiler, folder, self.deadline, tick)
-        log = run_program(["vvp", "-n", "bench"], folder, self.deadline, tick)
+        with checking(partial(self.running, "simulation")):
+            run_program(compiler, folder, self.deadline)
+            log = run_program(["vvp", "-n", "bench"], folder, self.deadline)
         # Bits before the first reset are undefined.
         values = np.array([sign == "1" for sign in log.split()[-1]], np.uint8)
         for first in starts:
@@ -244,7 +243,8 @@ class Flow:
         self._run("yosys", ["-s", "/design/script.ys"], step)
 
     def _run(self, tool: str, arguments: Sequence[str], step: str) -> None:
-        run_tool(tool, arguments, self.folder, self.deadline, partial(self.pause, step))
+        with checking(partial(self.running, step)):
+            run_tool(tool, arguments, self.folder, self.deadline)
 
     def _write(self, name: str, text: str) -> None:
         (self.folder / name).write_text(text, encoding="utf-8")

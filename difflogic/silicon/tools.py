@@ -6,13 +6,14 @@ import importlib.util
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import ConfigError, DctError
 from difflogic.system.programs import attend
+from difflogic.system.work import checking
 
 TAIL = 400
 """Characters of the log that an error shows."""
@@ -43,32 +44,19 @@ def tool_file(name: str, path: str) -> str:
     return (resources.files(_module(name)) / "share" / path).read_text(encoding="utf-8")
 
 
-def run_tool(
-    name: str,
-    arguments: Sequence[str],
-    folder: Path,
-    deadline: Deadline,
-    pause: Callable[[], object] = lambda: None,
-) -> str:
+def run_tool(name: str, arguments: Sequence[str], folder: Path, deadline: Deadline) -> str:
     """Run a tool in `folder`, which it sees as /design, and nothing else; return its output.
 
-    `pause` is called again and again and may raise to stop the tool. Raises ToolError if the tool
-    fails or the deadline passes.
+    Raises ToolError if the tool fails or the deadline passes.
     """
     module = _module(name)
     program = f"import {module} as tool; tool._run_{name.replace('-', '_')}_argv()"
     # -P and the folder keep Python from importing files of the working directory.
-    return run_program(
-        [sys.executable, "-P", "-c", program, *arguments], folder, deadline, pause, name
-    )
+    return run_program([sys.executable, "-P", "-c", program, *arguments], folder, deadline, name)
 
 
 def run_program(
-    command: Sequence[str],
-    folder: Path,
-    deadline: Deadline,
-    pause: Callable[[], object] = lambda: None,
-    name: str | None = None,
+    command: Sequence[str], folder: Path, deadline: Deadline, name: str | None = None
 ) -> str:
     """Run any program in `folder`, as `run_tool` does. `name` is its name in messages."""
     name = name or command[0]
@@ -77,7 +65,6 @@ def run_program(
     log = folder / f"{name}.log"
 
     def check() -> None:
-        pause()
         if deadline.passed:
             raise ToolError(
                 f"{name} did not finish in time: allow more by --timeout, or choose a smaller "
@@ -85,11 +72,10 @@ def run_program(
                 _read(log)[before:],
             )
 
-    with log.open("ab") as out:
+    with log.open("ab") as out, checking(check):
         before = log.stat().st_size
         status = attend(
             command,
-            check,
             cwd=folder,
             env=environment,
             stdin=subprocess.DEVNULL,

@@ -8,8 +8,6 @@ Source: multi-start local search with successive halving (Jamieson and Talwalkar
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import numpy.typing as npt
 
@@ -20,6 +18,7 @@ from difflogic.simplification.nets import cleaned, from_xag, gates, new_net, new
 from difflogic.simplification.resynthesis import starts
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.elementary import exponential, logarithm, power
+from difflogic.system.work import may_cancel
 
 CHUNK = 4000
 """Moves per call of the kernel, which Ctrl-C cannot interrupt: about a tenth of a second for nets
@@ -65,12 +64,7 @@ def anneal(net: Net, moves: int, seed: int, deadline: Deadline = NEVER) -> Net:
 
 
 def search(
-    net: Net,
-    most_inputs: int,
-    most_moves: int,
-    last_runs: int,
-    progress: Callable[[], object] = lambda: None,
-    deadline: Deadline = NEVER,
+    net: Net, most_inputs: int, most_moves: int, last_runs: int, deadline: Deadline = NEVER
 ) -> Net:
     """Anneal a whole circuit; return the smallest net found, or `net` itself if it is too large.
 
@@ -87,7 +81,7 @@ def search(
     while True:
         for place, start in enumerate(found):
             found[place] = anneal(start, moves, place, deadline)
-            progress()
+            may_cancel()
         found.sort(key=gates)
         if len(found) == 1:
             break
@@ -95,7 +89,7 @@ def search(
     best = found[0]
     for seed in range(last_runs):
         best = min(best, anneal(found[0], moves, 1 + seed, deadline), key=gates)
-        progress()
+        may_cancel()
     if gates(best) >= gates(net):
         return net
     net = cleaned(net, room=gates(best))

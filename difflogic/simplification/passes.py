@@ -15,6 +15,7 @@ from difflogic.simplification.kernels.nets import Net
 from difflogic.simplification.kernels.windows import find_window
 from difflogic.system import jit
 from difflogic.system.deadline import NEVER, Deadline
+from difflogic.system.work import may_cancel, say
 
 SMALL_WINDOW, LARGE_WINDOW = 4, 12
 """Leaves of the windows that are swept. Four cover the known laws of a few gates."""
@@ -72,10 +73,6 @@ class Simplification:
         return self.automaton.circuit
 
 
-OnWork = Callable[[], object]
-"""Called after each small piece of work."""
-
-
 @dataclass(frozen=True, eq=False)
 class _Draft:
     """The search's net, with the channels' labels and its circuit."""
@@ -89,16 +86,15 @@ class _Draft:
 
 
 def simplify(
-    automaton: Automaton,
-    effort: EffortLimits = EFFORTS["normal"],
-    progress: OnWork = lambda: None,
-    deadline: Deadline = NEVER,
+    automaton: Automaton, effort: EffortLimits = EFFORTS["normal"], deadline: Deadline = NEVER
 ) -> Simplification:
     """Make the automaton's circuit as small as we can; visible channels behave as before.
 
     The same circuit and effort give the same result, unless `deadline` passes: then the result is
     what was found until then. The caller proves the result.
     """
+    if not is_compiled():
+        say("compiling the search for small circuits, once; may take half a minute …")
     labels = automaton.circuit.labels
     stages = [Pass("as trained", automaton.circuit)]
     draft = _Draft(nets.from_circuit(automaton.circuit, hashing=False), labels)
@@ -116,9 +112,9 @@ def simplify(
         stages.append(Pass(name, draft.circuit))
 
     take("unread channels dropped", _drop_unread_channels(draft, automaton.visible))
-    for name, change in _searches(effort, progress, deadline):
+    for name, change in _searches(effort, deadline):
         if not deadline.passed:
-            progress()
+            may_cancel()
             take(name, _Draft(change(draft.net), draft.labels))
     take("newly unread channels dropped", _drop_unread_channels(draft, automaton.visible))
     return Simplification(automaton.with_circuit(draft.circuit), tuple(stages), stopped)
@@ -131,21 +127,21 @@ def _drop_unread_channels(draft: _Draft, visible: tuple[int, ...]) -> _Draft:
 
 
 def _searches(
-    effort: EffortLimits, progress: OnWork, deadline: Deadline
+    effort: EffortLimits, deadline: Deadline
 ) -> Iterator[tuple[str, Callable[[Net], Net]]]:
     """Yield each search's name and function, in order."""
 
     def swept(leaves: int, net: Net) -> Net:
         for seed in range(effort.passes):
             before = nets.gates(net)
-            net = windows.rewrite(net, leaves, 0, seed, progress, deadline)
+            net = windows.rewrite(net, leaves, 0, seed, deadline)
             if nets.gates(net) == before:
                 break
         return net
 
     def annealed(net: Net) -> Net:
         for seed, leaves in enumerate(effort.window_leaves):
-            net = windows.rewrite(net, leaves, effort.window_moves, seed, progress, deadline)
+            net = windows.rewrite(net, leaves, effort.window_moves, seed, deadline)
         return net
 
     for leaves in (SMALL_WINDOW, LARGE_WINDOW):
@@ -156,7 +152,7 @@ def _searches(
         sizes = effort.whole_inputs, effort.whole_moves, effort.last_runs
         yield (
             "whole circuit searched",
-            lambda net: nets.cleaned(annealing.search(net, *sizes, progress, deadline)),
+            lambda net: nets.cleaned(annealing.search(net, *sizes, deadline)),
         )
 
 

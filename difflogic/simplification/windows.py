@@ -10,8 +10,6 @@ using a simple circuit structure".
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from difflogic.simplification.annealing import anneal
@@ -19,6 +17,7 @@ from difflogic.simplification.kernels.nets import Net
 from difflogic.simplification.kernels.windows import extract, find_window, put_back
 from difflogic.simplification.nets import cleaned, gates, new_net
 from difflogic.system.deadline import NEVER, Deadline
+from difflogic.system.work import may_cancel
 
 FEWEST_GATES = 2
 """Fewest gates of a window worth searching."""
@@ -30,17 +29,12 @@ ten thousand gates gets a window for each gate; in a larger net only the last ga
 
 
 def rewrite(
-    net: Net,
-    leaves: int,
-    moves_per_gate: int,
-    seed: int,
-    progress: Callable[[], object] = lambda: None,
-    deadline: Deadline = NEVER,
+    net: Net, leaves: int, moves_per_gate: int, seed: int, deadline: Deadline = NEVER
 ) -> Net:
     """Return the net with the window around each gate made smaller, from the last to the first.
 
-    Windows have at most `leaves` leaves. `progress` is called after each. When `deadline` passes,
-    the remaining windows stay unchanged.
+    Windows have at most `leaves` leaves. When `deadline` passes, the remaining windows stay
+    unchanged.
     """
     net = cleaned(net, room=MOST_WINDOW_GATES)
     root = int(net.size[0]) - 1
@@ -52,7 +46,7 @@ def rewrite(
             net = better
             seen.clear()
         root = min(root - 1, int(net.size[0]) - 1)
-        progress()
+        may_cancel()
     return net
 
 

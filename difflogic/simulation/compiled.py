@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from difflogic.simulation.random_bits import Chance, digits
 from difflogic.simulation.run_function import ROWS_KEPT, Field
 from difflogic.system.array_types import Words
 from difflogic.system.arrays import aligned
+from difflogic.system.work import may_cancel
 
 if TYPE_CHECKING:
     from difflogic.engine.workers import Workers
@@ -41,15 +41,8 @@ ROWS_PER_STEP = 16
 class Compiled:
     """Takes steps of a circuit by machine code; threads draw bands of rows in order."""
 
-    def __init__(
-        self,
-        circuit: Circuit,
-        geometry: Geometry,
-        chance: Chance,
-        workers: int,
-        pause: Callable[[], None],
-    ) -> None:
-        self._native = native.native(circuit, pause)
+    def __init__(self, circuit: Circuit, geometry: Geometry, chance: Chance, workers: int) -> None:
+        self._native = native.native(circuit)
         self._yield = native.yield_address()
         self._geometry, self._chance = geometry, chance
         self._bands, self._depth = choose_bands(geometry, workers)
@@ -81,13 +74,11 @@ class Compiled:
             self._workers.__exit__(*raised)
             self._workers = None
 
-    def take(
-        self, source: BitGrid, target: BitGrid, step: int, most: int, pause: Callable[[], None]
-    ) -> tuple[int, int]:
+    def take(self, source: BitGrid, target: BitGrid, step: int, most: int) -> tuple[int, int]:
         """Take one to `most` steps from `source`, for about CALL_SECONDS.
 
-        Returns the number of steps taken and of grid swaps. A long block calls `pause`; if it
-        raises, `source` is unchanged.
+        Returns the number of steps taken and of grid swaps. If a long block is
+        stopped, `source` is unchanged.
         """
         depth = min(self._depth, most)
         blocks = max(1, min(most // depth, self._tickets() // self._bands))
@@ -102,7 +93,7 @@ class Compiled:
             self._call(last - first)
             first = last
             if first < end:
-                pause()
+                may_cancel()
         return blocks * depth, blocks
 
     def _tickets(self) -> int:

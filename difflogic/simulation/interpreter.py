@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from difflogic.simulation.bit_grid import WORD, BitGrid, Geometry
 from difflogic.simulation.random_bits import Chance
 from difflogic.simulation.schedule import schedule
 from difflogic.system.array_types import Words
+from difflogic.system.work import may_cancel
 
 BAND_WORDS = 2048
 """Words per value: at 16 KB a NumPy call costs less than its work, and caches hold ten values."""
@@ -32,13 +32,11 @@ class Interpreter:
     def __exit__(self, *raised: Any) -> None:
         """Nothing to release."""
 
-    def take(
-        self, source: BitGrid, target: BitGrid, step: int, most: int, pause: Callable[[], None]
-    ) -> tuple[int, int]:
+    def take(self, source: BitGrid, target: BitGrid, step: int, most: int) -> tuple[int, int]:
         """Take one step from `source`, the state after `step` steps, and write it to `target`.
 
-        Calls `pause` between bands; if it raises, `source` is unchanged. Returns the number of
-        steps taken and of grid swaps, 1 and 1, as `Compiled.take` does.
+        If it is stopped between bands, `source` is unchanged. Returns the number of steps taken and
+        of grid swaps, 1 and 1, as `Compiled.take` does.
         """
         geometry, (fire, noise) = source.geometry, self._chance
         rows = band_rows(geometry)
@@ -53,7 +51,7 @@ class Interpreter:
                 new ^= noise.flips(step, range(band.start, band.stop), geometry.words)
             target.load(band, new)
             if band.stop < geometry.height:
-                pause()
+                may_cancel()
         return 1, 1
 
     def _next(self, source: BitGrid, band: slice, step: int) -> Words:

@@ -76,16 +76,13 @@ def compile_seconds(gates: int) -> float:
     return 0.2 + 1.2e-3 * gates + 1.1e-6 * gates**2
 
 
-def native(circuit: Circuit, pause: Callable[[], None] = lambda: None) -> Native:
-    """Return a circuit's machine code, from the cache or else compiled.
-
-    `pause` is called repeatedly while a large circuit compiles, and may raise to stop.
-    """
+def native(circuit: Circuit) -> Native:
+    """Return a circuit's machine code, from the cache or else compiled."""
     words = vector_words()
     name = cache_name(circuit, words)
     code = CACHE.read(name)
     if code is None:
-        code = compile_code(circuit, words, pause)
+        code = compile_code(circuit, words)
         CACHE.keep(name, code)
     return link(code, words)
 
@@ -117,13 +114,13 @@ def _program() -> str:
     return found.hexdigest()
 
 
-def compile_code(circuit: Circuit, words: int, pause: Callable[[], None] = lambda: None) -> bytes:
+def compile_code(circuit: Circuit, words: int) -> bytes:
     """Return the object code of a circuit, with vectors of `words` words."""
     from difflogic.simulation.emission import emit
 
     order = schedule(circuit)
     module = emit(order, words)
-    return lower(module) if order.gates <= HERE_GATES else _lower_aside(module, pause)
+    return lower(module) if order.gates <= HERE_GATES else _lower_aside(module)
 
 
 def lower(module: Any) -> bytes:
@@ -143,8 +140,8 @@ def _lower_text(text: str) -> bytes:
     return bytes(_machine().emit_object(checked))
 
 
-def _lower_aside(module: Any, pause: Callable[[], None]) -> bytes:
-    """Do the same as `lower` in another process, which is killed if `pause` raises."""
+def _lower_aside(module: Any) -> bytes:
+    """Do the same as `lower` in another process, which is killed if the work is stopped."""
     program = (
         f"import sys; from {__name__} import _lower_text\n"
         "code = _lower_text(sys.stdin.buffer.read().decode())\n"
@@ -153,9 +150,7 @@ def _lower_aside(module: Any, pause: Callable[[], None]) -> bytes:
     with TemporaryFile() as text, TemporaryFile() as code:
         text.write(_assembly(module).encode())
         text.seek(0)
-        status = attend(
-            isolated(program), pause, stdin=text, stdout=code, stderr=subprocess.DEVNULL
-        )
+        status = attend(isolated(program), stdin=text, stdout=code, stderr=subprocess.DEVNULL)
         if status:
             raise TrainingError(
                 "the compiler failed on this circuit, perhaps for lack of memory: use the "

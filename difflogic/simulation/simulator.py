@@ -16,6 +16,7 @@ from difflogic.simulation.schedule import schedule
 from difflogic.system import memory
 from difflogic.system.array_types import Words
 from difflogic.system.errors import ConfigError
+from difflogic.system.work import checking, may_cancel
 
 if TYPE_CHECKING:
     from difflogic.simulation.compiled import Compiled
@@ -98,14 +99,9 @@ class Simulator:
     """
 
     def __init__(
-        self,
-        circuit: Circuit,
-        world: World,
-        engine: EngineName = "compiled",
-        workers: int = 1,
-        pause: Callable[[], None] = lambda: None,
+        self, circuit: Circuit, world: World, engine: EngineName = "compiled", workers: int = 1
     ) -> None:
-        """Begin with zeros. `pause` is called while the circuit compiles, and may raise to stop."""
+        """Begin with zeros."""
         self.circuit, self.world = circuit, world
         self.step = 0
         """Number of steps taken."""
@@ -123,7 +119,7 @@ class Simulator:
         else:
             from difflogic.simulation.compiled import Compiled
 
-            self._engine = Compiled(circuit, world.geometry, chance, workers, pause)
+            self._engine = Compiled(circuit, world.geometry, chance, workers)
 
     def __enter__(self) -> Simulator:
         self._engine.__enter__()
@@ -137,11 +133,10 @@ class Simulator:
         """The current state."""
         return self._grids[0]
 
-    def randomize(self, density: float = 0.5, pause: Callable[[], None] = lambda: None) -> None:
+    def randomize(self, density: float = 0.5) -> None:
         """Set each cell of each channel to 1 with probability `density`.
 
-        A channel's bits depend on its label, not on the other channels. `pause` is called between
-        bands of rows, and may raise to stop.
+        A channel's bits depend on its label, not on the other channels.
         """
         geometry, limit = self.world.geometry, random_bits.threshold(density)
         key = random_bits.stream_key(self.world.seed, random_bits.Use.START)
@@ -153,7 +148,7 @@ class Simulator:
                 packed = random_bits.bernoulli(of_rows, geometry.words, limit)
                 self.grid.words[rows, channel, self.grid.columns()] = packed
             self.grid.refresh_ends(rows)
-            pause()
+            may_cancel()
 
     def run(
         self,
@@ -177,7 +172,8 @@ class Simulator:
         while self.step < end:
             hits = (step for each in damage for step in each.steps if step > self.step)
             most = min([end, *hits]) - self.step
-            taken, blocks = self._engine.take(*self._grids, self.step, most, report)
+            with checking(report):
+                taken, blocks = self._engine.take(*self._grids, self.step, most)
             self.step += taken
             if blocks % 2:
                 self._grids = (self._grids[1], self._grids[0])

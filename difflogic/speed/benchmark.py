@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,6 @@ from difflogic.config import Config
 from difflogic.engine.soft.program import compile_program
 from difflogic.model.model import Model
 from difflogic.speed.measurements import REPEAT, Measurement, fma_rate, measure, of_ways
-from difflogic.system.callbacks import ignore
 from difflogic.system.json_values import chosen
 from difflogic.system.measuring import peak_memory
 
@@ -73,15 +71,12 @@ class Benchmark:
         }
 
 
-def run(
-    config: Config, repeat: int = REPEAT, progress: Callable[[int], None] = ignore
-) -> Benchmark:
+def run(config: Config, repeat: int = REPEAT) -> Benchmark:
     """Measure `repeat` training steps of `config`.
 
-    Searches and restarts are left out, since they do not happen in every step. `progress` is
-    called after each repetition.
+    Searches and restarts are left out, since they do not happen in every step.
     """
-    (path,) = measure(of_ways(config, ()), repeat, progress).rows
+    (path,) = measure(of_ways(config, ()), repeat).rows
     gates = compile_program(Model.create(config).netlist).gates
     cells, batch = config.task.height * config.task.width, config.training.batch
     return Benchmark(

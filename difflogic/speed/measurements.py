@@ -7,7 +7,7 @@ are medians of pairs. Rows that must compute the same are compared bit for bit.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from statistics import median
@@ -22,10 +22,10 @@ from difflogic.engine.workers import Workers
 from difflogic.experiment.searching import Trainer
 from difflogic.model.model import Model
 from difflogic.run.measures import PHASES
-from difflogic.system.callbacks import ignore
 from difflogic.system.json_values import chosen
 from difflogic.system.machine import cpu_count
 from difflogic.system.measuring import Spread, fastest_rate
+from difflogic.system.work import counter
 from difflogic.training.plan import ParallelPlan
 from difflogic.training.reference import ReferenceTrainer
 
@@ -226,10 +226,9 @@ def fma_rate(threads: int) -> float:
     return threads * fma_per_round() * rounds
 
 
-def measure(
-    settings: Sequence[Setting], repeat: int, progress: Callable[[int], None] = ignore
-) -> Comparison:
-    """Measure `repeat` steps of each setting, in turn; `progress` is called after each round."""
+def measure(settings: Sequence[Setting], repeat: int) -> Comparison:
+    """Measure `repeat` steps of each setting, in turn."""
+    count = counter("rounds measured:", repeat)
     with ExitStack() as stack:
         pairs = [_prepare(setting, stack) for setting in settings]
         rows = [row for row, _ in pairs]
@@ -241,7 +240,7 @@ def measure(
         for done in range(repeat):
             for row, trainer in pairs:
                 _measure(row, trainer)
-            progress(done + 1)
+            count(done + 1)
         _measure_peaks(rows)
         first = pairs[0]
         for (row, trainer), started in zip(pairs, before, strict=True):

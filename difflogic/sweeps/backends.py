@@ -11,8 +11,8 @@ from typing import Any
 
 from difflogic.gpu.fleet import Fleets
 from difflogic.sweeps.work import Control, Outcome, PlannedRun, run
-from difflogic.system.cancelling import handled_signals
 from difflogic.system.errors import StorageError, TrainingError
+from difflogic.system.stops import handled_signals
 
 SAFE_PATH = "PYTHONSAFEPATH"
 

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from difflogic.run.lock import is_held
 from difflogic.run.run_directory import RunDirectory
-from difflogic.system.cancelling import cancelling
 from difflogic.system.errors import DctError, RunDirectoryError
 from difflogic.system.files import read_inside, write_inside
+from difflogic.system.stops import seldom
+from difflogic.system.work import Stopped, ignore, stopped, working
 from difflogic.version import __version__
 
 if TYPE_CHECKING:
@@ -27,8 +28,9 @@ if TYPE_CHECKING:
 BEAT_SECONDS = 0.5
 """Time between two reports of a run's epoch."""
 
-ASK_SCHEDULER_SECONDS = 2.0
-"""Time between two messages of a run to the cluster's scheduler, asking whether to stop."""
+ASK_SECONDS, ASK_SCHEDULER_SECONDS = 0.1, 2.0
+"""Time between two looks for the control directory, and between two messages of a run to the
+cluster's scheduler, asking whether to stop."""
 
 LOCK_SECONDS = 60.0
 """Time to wait for another process, about to end, that holds the run's directory."""
@@ -56,8 +58,8 @@ class Control:
     def stop_test(self) -> Callable[[], bool]:
         """Return a function that tells whether to stop; it is cheap to call."""
         if self.is_shared() or self.event is None:
-            return self._is_over
-        return _EventTest(self.event)
+            return seldom(self._is_over, ASK_SECONDS)
+        return seldom(self._is_over_elsewhere, ASK_SCHEDULER_SECONDS)
 
     def is_orphan(self) -> bool:
         """Return whether this is a worker process whose sweep was killed."""
@@ -65,6 +67,15 @@ class Control:
 
     def _is_over(self) -> bool:
         return self.is_orphan() or not os.path.isdir(self.path)
+
+    def _is_over_elsewhere(self) -> bool:
+        """Ask the scheduler; if it does not answer, the sweep is over."""
+        from distributed import Event
+
+        try:
+            return bool(Event(self.event).is_set())
+        except Exception:
+            return True
 
 
 @dataclass(frozen=True)
@@ -112,13 +123,12 @@ def _run(job: PlannedRun, fleets: Fleets | None) -> Outcome:
             what = f"the worker has dct {__version__}, the sweep is run by {job.version}"
             what += ": install the same version on all machines"
             return Outcome(job.index, error=what, refused=__version__)
-        if job.control.is_shared() or job.control.event is None:
-            return Outcome(job.index, _execute(job, Path(job.path), should_stop, fleets))
-        return _execute_apart(job, should_stop)
-    except KeyboardInterrupt:
-        if not should_stop():
-            raise
-        return Outcome(job.index)  # stopped in the final tests
+        with working(asked=should_stop, say=ignore):
+            if job.control.is_shared() or job.control.event is None:
+                return Outcome(job.index, _execute(job, Path(job.path), fleets))
+            return _execute_apart(job)
+    except Stopped:
+        return Outcome(job.index)  # in the final tests
     except DctError as error:
         return Outcome(job.index, error=str(error))
     except Exception as error:
@@ -126,18 +136,16 @@ def _run(job: PlannedRun, fleets: Fleets | None) -> Outcome:
         return Outcome(job.index, error=f"{type(error).__name__}: {error}")
 
 
-def _execute_apart(job: PlannedRun, should_stop: Callable[[], bool]) -> Outcome:
+def _execute_apart(job: PlannedRun) -> Outcome:
     """Run in a temporary directory and return its files, without access to the sweep's own."""
     with tempfile.TemporaryDirectory(prefix="dct-run-") as directory:
         path = Path(directory)
-        summary = _execute(job, path, should_stop)
+        summary = _execute(job, path)
         files = RunDirectory(path).contents
     return Outcome(job.index, summary, files=files if summary["finished"] else {})
 
 
-def _execute(
-    job: PlannedRun, path: Path, should_stop: Callable[[], bool], fleets: Fleets | None = None
-) -> dict[str, Any]:
+def _execute(job: PlannedRun, path: Path, fleets: Fleets | None = None) -> dict[str, Any]:
     from difflogic.config import config_from_dict
     from difflogic.experiment.session import execute
     from difflogic.tasks.code import load_code
@@ -151,14 +159,11 @@ def _execute(
         while True:
             beat.write(0)
             try:
-                with cancelling(should_stop):
-                    return execute(
-                        config, path, should_stop=should_stop, on_step=beat, fleets=fleets
-                    )
+                return execute(config, path, on_step=beat, fleets=fleets)
             except RunDirectoryError:
                 # A worker that lost its sweep may still be saving this run.
                 in_use = is_held(path)
-                if not in_use or should_stop() or time.monotonic() > give_up:
+                if not in_use or stopped() or time.monotonic() > give_up:
                     raise
             time.sleep(0.5)
     finally:
@@ -203,24 +208,3 @@ def remove_control(path: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
         if not path.exists():
             return
-
-
-class _EventTest:
-    """Asks the scheduler whether the sweep is over; if it does not answer, the sweep is over."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._next = 0.0
-        self._is_over = False
-
-    def __call__(self) -> bool:
-        from distributed import Event
-
-        now = time.monotonic()
-        if not self._is_over and now >= self._next:
-            self._next = now + ASK_SCHEDULER_SECONDS
-            try:
-                self._is_over = bool(Event(self._name).is_set())
-            except Exception:
-                self._is_over = True
-        return self._is_over

@@ -6,7 +6,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from difflogic.system.callbacks import never_stop
+from difflogic.system.errors import StoppedError
+
+
+def never_stop() -> bool:
+    """Never stop: a default for callbacks."""
+    return False
 
 
 @dataclass(frozen=True)
@@ -19,8 +24,9 @@ class Deadline:
     """Makes it pass earlier, once it returns True."""
 
     @classmethod
-    def after(cls, seconds: float) -> Deadline:
-        return cls(time.monotonic() + seconds)
+    def after(cls, seconds: float | None) -> Deadline:
+        """Return one that passes after some seconds; None for never."""
+        return NEVER if seconds is None else cls(time.monotonic() + seconds)
 
     @property
     def passed(self) -> bool:
@@ -30,6 +36,12 @@ class Deadline:
     def left(self) -> float:
         """Seconds until it passes, 0 if it has."""
         return 0.0 if self.passed else max(0.0, self.at - time.monotonic())
+
+    def require(self, aim: str) -> None:
+        """Raise StoppedError if it has passed before the aim was reached."""
+        if self.passed:
+            limit = f"the time limit passed before {aim}: raise --time-limit"
+            raise StoppedError("stopped" if self.should_stop() else limit)
 
     def check(self) -> None:
         """Raise TimeoutError if it has passed."""

@@ -21,8 +21,8 @@ from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
 
-from difflogic.system.callbacks import undoing
 from difflogic.system.errors import ConfigError, MissingFileError, RunDirectoryError, StorageError
+from difflogic.system.work import undoing
 
 CONFIG, METRICS, MODEL, SUMMARY = "config.toml", "metrics.csv", "model.npz", "summary.json"
 """The files of a finished run."""
@@ -220,14 +220,14 @@ def write_whole(path: Path, writer: Callable[[BinaryIO], object]) -> None:
         raise refused(path, action, error) from error
 
 
-def check_output(
-    path: Path, force: bool = False, remedy: str = "give --force to overwrite it"
-) -> None:
-    """Raise RunDirectoryError unless a file may be written at `path`, which a user named.
+def check_output(path: Path | None, force: bool = False) -> None:
+    """Raise RunDirectoryError unless a file may be written at `path`, if a user named one.
 
     An earlier file may be replaced only with `force`, only if it is a regular file, and never if it
-    is one of a run's. `remedy` is the advice if there is an earlier file.
+    is one of a run's.
     """
+    if path is None:
+        return
     if path.is_dir():
         raise RunDirectoryError(f"{path}: is a directory: name a file")
     if os.path.lexists(path) and not path.is_file():
@@ -240,7 +240,7 @@ def check_output(
             "another path"
         )
     if path.exists() and not force:
-        raise RunDirectoryError(f"{path}: exists already: {remedy}")
+        raise RunDirectoryError(f"{path}: exists already: give --force to overwrite it")
     parent = path.absolute().parent
     if not parent.is_dir():
         raise refused(path, "written", OSError(errno.ENOENT, os.strerror(errno.ENOENT)))

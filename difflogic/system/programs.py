@@ -6,13 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from difflogic.system.callbacks import undoing
+from difflogic.system.work import may_cancel, undoing
 
 POLL = 0.05
 """Seconds between looks at a running program."""
@@ -27,10 +27,10 @@ def isolated(program: str) -> list[str]:
     return [sys.executable, "-I", "-c", f"import sys; sys.path[:] = {places!r}\n{program}"]
 
 
-def attend(command: Sequence[str], pause: Callable[[], object], **options: Any) -> int:
+def attend(command: Sequence[str], **options: Any) -> int:
     """Run a program with the options of Popen; return its exit status.
 
-    `pause` is called again and again, also in the end. If it raises, the program is killed.
+    It pauses again and again, also in the end. If that raises, the program is killed.
     """
     with (
         # Ctrl-C goes to this process alone, which then ends the program.
@@ -43,7 +43,7 @@ def attend(command: Sequence[str], pause: Callable[[], object], **options: Any) 
                 with suppress(subprocess.TimeoutExpired):
                     process.wait(POLL)
                     running = False
-                pause()
+                may_cancel()
         finally:
             _kill(process)
     return process.returncode

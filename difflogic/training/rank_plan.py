@@ -14,10 +14,10 @@ from difflogic.config.problem import Problem
 from difflogic.engine.hardware import Hardware
 from difflogic.engine.soft.rollout import Engine, add_slots
 from difflogic.system.array_types import Array
-from difflogic.system.callbacks import ignore
 from difflogic.system.machine import cpu_count
 from difflogic.system.quantities import counted
 from difflogic.system.ranks import Ranks
+from difflogic.system.work import ignore
 from difflogic.training.learner import Differentiator
 from difflogic.training.plan import ParallelPlan
 

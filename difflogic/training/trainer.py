@@ -19,10 +19,10 @@ from difflogic.engine.hard.hard_simulator import HardSimulator
 from difflogic.engine.soft.rollout import Engine
 from difflogic.run.measures import PhaseTimer, StepResult
 from difflogic.system.array_types import Array, Bits
-from difflogic.system.callbacks import pause
 from difflogic.system.errors import ConfigError
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.system.rounding import warnings
+from difflogic.system.work import pause
 from difflogic.tasks.base import Task
 from difflogic.training.learner import Differentiator, Learner, MakeLearner
 from difflogic.training.optimizer import require_finite

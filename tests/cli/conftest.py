@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from cli import progress, running
 from cli.app import app
 from difflogic.library.loaded import Loaded
 from difflogic.library.training import train
+from difflogic.simplification import passes
 from tests.cli.processes import Process
 
 TINY = (
@@ -119,14 +119,14 @@ def staged(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     for module in (session, searching):
         monkeypatch.setattr(module, "Trainer", StagedTrainer)
-    monkeypatch.setattr(running, "GRACE", 60.0)  # on a busy machine, too
+    monkeypatch.setattr(session, "GRACE_SECONDS", 60.0)  # on a busy machine, too
     return StagedTrainer
 
 
 @pytest.fixture(autouse=True)
 def silent_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """Do not announce compilation: it depends on the order of tests."""
-    monkeypatch.setattr(progress, "announce_search", lambda: None)
+    monkeypatch.setattr(passes, "is_compiled", lambda: True)
 
 
 @pytest.fixture

@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 from cli import calling
 from cli.options import RunOptions, Shared
 from difflogic.config import Override, load_config
-from difflogic.library.declaration import Count, Opt, Range, TimeLimit, checked, declared
 from difflogic.library.groups import Checked
 from difflogic.library.picture_experiment import picture_name, picture_override
+from difflogic.system.declaration import Count, Opt, Range, TimeLimit, checked, declared
 from difflogic.system.errors import ConfigError
 from tests.cli.processes import run_dct
 

@@ -7,9 +7,9 @@ import time
 import pytest
 
 from cli import interrupt
-from cli.progress import LongWork, show_progress
-from difflogic.system.callbacks import Pause
+from cli.progress import LongWork, report_long_work, show_progress
 from difflogic.system.jit import JIT
+from difflogic.system.work import Pause, may_cancel
 from tests.cli.processes import with_hook
 
 posix = pytest.mark.skipif(os.name != "posix" or not JIT, reason="sends signals; compiles")
@@ -61,8 +61,8 @@ def test_short_work_is_not_announced(clock, capsys, pauses):
 def test_a_pause_raises_if_a_stop_was_requested(monkeypatch):
     with interrupt.Interruption() as interruption:
         interruption.request(signal.SIGINT)
-        with pytest.raises(KeyboardInterrupt):
-            LongWork()(Pause("rollout", 1, 3))
+        with pytest.raises(KeyboardInterrupt), report_long_work():
+            may_cancel()
 
 
 def test_a_signal_in_the_last_part_ends_the_command(capfd):

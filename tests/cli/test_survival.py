@@ -6,7 +6,6 @@ import signal
 
 import pytest
 
-from cli.failures import note
 from difflogic.config import load_config
 from difflogic.experiment.session import Session, execute
 from difflogic.run.run_directory import RunDirectory
@@ -60,7 +59,7 @@ def test_a_second_process_is_refused_until_the_first_is_killed(tmp_path, tiny, s
     assert (tmp_path / "run" / ".lock").exists()
 
     config = load_config(tmp_path / "run" / "config.toml")
-    with Session(config, RunDirectory(tmp_path / "run"), note) as session:
+    with Session(config, RunDirectory(tmp_path / "run")) as session:
         assert session.resumed == 1
 
 

@@ -22,7 +22,7 @@ from difflogic.engine.hard.bases import TIDY_AFTER, SimulatedBase, new_job, unde
 from difflogic.engine.hard.hard_simulator import HardSimulator
 from difflogic.engine.kernels import candidates as k
 from difflogic.system.array_types import Bits
-from difflogic.system.callbacks import may_cancel
+from difflogic.system.work import may_cancel
 
 AT_ONCE = 64
 """Changes that a walk tries between two reports of progress."""

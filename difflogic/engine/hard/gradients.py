@@ -22,7 +22,7 @@ from difflogic.engine.kernels.candidate_base import ABSENT
 from difflogic.engine.kernels.hard import read_values
 from difflogic.engine.kernels.hard_gradients import HardNetlist, Slopes, WayBack, differentiate
 from difflogic.system.array_types import Bits, Words
-from difflogic.system.callbacks import pause
+from difflogic.system.work import pause
 
 BACKWARD = 16
 """Time of a gate in the backward pass, relative to the forward pass, about."""

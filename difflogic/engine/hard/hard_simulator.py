@@ -19,7 +19,7 @@ from difflogic.engine.kernels import hard as kernels
 from difflogic.engine.kernels import structures as k
 from difflogic.system.array_types import Bits, Words
 from difflogic.system.arrays import aligned
-from difflogic.system.callbacks import pause
+from difflogic.system.work import pause
 
 GATE_WORDS_PER_CALL = 5 * 10**7
 """Gates times words that a kernel evaluates in one call, about: some hundredths of a second.

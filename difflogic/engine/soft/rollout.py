@@ -24,7 +24,7 @@ from difflogic.engine.soft.sharing import SEQUENTIAL, Sharing
 from difflogic.engine.soft.work_stats import WorkStats
 from difflogic.system.array_types import Array
 from difflogic.system.arrays import aligned
-from difflogic.system.callbacks import pause
+from difflogic.system.work import pause
 
 
 class Engine:

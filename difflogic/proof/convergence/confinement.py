@@ -38,9 +38,9 @@ from difflogic.proof.convergence.sets import UNKNOWN, Sets
 from difflogic.proof.question import Wound
 from difflogic.proof.verdict import Verdict
 from difflogic.system.array_types import Bits, Words
-from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import NEVER as NO_DEADLINE
 from difflogic.system.deadline import Deadline
+from difflogic.system.work import ignore
 
 BEYOND_EDGE = 3
 """Stands for a cell beyond the edge, beside 0, 1 and UNKNOWN."""

@@ -19,7 +19,7 @@ from difflogic.circuit.grid import OUTSIDE, Boundary, Walls, neighbors
 from difflogic.circuit.xag import XagGate, from_circuit
 from difflogic.proof.kernels.sets import WORD_CELLS, NetworkWires, Views
 from difflogic.system.array_types import Bits, Words
-from difflogic.system.callbacks import may_cancel
+from difflogic.system.work import may_cancel
 
 Planes = tuple[int, ...]
 """One plane per channel."""

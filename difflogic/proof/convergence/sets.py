@@ -20,7 +20,7 @@ from difflogic.circuit.grid import CENTER
 from difflogic.proof.convergence.planes import Board, Network, Planes
 from difflogic.proof.kernels import sets as kernels
 from difflogic.system.array_types import Bits, Words
-from difflogic.system.callbacks import may_cancel
+from difflogic.system.work import may_cancel
 
 UNKNOWN = 2
 """Stands for {0, 1} in arrays of sets; 0 and 1 stand for {0} and {1}."""

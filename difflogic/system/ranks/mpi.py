@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from difflogic.system.callbacks import ignore
-from difflogic.system.cancelling import handled_signals
 from difflogic.system.errors import ConfigError
 from difflogic.system.ranks.protocol import ALONE, Bytes, LinkedRanks, Ranks
+from difflogic.system.stops import handled_signals
+from difflogic.system.work import ignore
 
 SIZE_VARIABLES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")
 """Variables in which launchers pass the number of processes."""

@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.system.array_types import Array
-from difflogic.system.callbacks import listening
+from difflogic.system.deadline import never_stop
 from difflogic.system.errors import TrainingError
+from difflogic.system.work import ignore, working
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -135,7 +136,7 @@ class LinkedRanks(Ranks):
         self._announce(STEP)
         before, self.others_wait = self.others_wait, True
         try:
-            with listening(lambda pause: None):
+            with working(asked=never_stop, hear=ignore):
                 yield
         except TrainingError:  # raised by all ranks, from the same sums
             self.others_wait = before

@@ -97,7 +97,7 @@ class TestRun:
         assert "\x1b" not in result.stdout + result.stderr
         assert "compiling the kernels for float32, once" in result.stderr
         assert "compil" not in result.stdout
-        assert "steps measured: 1/2" in result.stderr.splitlines()
+        assert "rounds measured: 1/2" in result.stderr.splitlines()
         assert not list(Path.cwd().iterdir())
 
     def test_compared_with_the_oracle(self, bench_tiny):

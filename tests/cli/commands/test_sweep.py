@@ -20,7 +20,7 @@ from difflogic.sweeps.directory import SweepDirectory
 from difflogic.sweeps.execution import Execution, Running
 from difflogic.sweeps.sweep_plan import Request, make_plan
 from difflogic.sweeps.sweep_results import make_row
-from difflogic.system.callbacks import HALF_DONE
+from difflogic.system.work import HALF_DONE
 from tests.cli.processes import with_hook
 from tests.difflogic.experiment.kill import in_a_process_of_its_own, killing
 
@@ -236,7 +236,7 @@ def ended(sweep):
 def test_a_sweep_that_ends_abruptly_while_compiling_leaves_nothing(tmp_path, monkeypatch):
     place = tmp_path / "sweep"
 
-    def compile_kernels(config, warm_up):
+    def compile_kernels(config):
         for undo in HALF_DONE:
             undo()
         assert not place.exists()

@@ -104,10 +104,7 @@ class TestRun:
             yield from FOUND
 
         monkeypatch.setattr(verification, "equivalence", equivalence)
-        monkeypatch.setattr(
-            "difflogic.experiment.searching.compile_kernels",
-            lambda config, _: compiled.append(config),
-        )
+        monkeypatch.setattr("difflogic.experiment.searching.compile_kernels", compiled.append)
         options = [f"--set={x}" for x in tiny]
         assert dct("verify", "equivalence").exit_code == 0
         assert dct("verify", "equivalence", "--small", *options).exit_code == 0

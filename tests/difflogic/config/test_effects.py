@@ -59,26 +59,21 @@ def test_damage_tries_without_damage(name, why):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("made", [tiny, growing])
-def test_run_warns_once(made, tmp_path):
-    warnings = []
+def test_run_warns_once(made, tmp_path, said):
     config = made(RECTIFY, "training.epochs=1")
-    train(config, directory=tmp_path / "run", on_message=warnings.append)
-    assert warnings == [f"warning: {each}" for each in without_effect(config)]
-    assert len(warnings) == (made is tiny)
-    train(resume=tmp_path / "run", on_message=warnings.append)
-    assert sum("rectify" in line for line in warnings) == (made is tiny)
+    train(config, directory=tmp_path / "run")
+    assert said == [f"warning: {each}" for each in without_effect(config)]
+    assert len(said) == (made is tiny)
+    train(resume=tmp_path / "run")
+    assert sum("rectify" in line for line in said) == (made is tiny)
 
 
-def test_sweep_warns_once(tmp_path):
-    warnings = []
+def test_sweep_warns_once(tmp_path, said):
     path = tmp_path / "tiny.toml"
     path.write_text(tiny(RECTIFY, "training.epochs=1").to_toml(), encoding="utf-8")
-    sweep(
-        str(path),
-        SweepOptions("0-1", directory=tmp_path / "sweep", backend="sequential"),
-        on_message=warnings.append,
-    )
-    assert sum("rectify does nothing" in line for line in warnings) == 1
+    options = SweepOptions("0-1", directory=tmp_path / "sweep", backend="sequential")
+    sweep(str(path), options)
+    assert sum("rectify does nothing" in line for line in said) == 1
 
 
 @pytest.mark.parametrize("name", shipped_configs())

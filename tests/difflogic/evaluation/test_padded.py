@@ -11,7 +11,7 @@ from difflogic.evaluation.settled import settle
 from difflogic.examples.encoding import Encoding, apply_rule
 from difflogic.examples.pairs import Pair
 from difflogic.proof.verdict import Verdict
-from difflogic.system.callbacks import never_stop
+from difflogic.system.deadline import NEVER, Deadline
 from tests.difflogic.circuit.circuits import automaton, circuit_of
 
 ENCODING = Encoding(("0", "1"), 0, ("this", "inside"), ("this",))
@@ -95,9 +95,9 @@ def test_a_slow_front_crosses_long_lines():
     assert check(machine, encoding, 2, [pair]) is Verdict.proved
     plane = Pair(np.zeros((2, 3), np.uint8), np.zeros((2, 3), np.uint8))
     for reason, *asked in (
-        ("only lines are tried", machine, [pair, plane], never_stop),
-        ("only lines with zeros beyond", replace(machine, boundary="periodic"), [pair], never_stop),
-        ("the time was up", machine, [pair], lambda: True),
+        ("only lines are tried", machine, [pair, plane], NEVER),
+        ("only lines with zeros beyond", replace(machine, boundary="periodic"), [pair], NEVER),
+        ("the time was up", machine, [pair], Deadline.after(0)),
     ):
         made, pairs, stop = asked
         found = prove_padded(made, encoding, 2, pairs, stop)

@@ -9,7 +9,7 @@ from difflogic.circuit.specification import Cases
 from difflogic.evaluation import settled
 from difflogic.evaluation.settled import MOST_TIMES, SLOWEST, lasts, right_pairs, settle
 from difflogic.examples.pairs import Examples, Pair
-from difflogic.library.example_experiments import ways_to_learn
+from difflogic.experiment.example_ways import ways_to_learn
 from difflogic.tasks import make_task
 from tests.difflogic.circuit.circuits import automaton, circuit_of, circuits, step
 

@@ -19,6 +19,7 @@ from difflogic.model.model import Model
 from difflogic.pictures.text import parse_picture
 from difflogic.system.errors import ConfigError
 from difflogic.system.streams import Purpose, stream
+from difflogic.system.work import working
 from difflogic.tasks import draw_batch, make_task
 from tests.difflogic.circuit.circuits import automaton_of
 from tests.difflogic.circuit.masks import draw_masks
@@ -323,9 +324,8 @@ class TestEvaluate:
 
     def test_exactness_takes_64_starts_by_default(self):
         calls = []
-        found = run_tests(
-            random_model(tiny()), ["gates"], progress=lambda *args: calls.append(args)
-        )
+        with working(tell=lambda news: calls.append((news.done, news.total, news.remark))):
+            found = run_tests(random_model(tiny()), ["gates"])
         assert {count["starts"] for count in found["tests"]["exactness"]["counts"]} == {64}
         assert calls == [(0, 2, "exactness"), (1, 2, "gates"), (2, 2, "")]
 

@@ -14,8 +14,8 @@ from difflogic.model.model import Model
 from difflogic.run import opened_run
 from difflogic.run.run_directory import RunDirectory
 from difflogic.run.summary import write_summary
-from difflogic.system.callbacks import listening
 from difflogic.system.errors import RunDirectoryError, TrainingError
+from difflogic.system.work import Stopped, working
 from tests.difflogic.experiment.kill import killed_at, results
 from tests.difflogic.training.tiny import stop_after, tiny
 
@@ -44,13 +44,6 @@ def half(tmp_path):
     return path
 
 
-class Messages(list):
-    __call__ = list.append
-
-    def __str__(self):
-        return "\n".join(self)
-
-
 def test_files_of_a_run(whole):
     names = {path.name for path in whole.iterdir()}
     assert names == {*FILES, "checkpoint-0.npz", f"checkpoint-{EPOCHS}.npz"}
@@ -66,13 +59,12 @@ def test_files_of_a_run(whole):
     assert summary["scores"]["soft_loss"] == last.soft_loss
 
 
-def test_a_finished_run_does_not_change(whole):
+def test_a_finished_run_does_not_change(whole, said):
     before = {path.name: path.stat().st_mtime_ns for path in whole.iterdir()}
-    messages = Messages()
     expected = json.loads((whole / "summary.json").read_text())
-    assert execute(config(), whole, on_message=messages) == expected
+    assert execute(config(), whole) == expected
     assert {path.name: path.stat().st_mtime_ns for path in whole.iterdir()} == before
-    assert not messages
+    assert not said
 
 
 @pytest.mark.thorough
@@ -206,7 +198,7 @@ def test_a_process_without_its_lock_writes_nothing_more(tmp_path):
 @pytest.mark.parametrize(
     "point", [0, *(pytest.param(first, marks=pytest.mark.exhaustive) for first in (3, 6, 9, 12))]
 )
-def test_a_kill_at_any_write_changes_no_bit(point, tmp_path, monkeypatch):
+def test_a_kill_at_any_write_changes_no_bit(point, tmp_path, monkeypatch, said):
     """A run of 2 epochs with a checkpoint each, killed before and after every such call."""
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
     settings = config("checkpoint.every_epochs=1", epochs=2)
@@ -219,11 +211,11 @@ def test_a_kill_at_any_write_changes_no_bit(point, tmp_path, monkeypatch):
         # Kill it again every other time while it resumes, and whenever it had not begun.
         if point % 2 or not (path / "config.toml").exists():
             killed_at(10 + point % 7, settings, path)
-        messages = Messages()
+        said.clear()
         other = config("checkpoint.every_epochs=1", "parallel.workers=2", epochs=2)
-        execute(other, path, on_message=messages)
+        execute(other, path)
         # Metrics are written before the checkpoint that needs them.
-        assert "warning" not in str(messages), point
+        assert "warning" not in "".join(said), point
         assert results(path) == expected, point
         assert {name.name for name in path.iterdir()} == {
             *FILES,
@@ -242,12 +234,11 @@ def test_a_step_stopped_half_way_leaves_no_trace(tmp_path, monkeypatch, whole):
     def stop(pause):
         if pause.what == "gradient" and pause.done:
             stops.append(pause)
-            raise KeyboardInterrupt
 
     monkeypatch.setattr(arrangement, "GATE_LANES_PER_CALL", 1)
-    with listening(stop):
-        summary = execute(config(), tmp_path / "run", should_stop=lambda: bool(stops))
-    assert stops
+    with working(asked=lambda: bool(stops), hear=stop):
+        summary = execute(config(), tmp_path / "run")
+    assert len(stops) == 1
     assert summary["epochs"] == 0
     assert summary["interrupted"]
     assert not summary["finished"]
@@ -263,12 +254,10 @@ def test_a_search_stopped_half_way_leaves_no_trace(tmp_path, monkeypatch, number
     def stop(pause):
         if pause.done:
             stops.append(pause)
-            if len(stops) == number:
-                raise KeyboardInterrupt
 
     monkeypatch.setattr(gradients, "steps_per_call", lambda *_: 1)
-    with listening(stop):
-        summary = execute(searching, tmp_path / "run", should_stop=lambda: len(stops) >= number)
+    with working(asked=lambda: len(stops) >= number, hear=stop):
+        summary = execute(searching, tmp_path / "run")
     assert summary["interrupted"]
     assert summary["epochs"] % 2 == 1  # the step that searched is dropped
     execute(searching, tmp_path / "run")
@@ -279,10 +268,9 @@ def test_a_search_stopped_half_way_leaves_no_trace(tmp_path, monkeypatch, number
 def test_final_tests_that_a_stop_cuts_off_are_done_again(tmp_path, monkeypatch, whole):
     done = []
     monkeypatch.setattr(Trainer, "result", property(lambda self: done.append(1) or self.model))
-    with Session(config(), RunDirectory.at(tmp_path / "run")) as stopped:
-        stopped.grace = 0.0
-        with pytest.raises(KeyboardInterrupt):
-            stopped.train(lambda: bool(done))
+    monkeypatch.setattr(session, "GRACE_SECONDS", 0.0)
+    with working(asked=lambda: bool(done)), pytest.raises(Stopped):
+        execute(config(), tmp_path / "run")
     assert not (tmp_path / "run" / "summary.json").exists()
     execute(config(), tmp_path / "run")
     assert results(tmp_path / "run") == results(whole)
@@ -316,14 +304,12 @@ def test_a_stop_before_the_first_epoch_and_in_final_tests_leaves_nothing(
         ("model.npz", lambda path: path.write_bytes(path.read_bytes()[:-1] + b"x")),
     ],
 )
-def test_a_damaged_finished_run_is_repaired(whole, tmp_path, name, damage):
+def test_a_damaged_finished_run_is_repaired(whole, tmp_path, name, damage, said):
     path = tmp_path / "run"
     shutil.copytree(whole, path)
     damage(path / name)
-    messages = Messages()
-    summary = execute(config(), path, on_message=messages)
-    assert f"{path / name}: " in str(messages)
-    assert "made again" in str(messages)
+    summary = execute(config(), path)
+    assert any(f"{path / name}: " in each and "made again" in each for each in said)
     assert summary["finished"]
     assert results(path) == results(whole)
     assert execute(config(), path) == summary
@@ -339,9 +325,8 @@ def test_a_damaged_finished_run_is_repaired(whole, tmp_path, name, damage):
 )
 def test_unreadable_metrics_are_refused(half, whole, damage):
     damage(half / "metrics.csv")
-    messages = Messages()
     with pytest.raises(RunDirectoryError, match=r"metrics\.csv: .*(is a link|regular|cut off)"):
-        execute(config(), half, on_message=messages)
+        execute(config(), half)
 
 
 def test_a_removed_directory_has_no_good_checkpoint(tmp_path):

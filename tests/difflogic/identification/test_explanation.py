@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
 import difflogic
 from difflogic.identification import Recording, Space, identify
 from difflogic.identification.recording import Inquiry, Reading, from_array
-from difflogic.library.equality import SIMPLIFYING
+from difflogic.library.simplifying import SIMPLIFYING
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError, ConfigError, StoppedError
+from difflogic.system.work import working
 from tests.difflogic.identification import automata
 from tests.difflogic.identification.automata import film, life, soup
 
@@ -156,14 +159,10 @@ def test_contradictions_name_the_place_and_a_remedy():
 def test_stopping_keeps_the_rule_found_so_far():
     rng = np.random.default_rng(0)
     films = np.stack([film(life, soup(rng, (8, 8)), 2, 2) for _ in range(5)])
-    remarks = []
-
-    def update(done, total, what):
-        remarks.append(what)
-        if len(remarks) > 40:
-            raise StoppedError("stopped")
-
-    found = identify(Inquiry(from_array(films), Space(), gap=2, update=update))
+    told = []
+    stop = Deadline(math.inf, lambda: len(told) > 40)
+    with working(tell=told.append):
+        found = identify(Inquiry(from_array(films), Space(), gap=2, deadline=stop))
     assert found.undecided.any()
     assert found.unique is None
     with pytest.raises(StoppedError):
@@ -173,13 +172,13 @@ def test_stopping_keeps_the_rule_found_so_far():
 def test_a_stop_cuts_the_simplification_short():
     frames = film(life, soup(np.random.default_rng(0), (48, 48)), 8)
     parts = []
-    found = difflogic.identify(
-        frames,
-        difflogic.Assumptions(symmetry="outer-totalistic"),
-        effort="high",  # takes minutes
-        progress=lambda news: parts.append(news.what),
-        should_stop=lambda: SIMPLIFYING in parts,
-    )
+    with difflogic.working(tell=lambda news: parts.append(news.what)):
+        found = difflogic.identify(
+            frames,
+            difflogic.Assumptions(symmetry="outer-totalistic"),
+            effort="high",  # takes minutes
+            should_stop=lambda: SIMPLIFYING in parts,
+        )
     assert parts.count(SIMPLIFYING) < 10
     assert found.rule.name == "B3/S23"
     assert found.automaton.circuit.gates

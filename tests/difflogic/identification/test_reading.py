@@ -39,7 +39,7 @@ def grown(made, steps=4):
 @pytest.mark.parametrize("suffix", [".gif", ".apng", ".webp"])
 @pytest.mark.parametrize("size", [(3, 4), (1, 9)])
 @pytest.mark.parametrize("visible", [(0,), (0, 1), (2, 0, 1), "palette"])
-def test_films_that_dct_draws_have_every_frame_and_come_back(tmp_path, suffix, size, visible):
+def test_films_that_dct_draws_have_every_frame_and_come_back(tmp_path, suffix, size, visible, said):
     options = {"visible": visible}
     if visible == "palette":
         options = {"visible": (2, 0), "palette": PALETTE}
@@ -48,12 +48,11 @@ def test_films_that_dct_draws_have_every_frame_and_come_back(tmp_path, suffix, s
     render(made, path := tmp_path / f"f{suffix}", frames=Frames(scale=3))
     with Image.open(path) as image:
         assert image.n_frames == 5
-    told = []
     for number in range(5):
-        start = Conditions(start=path, frame=number).begun(made, told.append).start
+        start = Conditions(start=path, frame=number).begun(made).start
         assert np.array_equal(np.tensordot(1 << np.arange(len(start)), start, 1), states[number])
-    assert "longer" not in told[0]
-    assert "5 frames of" in told[0]
+    assert "longer" not in said[-1]
+    assert "5 frames of" in said[-1]
 
 
 @pytest.mark.parametrize("kind", ["GIF", "PNG", "WEBP"])
@@ -93,16 +92,15 @@ def test_errors_say_how_an_array_was_read(shape, line, told):
     assert "--boundary unknown" not in str(caught.value)  # under which nothing is determined
 
 
-def test_colours_that_stand_for_several_states_are_refused(tmp_path):
+def test_colours_that_stand_for_several_states_are_refused(tmp_path, said):
     made = automaton(WAITING, visible=(0, 1), palette=(*PALETTE[:2], PALETTE[1], PALETTE[3]))
     render(made, path := tmp_path / "f.gif", frames=Frames(scale=3))
     start = Conditions(start=path, frame=0)
     with pytest.raises(ConfigError, match=f"{hex_color(PALETTE[1])} stands for the states 1-2"):
         simulate(made, start)
     Image.fromarray(np.uint8([[0, 1, 2, 1, 0]]) * 90).save(tmp_path / "grey.png")
-    told, made = [], automaton(WAITING, visible=(0, 1))
-    Conditions(start=tmp_path / "grey.png", frame=0).begun(made, told.append)
-    assert "none of the circuit's colours: 0 is the commonest" in told[0]
+    Conditions(start=tmp_path / "grey.png", frame=0).begun(automaton(WAITING, visible=(0, 1)))
+    assert "none of the circuit's colours: 0 is the commonest" in said[-1]
 
 
 @pytest.mark.parametrize(
@@ -160,21 +158,23 @@ def test_a_living_cell_is_state_1(tmp_path, text, frame):
         ("P10,12 Pos=2,-6", {}, (12, 10, "zero", 0, 7), "universe P10,12"),
     ],
 )
-def test_a_start_lies_in_the_universe_that_its_file_names(tmp_path, suffix, given, expected, told):
+def test_a_start_lies_in_the_universe_that_its_file_names(
+    tmp_path, suffix, given, expected, told, said
+):
     suffix, _, place = suffix.partition(" ")
     head = f"#CXRLE {place}\n" if place else ""
     (tmp_path / "a.rle").write_text(f"{head}x=2,y=1,rule=B3/S23:{suffix}\n2o!")
-    heard, start = [], Conditions(start=tmp_path / "a.rle", steps=0, **given)
+    start = Conditions(start=tmp_path / "a.rle", steps=0, **given)
     made = automaton(life_like("3", "23"))
     if expected is None:
         with pytest.raises(ConfigError, match=told):
             simulate(made, start)
         return
-    found = simulate(made, start, on_message=heard.append)
+    found = simulate(made, start)
     (rows, columns, boundary, y, x), geometry = expected, found.geometry
     assert (geometry.height, geometry.width, geometry.boundary) == (rows, columns, boundary)
     assert np.argwhere(found.grid.bits()[0]).tolist() == [[y, x], [y, x + 1]]
-    assert told in heard[0]
+    assert told in said[0]
 
 
 @pytest.mark.parametrize("side", [4, 7])

@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 import pytest
 
 import difflogic
-from difflogic.library.exchange import table
 from difflogic.library.reporting import framed
+from difflogic.system.html_table import table
 
 SETTINGS = ["training.epochs=3", "finishing.from_epoch=1000", "training.restart_every=0"]
 

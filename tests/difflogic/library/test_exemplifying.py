@@ -11,12 +11,12 @@ import pytest
 import difflogic
 from difflogic.examples.pairs import Examples, Pair, local
 from difflogic.examples.reading import read_inputs
+from difflogic.experiment.example_ways import ways_to_learn
+from difflogic.experiment.options import ExampleOptions
 from difflogic.formats.circuit_file import read_circuit, write_circuit
 from difflogic.library import exemplifying
 from difflogic.library.applying import save_grids
-from difflogic.library.example_experiments import ways_to_learn
 from difflogic.library.exemplifying import train_examples
-from difflogic.library.groups import ExampleOptions
 from difflogic.run.removal import holding, removable
 from difflogic.run.run_directory import RunDirectory
 from difflogic.system.errors import CircuitError, ConfigError, RunDirectoryError

@@ -16,7 +16,7 @@ from difflogic.run.run_directory import RunDirectory
 from difflogic.run.settings import differing, refuse_changes, with_free_settings
 from difflogic.system.errors import RunDirectoryError
 from tests.difflogic.experiment.kill import results
-from tests.difflogic.experiment.test_session import Messages, stop_after
+from tests.difflogic.experiment.test_session import stop_after
 from tests.difflogic.training.tiny import tiny
 
 STORED = load_config("checkerboard-small")
@@ -130,15 +130,14 @@ DAMAGES = {
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_checkpoint_makes_it_use_the_one_before(run, whole, damage):
+def test_a_damaged_checkpoint_makes_it_use_the_one_before(run, whole, damage, said):
     DAMAGES[damage](run / "checkpoint-7.npz")
-    messages, summary = Messages(), None
     stretch = []
-    summary = execute(CONFIG, run, on_message=messages, on_step=stretch.append)
+    summary = execute(CONFIG, run, on_step=stretch.append)
     assert [result.epoch for result in stretch] == [7, 8, 9, 10]
-    assert "checkpoint-7.npz" in str(messages)
-    assert "went back to checkpoint-6.npz" in str(messages)
-    assert len(messages) == 1
+    (message,) = said
+    assert "checkpoint-7.npz" in message
+    assert "went back to checkpoint-6.npz" in message
     assert summary["finished"]
     assert results(run) == whole
 
@@ -157,7 +156,7 @@ def test_a_run_without_usable_checkpoints_is_refused(run):
     assert lines[3].endswith(f"dct train {run / 'config.toml'}")
     started = CONFIG.with_facts(start_sha256=64 * "a")
     with pytest.raises(RunDirectoryError, match=r"config\.toml --from .*run/start\.npz$"):
-        find_resume_point(RunDirectory(run), started, {}, print)
+        find_resume_point(RunDirectory(run), started, {})
     assert (run / "model.npz").read_bytes() == model
     assert len(RunDirectory(run).checkpoints) == 2
 
@@ -184,17 +183,16 @@ def test_a_checkpoint_of_a_newer_program_stops_the_run(run, monkeypatch):
 
 
 @pytest.mark.thorough
-def test_other_libraries_are_reported(run, monkeypatch):
-    messages = Messages()
+def test_other_libraries_are_reported(run, monkeypatch, said):
     now = checkpoint.made_with()
     monkeypatch.setattr(resume_point, "made_with", lambda device: now | {"numpy": "9.9"})
-    execute(CONFIG, run, on_message=messages)
-    assert f"computed with numpy {now['numpy']} (now 9.9)" in str(messages)
+    execute(CONFIG, run)
+    assert f"computed with numpy {now['numpy']} (now 9.9)" in "".join(said)
 
 
 @pytest.mark.parametrize("name", ["model.npz", "summary.json", "checkpoint-3.npz"])
 def test_a_run_that_wrote_something_does_not_begin_again(tmp_path, name):
-    assert find_resume_point(RunDirectory(tmp_path), CONFIG, {}, print) is None
+    assert find_resume_point(RunDirectory(tmp_path), CONFIG, {}) is None
     (tmp_path / name).touch()
     with pytest.raises(RunDirectoryError, match="cannot be resumed"):
-        find_resume_point(RunDirectory(tmp_path), CONFIG, {}, print)
+        find_resume_point(RunDirectory(tmp_path), CONFIG, {})

@@ -127,16 +127,16 @@ AROUND = ("perception.directions=all", "update.carry=3")
 
 
 @pytest.mark.parametrize("overrides", [AROUND, ("perception.wiring=random",)])
-def test_the_model_keeps_its_wiring(source, started, tmp_path, overrides):
-    path, messages = tmp_path / "run", []
-    train(config(*overrides), directory=path, source=source, on_message=messages.append)
+def test_the_model_keeps_its_wiring(source, started, tmp_path, overrides, said):
+    path = tmp_path / "run"
+    train(config(*overrides), directory=path, source=source)
     np.testing.assert_array_equal(logits(path), logits(started))
     first, after = (Model.load(run / "model.npz") for run in (source, path))
     np.testing.assert_array_equal(after.netlist.a, first.netlist.a)
     np.testing.assert_array_equal(after.netlist.b, first.netlist.b)
     assert after.config == Model.load(started / "model.npz").config
     for key in overrides:
-        assert f"{key.split('=')[0]}: " in messages[0]
+        assert f"{key.split('=')[0]}: " in said[0]
     train(config(*overrides), directory=path, source=source)
     train(load_config(path / "config.toml"), directory=tmp_path / "again", source=path / START)
     np.testing.assert_array_equal(logits(tmp_path / "again"), logits(path))

@@ -20,9 +20,9 @@ from difflogic.experiment.best import make_most_probable
 from difflogic.search import repair, verifier
 from difflogic.search.finisher import Finisher
 from difflogic.search.sensitivity import GradientSensitivity
-from difflogic.system.callbacks import ignore
 from difflogic.system.jit import JIT
 from difflogic.system.streams import Purpose
+from difflogic.system.work import ignore
 from difflogic.tasks import draw_batch, make_task
 from tests.difflogic.engine.built import Builder, game_of_life
 from tests.difflogic.training.tiny import growing, tiny, trained, wrong_in_the_picture

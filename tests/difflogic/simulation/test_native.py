@@ -14,6 +14,7 @@ from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.simulator import Simulator, World
 from difflogic.system import programs
 from difflogic.system.errors import TrainingError
+from difflogic.system.work import Stopped, working
 from tests.difflogic.circuit.rules import life_automaton
 from tests.difflogic.formats.made import random_circuit
 
@@ -33,7 +34,7 @@ def digest(circuit):
 
 
 def forbid_compiling(monkeypatch):
-    def compile_code(circuit, words, pause):
+    def compile_code(circuit, words):
         raise AssertionError("compiled again")
 
     monkeypatch.setattr(native, "compile_code", compile_code)
@@ -108,11 +109,8 @@ def test_another_process_compiles_the_same_and_imports_nothing_from_the_working_
 
 
 def test_compiling_can_be_stopped(alone, directory):
-    def stop():
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        native.native(life_automaton().circuit, stop)
+    with working(asked=lambda: True), pytest.raises(Stopped):
+        native.native(life_automaton().circuit)
     assert not native.is_cached(life_automaton().circuit)
 
 

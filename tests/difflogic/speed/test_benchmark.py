@@ -12,6 +12,7 @@ from difflogic.experiment.searching import Trainer
 from difflogic.run.measures import PHASES
 from difflogic.speed import benchmark, measurements
 from difflogic.speed.measurements import Comparison, measure, of_ways, of_workers
+from difflogic.system.work import working
 from tests.difflogic.training.tiny import growing, tiny
 
 pytestmark = pytest.mark.thorough
@@ -30,9 +31,9 @@ def short_peak():
         yield
 
 
-def compared(way, repeat=1, progress=lambda done: None):
+def compared(way, repeat=1):
     """The configured way, and another one beside it."""
-    return measure(of_ways(CONFIG, [way]), repeat, progress).rows
+    return measure(of_ways(CONFIG, [way]), repeat).rows
 
 
 def test_a_report_counts_the_work_of_a_step():
@@ -52,8 +53,9 @@ def test_a_report_counts_the_work_of_a_step():
 
 def test_both_ways_are_measured_in_every_phase_and_give_the_same_bits():
     done = []
-    rows = path, other = compared("sequential", 4, done.append)
-    assert done == [1, 2, 3, 4]
+    with working(tell=lambda news: done.append(news.done)):
+        rows = path, other = compared("sequential", 4)
+    assert done == [0, 1, 2, 3, 4]
     for row in rows:
         assert {len(seconds) for seconds in (row.steps, *row.phases.values())} == {4}
         assert set(row.phases) == set(PHASES)

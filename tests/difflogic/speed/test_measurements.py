@@ -30,9 +30,7 @@ def two_cores(monkeypatch):
 
 def test_rows_of_worker_counts_give_the_same_bits(monkeypatch, two_cores):
     monkeypatch.setattr(measurements, "fma_rate", lambda threads: 1e9 * threads)
-    heard = []
-    found = measure(of_workers(CONFIG, (1, 2, 3)), 2, heard.append)
-    assert heard == [1, 2]
+    found = measure(of_workers(CONFIG, (1, 2, 3)), 2)
     assert found.equal
     assert [row.difference for row in found.rows] == [None, 0.0, 0.0]
     assert [row.workers for row in found.rows] == [1, 2, 3]
@@ -103,7 +101,7 @@ def test_ways_are_compared():
         ({"workers": (0, 1)}, "from 1 to 1024"),
         ({"workers": (1, 1)}, "twice"),
         ({"ways": ("cell",)}, 'no strategy "cell": did you mean "cells"'),
-        ({"workers": (1, 2), "repeat": 0}, "at least once"),
+        ({"workers": (1, 2), "repeat": 0}, "at least 1"),
         ({"workers": tuple(range(1, 100))}, "99 settings are too many: compare at most 64"),
     ],
 )

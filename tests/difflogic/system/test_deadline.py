@@ -10,6 +10,7 @@ from difflogic.inspection import symmetry
 from difflogic.simplification import annealing, windows
 from difflogic.simplification.nets import from_circuit
 from difflogic.system.deadline import GATES_AT_ONCE
+from difflogic.system.work import working
 from tests.difflogic.circuit.rules import life_automaton, random_circuit
 from tests.difflogic.system.clocks import Clock
 
@@ -28,8 +29,8 @@ def circuit(gates, channels=1):
 @pytest.mark.thorough
 def test_windows():
     net, roots = from_circuit(circuit(200, channels=20)), []
-    work = partial(windows.rewrite, net, 8, 0, 0, lambda: roots.append(1))
-    assert looks(work) == len(roots) > 10
+    with working(hear=roots.append):
+        assert looks(partial(windows.rewrite, net, 8, 0, 0)) == len(roots) > 10
 
 
 def test_annealing():

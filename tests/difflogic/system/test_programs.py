@@ -6,31 +6,31 @@ import sys
 
 import pytest
 
-from difflogic.system.callbacks import HALF_DONE
 from difflogic.system.programs import attend
+from difflogic.system.work import HALF_DONE, Stopped, checking, working
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]
 KILLED = -signal.SIGKILL if os.name == "posix" else 1
 
 
-def test_a_pause_that_raises_kills_the_program():
+def test_a_stop_kills_the_program():
     calls = []
 
-    def stop():
+    def asked():
         calls.append(HALF_DONE[-1].args[0])
-        if len(calls) == 3:
-            raise KeyboardInterrupt
+        return len(calls) == 3
 
-    with pytest.raises(KeyboardInterrupt):
-        attend(SLEEP, stop)
+    with working(asked=asked), pytest.raises(Stopped):
+        attend(SLEEP)
     assert len(calls) == 3
     assert calls[0].returncode == KILLED
 
 
 def test_an_abrupt_end_kills_the_program_once():
-    assert attend(SLEEP, lambda: HALF_DONE[-1]()) == KILLED
+    with checking(lambda: HALF_DONE[-1]()):
+        assert attend(SLEEP) == KILLED
     assert HALF_DONE == []
 
 
 def test_the_status_is_returned():
-    assert attend([sys.executable, "-c", "raise SystemExit(7)"], lambda: None) == 7
+    assert attend([sys.executable, "-c", "raise SystemExit(7)"]) == 7

@@ -7,7 +7,7 @@ from difflogic.circuit.grid import Grid
 from difflogic.config.checking import config_from_dict
 from difflogic.engine.hard.hard_simulator import HardSimulator
 from difflogic.examples.pairs import Examples, Pair
-from difflogic.library.example_experiments import ways_to_learn
+from difflogic.experiment.example_ways import ways_to_learn
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
 from difflogic.system.streams import Purpose

@@ -106,7 +106,7 @@ execute(load_config(sys.argv[1]), Path(sys.argv[2]), on_step=die)
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
 @pytest.mark.skipif(registers().width < 64, reason="the own code is as narrow")
-def test_a_run_killed_in_other_code_ends_with_the_same_bytes(tmp_path):
+def test_a_run_killed_in_other_code_ends_with_the_same_bytes(tmp_path, said):
     half, whole, file = tmp_path / "half", tmp_path / "whole", tmp_path / "config.toml"
     # By one worker and without a search: the digests have made the narrow code of these kernels.
     alone = "parallel.workers=1", "finishing.every=0", "training.restart_every=0"
@@ -115,12 +115,11 @@ def test_a_run_killed_in_other_code_ends_with_the_same_bytes(tmp_path):
     file.write_text(config.to_toml())
     command, narrow = [sys.executable, "-c", KILLED, str(file), str(half)], WIDTHS["AVX2"][1]
     assert subprocess.run(command, env=os.environ | narrow, check=False).returncode == -9
-    messages = []
-    execute(config, half, on_message=messages.append)
+    execute(config, half)
     execute(config, whole)
     assert results(half) == results(whole)
     assert (half / "model.npz").read_bytes() == (whole / "model.npz").read_bytes()
-    assert not any("same bits" in message for message in messages)
+    assert not any("same bits" in message for message in said)
 
 
 @pytest.mark.parametrize(
@@ -131,16 +130,13 @@ def test_a_run_killed_in_other_code_ends_with_the_same_bytes(tmp_path):
         ("gpu", True, "like a GPU"),
     ],
 )
-def test_what_rounds_in_its_own_way_says_so(device, fused, how, monkeypatch):
+def test_what_rounds_in_its_own_way_says_so(device, fused, how, monkeypatch, said):
     monkeypatch.setattr(rounding, "fuses", lambda: fused)
     assert [how in each for each in rounding.warnings(device)] == ([] if how is None else [True])
     then = Checkpoint(3, 0, {}, {}, {}, made_with=made_with(device))
     monkeypatch.setattr(rounding, "fuses", lambda: True)
-    messages = []
-    _note_other_origin(then, "cpu", messages.append)
-    assert [f"computed with rounding {how}" in each for each in messages] == (
-        [] if how is None else [True]
-    )
+    _note_other_origin(then, "cpu")
+    assert [f"computed with rounding {how}" in each for each in said] == ([True] if how else [])
 
 
 @pytest.mark.exhaustive

@@ -11,8 +11,8 @@ from difflogic.engine import oracle
 from difflogic.experiment.searching import Trainer
 from difflogic.model.model import Model
 from difflogic.run.measures import PHASES
-from difflogic.system.callbacks import listening
 from difflogic.system.errors import ConfigError, TrainingError
+from difflogic.system.work import working
 from difflogic.tasks import Task
 from difflogic.training.optimizer import Learned
 from difflogic.training.sampling import draw_samples
@@ -173,7 +173,7 @@ def test_a_search_at_any_time():
 def test_one_thread_at_a_time_takes_steps_until_the_trainer_is_closed():
     found = []
     with Trainer(tiny()) as trainer, ThreadPoolExecutor(1) as thread:
-        with listening(lambda pause: found.append(thread.submit(trainer.step).exception())):
+        with working(hear=lambda pause: found.append(thread.submit(trainer.step).exception())):
             trainer.step()
         trainer.step()
     assert {str(error).partition(":")[0] for error in found} == {

@@ -17,7 +17,7 @@ from difflogic.engine.hard.bases import new_job
 from difflogic.engine.hard.candidates import Acceptance, Candidates
 from difflogic.engine.hard.hard_simulator import HardSimulator
 from difflogic.engine.kernels import candidates as k
-from difflogic.system.callbacks import ignore
+from difflogic.system.work import ignore
 
 OPS_TO_TRY = [Op.A, Op.B, Op.XOR, Op.AND, Op.TRUE]
 ARCHITECTURE = Architecture(channels=3, kernels=2, perception=(8, 4, 2), update=(16, 16, 8, 6, 3))

@@ -11,7 +11,7 @@ from difflogic.circuit.grid import CENTER, Grid
 from difflogic.engine import oracle
 from difflogic.engine.hard import simulator as hard
 from difflogic.engine.hard.hard_simulator import HardSimulator, active_gates, live_parameters
-from difflogic.system.callbacks import listening
+from difflogic.system.work import working
 from tests.difflogic.engine.built import Builder
 from tests.difflogic.engine.comparison import EXAMPLES, SMALL, make_problem, netlist_of, problems
 
@@ -206,7 +206,7 @@ def test_several_calls_give_the_same_bits(monkeypatch):
         script = simulator.script(
             7, problem.masks, at=(1, 3, 4, 7), targets=problem.starts, channels=(0, 1, 2)
         )
-        with listening(heard.append):
+        with working(hear=heard.append):
             wrong = simulator.run(script)
         return wrong, simulator.unpack_state(), heard
 
@@ -232,7 +232,7 @@ def test_a_fixed_point_is_not_run_on_but_counted(monkeypatch):
         simulator.load(ops)
         simulator.state[:] = simulator.pack_states(starts)
         script = simulator.script(50, at=(1, 9, 30, 49), targets=targets, channels=(0,))
-        with listening(heard.append):
+        with working(hear=heard.append):
             return simulator.run(script), simulator.unpack_state(), len(heard)
 
     (short, state, calls), (long, states, all_calls) = run(2), run(3)

@@ -15,8 +15,8 @@ from difflogic.engine.soft.rollout import Engine
 from difflogic.engine.soft.sharing import Sharing
 from difflogic.engine.workers import Workers
 from difflogic.system import memory
-from difflogic.system.callbacks import listening
 from difflogic.system.errors import ConfigError
+from difflogic.system.work import working
 from tests.difflogic.engine.comparison import (
     COPIES,
     EXAMPLES,
@@ -251,7 +251,7 @@ def test_a_rollout_in_spans_gives_the_same_bits(workers, monkeypatch):
     def run():
         heard = []
         with (
-            listening(heard.append),
+            working(hear=heard.append),
             Engine(
                 problem.netlist, problem.grid, 5, problem.batch, "float32", Sharing(workers)
             ) as engine,
@@ -283,7 +283,7 @@ def test_a_rollout_can_be_cancelled_between_spans(monkeypatch):
         def stop(pause):
             raise KeyboardInterrupt
 
-        with listening(stop), pytest.raises(KeyboardInterrupt):
+        with working(hear=stop), pytest.raises(KeyboardInterrupt):
             engine.forward(coefficients, 1 - starts, masks)
         # The engine can be used again.
         assert (engine.forward(coefficients, starts, masks) == before).all()

@@ -17,10 +17,10 @@ from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.methods import by_sets
 from difflogic.proof.convergence.sets import Sets
 from difflogic.proof.verdict import Verdict
-from difflogic.system.callbacks import checking
 from difflogic.system.deadline import Deadline
+from difflogic.system.work import checking
 from tests.difflogic.circuit.circuits import automaton, automaton_of, circuit_of
-from tests.difflogic.library.test_signals import tough_checkerboard
+from tests.difflogic.circuit.test_signals import tough_checkerboard
 from tests.difflogic.proof.asking import every_size
 from tests.difflogic.proof.convergence.brute import questions
 from tests.difflogic.proof.convergence.trained import (

@@ -8,9 +8,9 @@ import pytest
 
 from difflogic.evaluation.settled import settle
 from difflogic.examples.encoding import CLASH, FEATURE_NAMES, MOVES, Encoding, apply_rule
+from difflogic.experiment.options import ExampleOptions
 from difflogic.library.applying import apply
 from difflogic.library.exemplifying import train_examples
-from difflogic.library.groups import ExampleOptions
 from difflogic.library.reporting import report
 from difflogic.view.reports.circuits import running
 from difflogic.view.reports.symbols import encoding_of

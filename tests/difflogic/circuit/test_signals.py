@@ -12,10 +12,10 @@ import pytest
 
 import difflogic
 from difflogic.circuit.automaton import Automaton
+from difflogic.circuit.signals import rule
 from difflogic.library.groups import Claims
 from difflogic.library.loaded import load
 from difflogic.library.proving import certify
-from difflogic.library.signals import rule
 from difflogic.system.errors import CircuitError, ConfigError
 
 PAGE = Path(__file__).parents[3] / "docs" / "tough.md"

@@ -10,7 +10,7 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.colors import Color
 from difflogic.circuit.grid import NEIGHBORHOOD, Start
 from difflogic.circuit.xag import Xag, to_circuit
-from difflogic.library.declaration import Range, checked
+from difflogic.system.declaration import Range, checked
 from difflogic.system.errors import CircuitError
 
 

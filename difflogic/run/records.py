@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from difflogic.library.declaration import checked
-from difflogic.library.exchange import table
 from difflogic.run.record import RunRecord, list_runs, read_record
 from difflogic.run.run_directory import ROOT, RunDirectory
+from difflogic.system.declaration import checked
 from difflogic.system.files import refused
+from difflogic.system.html_table import table
 from difflogic.system.toml import flat
 
 UNIMPORTANT = re.compile(r"name$|training\.seed$|(parallel\.(?!device$)|checkpoint\.|published\.)")

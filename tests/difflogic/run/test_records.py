@@ -5,8 +5,8 @@ import json
 import pytest
 
 import difflogic
-from difflogic.library import records
 from difflogic.library.training import train
+from difflogic.run import records
 from difflogic.system.errors import RunDirectoryError
 from tests.cli.conftest import TINY
 from tests.difflogic.library.many_runs import make_run

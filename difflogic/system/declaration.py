@@ -15,7 +15,6 @@ from numbers import Integral, Real
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
-    TYPE_CHECKING,
     Annotated,
     Any,
     Literal,
@@ -29,13 +28,6 @@ from typing import (
 
 from difflogic.system.errors import ConfigError, described, did_you_mean
 from difflogic.system.quantities import parse_ranges, parse_seeds
-
-if TYPE_CHECKING:
-    from difflogic.config import Override
-
-    Changes = Sequence[str | Override]
-else:  # an option has texts only
-    Changes = Sequence[str]
 
 MOST_SIDE = 10**9 - 1
 MOST_SEED = 2**63 - 1
@@ -196,6 +188,13 @@ def require_declared(what: Callable[..., Any], values: Mapping[str, Any]) -> Non
             raise ConfigError(f"{label} {shown}: must be {limits.words}")
 
 
+class Checked:
+    """Refuses values outside the ranges and choices that its fields declare: ConfigError."""
+
+    def __post_init__(self) -> None:
+        require_declared(type(self), vars(self))
+
+
 def checked(function: Function) -> Function:
     """Make a function refuse arguments outside the ranges and choices that it declares."""
     signature = inspect.signature(function)
@@ -234,9 +233,6 @@ def named(text: str) -> Path:
 OPERANDS, ADVANCED = "Operands", "Advanced options"
 """Panels besides "Options"."""
 Operand, Advanced = partial(Opt, panel=OPERANDS), partial(Opt, panel=ADVANCED)
-Set = Annotated[
-    Changes, Opt("Override a configuration value; repeatable", "SECTION.KEY=VALUE", names="--set")
-]
 Recipe = Annotated[
     str | None,
     Advanced(

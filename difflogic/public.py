@@ -1,0 +1,43 @@
+"""The public names. `difflogic` reads this list, and imports each when it is first used."""
+
+# ruff: noqa: I001  (one line for a module)
+from difflogic.circuit.signals import rule as rule
+from difflogic.circuit.specification import Cases as Cases
+from difflogic.config import Config as Config, load_config as load_config
+from difflogic.engine.hardware import Hardware as Hardware
+from difflogic.engine.soft.rollout import Engine as Engine
+from difflogic.engine.soft.work_stats import WorkStats as WorkStats
+from difflogic.evaluation.exactness import check as check
+from difflogic.experiment.following import follow as follow
+from difflogic.experiment.options import ExampleOptions as ExampleOptions
+from difflogic.experiment.searching import Trainer as Trainer
+from difflogic.library.applying import apply as apply
+from difflogic.library.benchmarking import bench as bench, compare as compare, plan as plan
+from difflogic.library.conditions import Conditions as Conditions, Rectangle as Rectangle
+from difflogic.library.evaluating import evaluate as evaluate, inspect as inspect
+from difflogic.library.exemplifying import train_examples as train_examples
+from difflogic.library.exporting import export as export
+from difflogic.library.groups import (
+    Assumptions as Assumptions,
+    Claims as Claims,
+    Frames as Frames,
+    SweepOptions as SweepOptions,
+)
+from difflogic.library.identifying import identify as identify, identify_chance as identify_chance
+from difflogic.library.layers import SoftRollout as SoftRollout
+from difflogic.library.loaded_circuit import load as load
+from difflogic.library.proving import certify as certify, prove as prove
+from difflogic.library.rendering import render as render
+from difflogic.library.reporting import plot as plot, report as report
+from difflogic.library.serving import watch as watch
+from difflogic.library.simplifying import simplify as simplify
+from difflogic.library.simulating import simulate as simulate
+from difflogic.library.sweeping import sweep as sweep
+from difflogic.library.training import train as train
+from difflogic.model.model import Model as Model
+from difflogic.run.records import runs as runs
+from difflogic.system.errors import DctError as DctError
+from difflogic.system.ranks import mpi_ranks as mpi_ranks
+from difflogic.system.work import working as working
+from difflogic.tasks import Task as Task
+from difflogic.training.plan import ParallelPlan as ParallelPlan
