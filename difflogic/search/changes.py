@@ -1,15 +1,104 @@
-"""Changes of single gates of one circuit, judged in a trial."""
+"""Changes of single gates of one circuit: which are kept, and walks over them in a trial."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.engine.hard.candidates import Acceptance, Candidates, Found
+from difflogic.engine.hard.candidates import Candidates, Found, new_job
+from difflogic.engine.kernels import candidates as k
 from difflogic.evaluation.trial import Ops, Trial
+from difflogic.system.work import may_cancel
+
+AT_ONCE = 64
+"""Changes that a walk tries between two reports of progress."""
+
+COUNTS = [k.TRIED, k.IMPROVEMENTS, k.WRONG]
+
+MANY = 2**62
+"""More improvements than any search makes."""
+
+
+@dataclass
+class Acceptance:
+    """Keeps changes that do no harm; knows how far a search has come, and when it ends.
+
+    A change that leaves fewer wrong bits is kept. A change that leaves as many is kept if at most
+    `most_gates` gates are then active and a random number in [0, 1) is below `sideways`.
+    """
+
+    rng: np.random.Generator
+    most_tried: int
+    wrong: int = 0
+    """Wrong bits of the current circuit."""
+    most_gates: float = math.inf
+    sideways: float = 1.0
+    improvements: float = math.inf
+    """Improvements left until a list of changes ends."""
+    tried: int = 0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no bit is wrong, or no tries are left."""
+        return not self.wrong or self.tried >= self.most_tried
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether a list of changes goes on."""
+        return self.improvements > 0 and not self.is_over
+
+    def decide(self, wrong: int, gates: int) -> bool:
+        """Count a change that leaves these wrong bits and gates; return whether it is kept."""
+        with self.deciding(1) as decisions:
+            return bool(k.accept(decisions, wrong, gates))
+
+    @contextmanager
+    def deciding(self, most: int) -> Iterator[k.Decisions]:
+        """Yield the rule for kernels, which decide about up to `most` changes; then follow them."""
+        before, fields = self.rng.bit_generator.state, np.zeros(k.WALK_FIELDS, np.int64)
+        fields[COUNTS] = self.tried, min(self.improvements, MANY), self.wrong
+        fields[k.MOST_TRIED] = self.most_tried
+        chances = np.array([self.most_gates, self.sideways])
+        yield k.Decisions(fields, chances, self.rng.random(most))
+        self.follow(fields)
+        # As if each number had been drawn only when needed.
+        self.rng.bit_generator.state = before
+        self.rng.random(fields[k.DRAWN])
+
+    def follow(self, fields: npt.NDArray[np.int64]) -> None:
+        """Go on as far as a walk with these `fields` has come."""
+        self.tried, self.improvements, self.wrong = fields[COUNTS].tolist()
+
+    def walk(
+        self,
+        candidates: Candidates,
+        parameters: npt.NDArray[np.int32],
+        ops: Ops,
+        on_progress: Callable[[], None],
+    ) -> tuple[npt.NDArray[np.int64], int, bool]:
+        """Try these changes until this rule ends it; return the indices of those that are kept.
+
+        The base takes over the kept changes. At least one change is tried, if there is any.
+        `on_progress` is called now and then. Also returns how many were passed, and whether the
+        next change's values fit.
+        """
+        job, fits = new_job(parameters, ops, k.WALKS), True
+        with self.deciding(len(ops)) as decisions:
+            fields = decisions.walk
+            while fits and fields[k.PLACE] < len(ops) and (self.goes_on or not fields[k.PLACE]):
+                may_cancel()
+                on_progress()
+                fields[k.END] = min(len(ops), fields[k.PLACE] + AT_ONCE)
+                fits = candidates.judge(job, decisions)
+                self.follow(fields)
+                fits = fits or candidates.find_room()
+        return job.kept[: fields[k.KEPT]], int(fields[k.PLACE]), fits
 
 
 class Changes:
@@ -53,7 +142,7 @@ class Changes:
                 place += 1
                 continue
             some = gates[place:], ops[place:]
-            kept, passed, fits = self._candidates.walk(*some, rule, on_progress)
+            kept, passed, fits = rule.walk(self._candidates, *some, on_progress)
             self.ops = self.with_change(*(each[kept] for each in some))
             place += passed
             if not fits:

@@ -22,10 +22,10 @@ import numpy.typing as npt
 from difflogic.circuit.netlist import Netlist
 from difflogic.circuit.soft_circuit import SoftCircuit
 from difflogic.config.sections import FinishingConfig
-from difflogic.engine.hard.candidates import Acceptance
 from difflogic.evaluation.check_plan import Plan
 from difflogic.evaluation.scene import Scene
 from difflogic.evaluation.trial import Ops, Trial
+from difflogic.search.changes import Acceptance
 from difflogic.search.footprint import MOST_SAMPLES
 from difflogic.search.polish import Polished, polish
 from difflogic.search.rectification import RepairByDetectors, can_rectify

@@ -44,7 +44,7 @@ float32 a bit."""
 def search_bytes(problem: Problem, netlist: Netlist) -> int:
     """Return the bytes that searches take at most.
 
-    Left out are the values of circuits, about `bases.MOST_BYTES` at most, and the steps that
+    Left out are the values of circuits, about `candidates.MOST_BYTES` at most, and the steps that
     are checked later than a scene's.
     """
     if not problem.finishing.every:

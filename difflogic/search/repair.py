@@ -14,10 +14,9 @@ import numpy.typing as npt
 
 from difflogic.circuit.gates import OPS
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.hard.candidates import Acceptance
 from difflogic.engine.hard.hard_simulator import live_parameters
 from difflogic.evaluation.trial import Ops, Trial
-from difflogic.search.changes import Changes
+from difflogic.search.changes import Acceptance, Changes
 from difflogic.search.walk import OnProgress, SearchProgress
 
 SHORTLIST = 150

@@ -4,84 +4,50 @@ A search tries thousands of changes of one gate. The *base* is simulated once an
 kept. A candidate is then evaluated from its changed gate on, in the order of the gates and step by
 step, and only where a value differs from the base's. This is concurrent fault simulation (Ulrich
 and Baker 1974, "Concurrent simulation of nearly identical digital networks"). If much differs, all
-gates are evaluated, which is then faster.
+gates are evaluated, which is then faster. When a change is kept, the base follows it through the
+gates that it reaches and takes over their values.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.engine.hard.bases import TIDY_AFTER, SimulatedBase, new_job, undecided
-from difflogic.engine.hard.hard_simulator import HardSimulator
+from difflogic.circuit.gates import Op
+from difflogic.circuit.netlist import Netlist
+from difflogic.engine.hard.hard_simulator import HardSimulator, Script, new_marks, prune, wires_of
 from difflogic.engine.kernels import candidates as k
-from difflogic.system.array_types import Bits
+from difflogic.engine.kernels.candidate_base import (
+    NOWHERE,
+    Base,
+    ReaderNetlist,
+    Rolled,
+    RolloutValues,
+    find_slots,
+    set_ops,
+    tidy,
+)
+from difflogic.engine.kernels.candidate_changes import FOLLOWED, UNORDERED, Scratch
+from difflogic.engine.kernels.hard import hard_rollout, read_values
+from difflogic.engine.kernels.structures import WORDS, HardRun
+from difflogic.system.array_types import Bits, Words
+from difflogic.system.arrays import aligned
 from difflogic.system.work import may_cancel
 
-AT_ONCE = 64
-"""Changes that a walk tries between two reports of progress."""
+MOST_BYTES = 2**29
+"""Bytes for a base's values. Reading more from memory is slower than computing it again."""
 
-COUNTS = [k.TRIED, k.IMPROVEMENTS, k.WRONG]
+SPARE_ROWS = 64
+"""Spare rows: there is room for 1.5 times the needed rows, and this many more."""
 
-MANY = 2**62
-"""More improvements than any search makes."""
+TIDY_AFTER = 16
+"""Changes that a base takes over before it drops the rows that no longer matter."""
 
-
-@dataclass
-class Acceptance:
-    """Keeps changes that do no harm; knows how far a search has come, and when it ends.
-
-    A change that leaves fewer wrong bits is kept. A change that leaves as many is kept if at most
-    `most_gates` gates are then active and a random number in [0, 1) is below `sideways`.
-    """
-
-    rng: np.random.Generator
-    most_tried: int
-    wrong: int = 0
-    """Wrong bits of the current circuit."""
-    most_gates: float = math.inf
-    sideways: float = 1.0
-    improvements: float = math.inf
-    """Improvements left until a list of changes ends."""
-    tried: int = 0
-
-    @property
-    def is_over(self) -> bool:
-        """Whether no bit is wrong, or no tries are left."""
-        return not self.wrong or self.tried >= self.most_tried
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether a list of changes goes on."""
-        return self.improvements > 0 and not self.is_over
-
-    def decide(self, wrong: int, gates: int) -> bool:
-        """Count a change that leaves these wrong bits and gates; return whether it is kept."""
-        with self.deciding(1) as decisions:
-            return bool(k.accept(decisions, wrong, gates))
-
-    @contextmanager
-    def deciding(self, most: int) -> Iterator[k.Decisions]:
-        """Yield the rule for kernels, which decide about up to `most` changes; then follow them."""
-        before, fields = self.rng.bit_generator.state, np.zeros(k.WALK_FIELDS, np.int64)
-        fields[COUNTS] = self.tried, min(self.improvements, MANY), self.wrong
-        fields[k.MOST_TRIED] = self.most_tried
-        chances = np.array([self.most_gates, self.sideways])
-        yield k.Decisions(fields, chances, self.rng.random(most))
-        self.follow(fields)
-        # As if each number had been drawn only when needed.
-        self.rng.bit_generator.state = before
-        self.rng.random(fields[k.DRAWN])
-
-    def follow(self, fields: npt.NDArray[np.int64]) -> None:
-        """Go on as far as a walk with these `fields` has come."""
-        self.tried, self.improvements, self.wrong = fields[COUNTS].tolist()
+UNREACHED = -1
+"""A number of wrong bits that no candidate reaches."""
 
 
 class Found(NamedTuple):
@@ -95,33 +61,146 @@ class Found(NamedTuple):
     """Active gates after it."""
 
 
-class Candidates(SimulatedBase):
-    """Judges changes of single gates of its circuit."""
+class Candidates:
+    """Judges changes of a circuit, whose values at every step of one packed batch are kept."""
 
-    def walk(
-        self,
-        parameters: npt.NDArray[np.int32],
-        ops: Bits,
-        rule: Acceptance,
-        on_progress: Callable[[], None],
-    ) -> tuple[npt.NDArray[np.int64], int, bool]:
-        """Try these changes until the rule ends it; return the indices of those that are kept.
+    def __init__(self, simulator: HardSimulator, starts: Words, script: Script) -> None:
+        """`starts` and `script` are packed by the simulator. The script says what counts."""
+        netlist = simulator.netlist
+        self.ops: Bits = np.empty(0, np.uint8)
+        """The circuit's ops, shape (parameters,); empty before the first `load`."""
+        self._wiring = wiring_of(netlist)
+        self._simulator, self._script = simulator, script
+        self._words, self._steps = starts.shape[1], script.steps
+        rows, channels = netlist.rows, netlist.channels
+        pad = simulator.cells.pad
+        states = np.zeros(((script.steps + 1) * channels, simulator.shape[1]), np.uint64)
+        states[:channels, pad : pad + self._words] = starts
+        block = find_block(simulator.grid.cells, self._words)
+        self._history = RolloutValues(np.empty((0, self._words), np.uint64), states, block)
+        every = np.full((1, self._words), ~np.uint64(0))
+        self._masks = script.packed._replace(
+            fires=script.packed.fires if len(script.packed.fires) else every,
+            keeps=script.packed.keeps if len(script.packed.keeps) else every,
+        )
+        self._base = Base(
+            np.empty(rows, np.uint8),
+            np.empty(rows, np.int32),
+            np.empty(rows, np.bool_),
+            np.empty(channels, np.bool_),
+            np.empty(rows, np.int32),
+            np.empty(0, np.int32),
+            np.zeros(1, np.int64),
+        )
+        self._marks = new_marks(netlist)
+        self._scratch: Scratch | None = None
+        self._kept, self._spare = 0, 1
+        self.most_active = 0
+        """An upper bound of the active gates."""
 
-        The base takes over the kept changes. At least one change is tried, if there is any.
-        `on_progress` is called now and then. Also returns how many were passed, and whether the
-        next change's values fit.
+    def load(self, ops: Bits) -> bool:
+        """Become the circuit with `ops`, shape (parameters,); return whether its values fit."""
+        self.ops = ops.copy()
+        return self._simulate()
+
+    def find_room(self) -> bool:
+        """Simulate the circuit again with room for more values; return whether they fit."""
+        self._spare *= 2
+        return self._simulate()
+
+    def _simulate(self) -> bool:
+        counted, base = self._script.packed.channels, self._base
+        needed = set_ops(self._wiring, base, self.ops, counted, self._marks)
+        slots = min(len(base.op), self._spare * (needed + needed // 2 + SPARE_ROWS)) + 1
+        row = self._history.values.itemsize * self._words * self._steps
+        if slots * row > MOST_BYTES:
+            return False
+        if slots > len(base.free):
+            # Memory costs nothing until it is written.
+            self._base = base = base._replace(free=np.empty(slots, np.int32))
+            values = np.empty((self._steps * slots, self._words), np.uint64)
+            values[::slots] = 0  # the row NOWHERE
+            self._history = self._history._replace(values=values)
+            self._scratch = self._new_scratch(slots)
+        find_slots(base)
+        self._fill(self._history.values.reshape(self._steps, -1, self._words))
+        self._reset_scratch()
+        return True
+
+    def _fill(self, values: Words) -> None:
+        """Run the circuit; write the `values` of its slots, shape (steps, slots, words)."""
+        simulator, base = self._simulator, self._base
+        found = prune(simulator.netlist, self.ops, self._script.packed.channels.tolist())
+        rows = np.flatnonzero(base.slot != NOWHERE)
+        places = np.zeros(1 + len(rows), np.int64)
+        places[base.slot[rows]] = found.values[rows]
+        tile = aligned((simulator.netlist.inputs + len(found.origin), WORDS), np.uint64)
+        states = self._history.states.reshape(self._steps + 1, *simulator.shape)
+        run = HardRun(found.code, simulator.cells, states, tile)
+        nothing = self._masks._replace(at=self._masks.at[:0])
+        hard_rollout(run, nothing, 0, self._steps, np.empty((0, simulator.batch), np.int64))
+        read_values(run, places, values)
+
+    @property
+    def _rolled(self) -> Rolled:
+        cells = self._simulator.cells
+        return Rolled(self._wiring, self._base, cells, self._masks, self._steps, self._history)
+
+    def _new_scratch(self, slots: int) -> Scratch:
+        rows, channels = len(self._base.op), len(self._base.channels)
+        stride = self._history.states.shape[1]
+
+        numbers = ("source", "slot", "order", "added", "always", "special")
+        sizes = dict.fromkeys(numbers, rows) | {"stack": 3 * rows}
+        sizes |= {"moved": 2 * rows, "changed": 2 * rows, "joined": channels, "differing": channels}
+        return Scratch(
+            **{name: np.zeros(size, np.int32) for name, size in sizes.items()},
+            op=np.zeros(rows, np.uint8),
+            live=np.zeros(rows, np.bool_),
+            channels=np.zeros(channels, np.bool_),
+            values=np.zeros((slots, self._words), np.uint64),
+            flags=np.zeros(slots, np.uint8),
+            records=np.zeros((rows, 4), np.int32),
+            leaving=np.zeros((channels, 2), np.int32),
+            states=np.zeros((2 * channels, stride), np.uint64),
+            differs=np.zeros((2, channels), np.bool_),
+            marks=self._marks,
+            ordered=np.full(1, UNORDERED),
+            sizes=np.zeros(11, np.int64),
+        )
+
+    def _reset_scratch(self) -> None:
+        """Make the scratch agree with the base."""
+        assert self._scratch is not None
+        for name in FOLLOWED:
+            getattr(self._scratch, name)[:] = getattr(self._base, name)
+        self._scratch.ordered[:] = UNORDERED
+        self._kept = 0
+        # Gates that were live when the base was simulated or tidied, without pass-throughs.
+        first, base = self._wiring.inputs, self._base
+        passing = (base.op[first:] == Op.A) | (base.op[first:] == Op.B)
+        self.most_active = int(np.count_nonzero(base.live[first:] & ~passing))
+
+    def judge(self, job: k.CandidateJob, decisions: k.Decisions) -> bool:
+        """Judge candidates, and take over those that are kept; return whether values fit.
+
+        The fields of the walk hold the place in the job, before and after. If values do not fit,
+        the base is as after the last change that did.
         """
-        job, fits = new_job(parameters, ops, k.WALKS), True
-        with rule.deciding(len(ops)) as decisions:
-            fields = decisions.walk
-            while fits and fields[k.PLACE] < len(ops) and (rule.goes_on or not fields[k.PLACE]):
-                may_cancel()
-                on_progress()
-                fields[k.END] = min(len(ops), fields[k.PLACE] + AT_ONCE)
-                fits = self.judge(job, decisions)
-                rule.follow(fields)
-                fits = fits or self.find_room()
-        return job.kept[: fields[k.KEPT]], int(fields[k.PLACE]), fits
+        fields = decisions.walk
+        before = int(fields[k.KEPT])
+        fields[k.GATES_BOUND], fields[k.HIT], fields[k.FITS] = self.most_active, k.NO_HIT, 1
+        fields[k.MOST_KEPT] = before + max(1, TIDY_AFTER - self._kept)
+        k.judge(self._rolled, self._scratch, job, decisions)
+        after = int(fields[k.KEPT])
+        if after > before:
+            self.most_active = int(fields[k.GATES_BOUND])
+            kept = job.kept[before:after]
+            self.ops[job.parameters[kept]] = job.ops[kept]
+            self._kept += after - before
+            if self._kept >= TIDY_AFTER:
+                self._tidy()
+        return bool(fields[k.FITS])
 
     def find(self, parameters: npt.NDArray[Any], ops: npt.NDArray[Any]) -> Found | None:
         """Return the first change that leaves no wrong bit; None if its values do not fit."""
@@ -134,6 +213,63 @@ class Candidates(SimulatedBase):
                 return None
         tried, hit = int(fields[k.TRIED]), int(fields[k.HIT])
         return Found(tried) if hit == k.NO_HIT else Found(tried, hit, int(job.results[hit, 1]))
+
+    def change(self, parameters: npt.NDArray[np.int32], ops: Bits) -> bool:
+        """Change each gate `parameters[i]` to `ops[i]`; return whether the values fit."""
+        job, decisions, fits = new_job(parameters, ops, k.TAKES), undecided(len(ops)), True
+        while fits and decisions.walk[k.KEPT] < len(ops):
+            fits = self.judge(job, decisions) or self.find_room()
+        return fits
+
+    def _tidy(self) -> None:
+        """Drop the rows that no longer matter."""
+        tidy(self._wiring, self._base, self._script.packed.channels, self._marks)
+        self._reset_scratch()
+
+
+def undecided(end: int) -> k.Decisions:
+    """Return decisions for a job of `end` candidates that keeps all, or finds one."""
+    fields = np.zeros(k.WALK_FIELDS, np.int64)
+    fields[k.END] = end
+    return k.Decisions(fields, np.zeros(2), np.zeros(0))
+
+
+def new_job(
+    parameters: npt.NDArray[np.int32], ops: Bits, aim: int, stop: int = UNREACHED
+) -> k.CandidateJob:
+    """Return a job to be done."""
+    size = len(ops)
+    results, kept = np.zeros((size, 2), np.int64), np.zeros(size, np.int64)
+    return k.CandidateJob(parameters, ops, results, kept, stop, aim)
+
+
+def find_block(cells: int, words: int) -> int:
+    """Return the fewest words of a batch that hold both whole samples and whole vectors.
+
+    A sample has `cells`. Return all `words` if the batch is not a multiple of such blocks.
+    """
+    block = math.lcm(cells, 64 * WORDS) // 64
+    return block if words % block == 0 else words
+
+
+def wiring_of(netlist: Netlist) -> ReaderNetlist:
+    """Return a netlist indexed by rows, with the readers of each row."""
+    rows, first = netlist.rows, netlist.inputs
+    gates = np.arange(first, rows, dtype=np.int32)
+    readers = np.stack([2 * gates, 2 * gates + 1], axis=1).ravel()
+    own, param = np.arange(rows, dtype=np.int32), netlist.wires[2]
+    wires = _table(np.stack([netlist.a, netlist.b], axis=1).ravel(), readers, rows)
+    uses = _table(netlist.param, gates, netlist.parameters)
+    a, b, outputs, inputs = wires_of(netlist)
+    return ReaderNetlist(a, b, param, outputs, inputs, own, *wires, *uses)
+
+
+def _table(
+    keys: npt.NDArray[Any], values: npt.NDArray[Any], size: int
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Return the first index of each key below `size`, and the values sorted by key."""
+    start = np.concatenate([[0], np.cumsum(np.bincount(keys, minlength=size))])
+    return start.astype(np.int32), values[np.argsort(keys, kind="stable")].astype(np.int32)
 
 
 def load_kernels(simulator: HardSimulator, ops: Bits) -> None:

@@ -11,7 +11,7 @@ from difflogic.circuit import gates
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import CENTER, neighbors
 from difflogic.engine import oracle
-from difflogic.engine.hard import bases
+from difflogic.engine.hard import candidates
 from difflogic.evaluation.check_plan import Plan
 from difflogic.evaluation.judge import Judge
 from difflogic.evaluation.scene import Streams
@@ -257,7 +257,7 @@ def test_simulating_each_change_alone_changes_nothing(monkeypatch):
     rng = np.random.default_rng(1)
     logits = sure(damaged(right, 6, rng), rng)
     _, expected = finish(netlist, life(), logits, candidates=1500)
-    monkeypatch.setattr(bases, "MOST_BYTES", 0)
+    monkeypatch.setattr(candidates, "MOST_BYTES", 0)
     _, found = finish(netlist, life(), logits, candidates=1500)
     assert found.ops.tolist() == expected.ops.tolist()
     assert replace(found, ops=None) == replace(expected, ops=None)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from difflogic.config import load_config
-from difflogic.engine.hard.bases import MOST_BYTES
+from difflogic.engine.hard.candidates import MOST_BYTES
 from difflogic.engine.hardware import Hardware
 from difflogic.engine.soft.rollout import Engine
 from difflogic.experiment.device_plan import plan_of

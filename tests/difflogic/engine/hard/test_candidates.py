@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from difflogic.circuit.gates import OPS, Op
 from difflogic.circuit.grid import Grid
 from difflogic.circuit.netlist import Architecture, flatten, wire
-from difflogic.engine.hard import bases
-from difflogic.engine.hard.bases import new_job
-from difflogic.engine.hard.candidates import Acceptance, Candidates
+from difflogic.engine.hard import candidates as module
+from difflogic.engine.hard.candidates import Candidates, new_job
 from difflogic.engine.hard.hard_simulator import HardSimulator
 from difflogic.engine.kernels import candidates as k
+from difflogic.search.changes import Acceptance
 from difflogic.system.work import ignore
 
 OPS_TO_TRY = [Op.A, Op.B, Op.XOR, Op.AND, Op.TRUE]
@@ -129,7 +129,7 @@ def test_every_change_is_judged_like_its_circuit_alone(seed, boundary, masks, da
     ("size", "words", "block"), [((16, 16, 5), 24, 8), ((8, 16, 9), 24, 8), ((9, 16, 5), 16, 16)]
 )
 def test_blocks_of_whole_samples_change_no_result(size, words, block):
-    assert bases.find_block(size[0] * size[1], words) == block
+    assert module.find_block(size[0] * size[1], words) == block
     case = Case(7, "periodic", True, True, 0.1, size)
     candidates = case.candidates()
     pairs = [(p, op) for p in range(0, case.netlist.parameters, 3) for op in (1, 6, 9)]
@@ -160,7 +160,7 @@ def test_a_base_takes_over_changes_one_by_one(seed, boundary, masks, passing):
     case = Case(seed, boundary, masks, not masks, passing)
     rng = np.random.default_rng(seed)
     candidates = case.candidates()
-    for _ in range(2 * bases.TIDY_AFTER + 2):
+    for _ in range(2 * module.TIDY_AFTER + 2):
         parameter, other = rng.integers(0, case.netlist.parameters, 2).tolist()
         op, tried = rng.choice(OPS_TO_TRY, 2).tolist()
         case.ops = case.changed(parameter, op)
@@ -188,7 +188,7 @@ def test_a_walk_equals_its_decisions_one_by_one(seed, masks, passing, sideways, 
         Acceptance(np.random.default_rng(1), most_tried, wrong, gates + 0.5, sideways, improvements)
         for _ in range(2)
     )
-    kept, passed, fits = case.candidates().walk(parameters, ops, rule, ignore)
+    kept, passed, fits = rule.walk(case.candidates(), parameters, ops, ignore)
     assert fits
     changed = case.ops.copy()
     for place in kept:
@@ -229,7 +229,7 @@ def test_a_change_that_leaves_nothing_wrong_is_found():
 
 def test_a_base_finds_room_for_the_values_of_changes(monkeypatch):
     """Both for changes kept one by one, and in a walk that keeps all."""
-    monkeypatch.setattr(bases, "SPARE_ROWS", 0)
+    monkeypatch.setattr(module, "SPARE_ROWS", 0)
     case = Case(5, "zero", False, True, 1.0)
     parameters = np.arange(case.netlist.parameters, dtype=np.int32)
     ops = np.full(len(parameters), Op.XOR, np.uint8)
@@ -238,7 +238,7 @@ def test_a_base_finds_room_for_the_values_of_changes(monkeypatch):
     for place in range(len(ops)):
         rule.wrong = 10**9  # so that every change is an improvement
         next_one = slice(place, place + 1)
-        assert walking.walk(parameters[next_one], ops[next_one], rule, ignore)[2]
+        assert rule.walk(walking, parameters[next_one], ops[next_one], ignore)[2]
     candidates = case.candidates()
     before = len(candidates._base.free)
     for parameter in range(case.netlist.parameters):
@@ -253,5 +253,5 @@ def test_a_base_finds_room_for_the_values_of_changes(monkeypatch):
 
 def test_a_base_that_does_not_fit_is_reported(monkeypatch):
     case = Case(5, "zero", False, True, 0.9)
-    monkeypatch.setattr(bases, "MOST_BYTES", 1000)
+    monkeypatch.setattr(module, "MOST_BYTES", 1000)
     assert not Candidates(case.simulator, case.starts, case.script).load(case.ops)
