@@ -154,15 +154,14 @@ def _entry(found: Identified, entry: int) -> str:
     odds = found.entry_odds
     likely = "" if odds is None else f", by odds {min(odds[state, entry], 0.999):.1%} likely"
     if rule.never_seen[entry]:
-        return f"{text} is filled with {rule.shown(state)}{likely}"
+        return f"{text} is filled with {rule.space.shown(state)}{likely}"
     if rule.second is None or rule.second[entry] in (rule.table[entry], -1):
-        return f"{text} → {rule.shown(state)}{likely}"
+        return f"{text} → {rule.space.shown(state)}{likely}"
     return f"{text} → {rule.table[entry]}{likely}, or {rule.second[entry]} in another rule"
 
 
 def data(found: Identified, to: Path | None) -> dict[str, Any]:
     """Return the result for JSON."""
-    from difflogic.identification.rules import BLOCKS
     from difflogic.system.json_values import chosen
 
     rule, circuit = found.rule, found.circuit
@@ -173,7 +172,7 @@ def data(found: Identified, to: Path | None) -> dict[str, Any]:
         table.append(
             {
                 "entry": space.describe(entry),
-                "next": rule.shown(rule.complete[space.examples[entry]]),
+                "next": space.shown(rule.complete[space.examples[entry]]),
                 "known": known,
                 "in_another_rule": None if rule.second is None else rule.second[entry],
                 "agreement": None if rule.agreement is None else rule.agreement[entry],
@@ -187,7 +186,7 @@ def data(found: Identified, to: Path | None) -> dict[str, Any]:
         **chosen(space, "neighbourhood", "symmetry", "states"),
         **chosen(rule, "boundary", "gap", "method", "name", "renamed", "unique"),
         **chosen(found, "equations", "seconds"),
-        **(chosen(rule, "corners", "properties") if space.neighbourhood == BLOCKS else {}),
+        **(chosen(rule, "corners", "properties") if hasattr(rule, "corners") else {}),
         "gates": None if circuit is None else circuit.gates,
         "looks_like": space.looks_like or None,
         "neighbours_read_hidden_states": not space.private if space.looks_like else None,

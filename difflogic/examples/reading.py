@@ -153,7 +153,8 @@ def _read(path: Path, paired: bool) -> Iterator[Raw]:
 
 def _task(value: Any, task: str) -> Any:
     """Return the task of this name, if a file has tasks by name."""
-    tasks = value if isinstance(value, dict) and not {*value} & {"train", "test", "input"} else {}
+    of_dicts = isinstance(value, dict) and {type(each) for each in value.values()} == {dict}
+    tasks = value if of_dicts and not {*value} & {"train", "test"} else {}
     if task in tasks or not (tasks or task):
         return tasks.get(task, value)
     some = f"{', '.join([*tasks][:5]) or 'none'}{', …' if len(tasks) > 5 else ''}"

@@ -26,14 +26,6 @@ from difflogic.simplification.resynthesis import Expansion
 from difflogic.system.array_types import Flags
 from difflogic.system.errors import ConfigError, StoppedError
 
-MOST_STATES = 4
-
-KNOWN = {
-    "MS,D0;8;4;3;2;5;9;7;1;6;10;11;12;13;14;15": "billiard balls",
-    "MS,D15;14;13;3;11;5;6;1;7;9;10;2;12;4;8;0": "Critters",
-    "MS,D15;1;2;3;4;5;6;7;8;9;10;11;12;13;14;0": "Tron",
-}
-
 ROTATIONS = (0, 1, 2, 3), (2, 0, 3, 1), (3, 2, 1, 0), (1, 3, 0, 2)
 """Where the cells of a turned block come from."""
 REFLECTIONS = (1, 0, 3, 2), (2, 3, 0, 1), (0, 2, 1, 3), (3, 1, 2, 0)
@@ -103,14 +95,6 @@ class BlockRule(Explanation):
         return "MS,D" + ";".join(map(str, numbers.tolist())) if self.space.states == 2 else None
 
     @cached_property
-    def renamed(self) -> str | None:
-        """The name by which the rule is known."""
-        return KNOWN.get(self.name or "")
-
-    def shown(self, value: int) -> str:
-        return self.space.describe(value)
-
-    @cached_property
     def built(self) -> Circuit:
         """A circuit that chooses the block's cells by its place, not yet simplified."""
         bits, channels = self.space.bits, self.space.bits + 2
@@ -157,17 +141,14 @@ class BlockRule(Explanation):
 
     def _automaton(self, circuit: Circuit, each: int = 1) -> Automaton:
         found, bits = super()._automaton(circuit, each), self.space.bits
-        name = (self.renamed or "identified").replace(" ", "-")
         edge: Boundary = "periodic" if self.boundary == "periodic" else "zero"
         blocks = Blocks(bits, bits + 1, *self.corners[0])
-        return replace(found, name=name, boundary=edge, blocks=blocks)
+        return replace(found, name="blocks", boundary=edge, blocks=blocks)
 
 
 def _codes(cells: int, bits: int) -> Cells:
     """Return the bits of cells in all cases, shape (cells, cases)."""
-    places = bits * np.arange(cells)[:, None]
-    codes: Cells = np.arange(1 << cells * bits) >> places & (1 << bits) - 1
-    return codes
+    return np.indices((1 << bits,) * cells).reshape(cells, -1)[::-1]
 
 
 def identify(inquiry: Inquiry) -> BlockRule:
@@ -177,12 +158,8 @@ def identify(inquiry: Inquiry) -> BlockRule:
     recording, and StoppedError.
     """
     film, space = inquiry.recording, inquiry.space
-    other = inquiry.noise or inquiry.hidden or inquiry.gap > 1 or space.symmetry != "none"
-    if other or space.states > MOST_STATES:
-        raise ConfigError(
-            f"{film.subject}: --neighbourhood {BLOCKS} reads up to {MOST_STATES} states in frames "
-            "one step apart: leave out --noise, --hidden, --gap and --symmetry"
-        )
+    if inquiry.noise or inquiry.hidden or inquiry.gap > 1:
+        raise ConfigError(f"{BLOCKS}: leave out --noise, --hidden and --gap: blocks have none")
     if inquiry.boundary == "periodic" and (np.array(film.sizes or film.frames.shape[2:]) % 2).any():
         raise ConfigError(
             f"{film.subject}: has an odd side: blocks of 2×2 cells do not fit where edges meet: "
@@ -195,10 +172,9 @@ def identify(inquiry: Inquiry) -> BlockRule:
         entry, cell = np.argwhere(contradicted)[0]
         frame = tried[order[0]][entry, cell].max() % (film.frames.shape[1] - 1)
         raise ConfigError(
-            f"{film.subject}: no rule by blocks explains it: {space.describe(entry)} becomes "
-            f"several blocks, the last time after frame {frame}; wherever blocks begin, "
-            f"{contradicted.any(axis=1).sum()} or more of {space.entries} are contradicted: it may "
-            "have wrong cells, lack frames, or have another --boundary"
+            f"{film.subject}: wherever blocks begin, {contradicted.any(axis=1).sum()} or more of "
+            f"{space.entries} become several, such as {space.describe(entry)} after frame {frame}: "
+            "cells may be wrong, frames missing, or --boundary another"
         )
     fits = [corner for corner in order if not wrong[corner].any()]
     every = [np.where((tried[each] < 0).all(2), UNSEEN, tried[each].argmax(2)) for each in fits]

@@ -162,10 +162,6 @@ class Explanation(Solved):
             else np.where(self.never_seen, self.likely, self.table)
         )
 
-    def shown(self, value: int) -> int | str:
-        """Return what becomes of an entry, for people."""
-        return value
-
     @cached_property
     def renamed(self) -> str | None:
         """Say which usual name the rule has if its states are named in another order.

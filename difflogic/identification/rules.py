@@ -92,6 +92,8 @@ class Space:
                 f"{self.neighbourhood} has too many neighbourhoods to tell all apart: choose "
                 "--symmetry outer-totalistic"
             )
+        if self.neighbourhood == BLOCKS and (self.symmetry != "none" or self.states > 4):
+            raise ConfigError(f"{BLOCKS}: up to 4 states, without --symmetry: it says which it has")
         if self.patterns > MOST_PATTERNS:
             raise ConfigError(
                 f"{self.states} states of {self.cells} cells make {self.patterns} neighbourhoods, "
@@ -271,6 +273,10 @@ class Space:
         signs = {offset: f"{state:x}" for offset, state in zip(self.offsets, states, strict=True)}
         rows, columns = (sorted({*axis}) for axis in zip(*self.offsets, strict=True))
         return "/".join("".join(signs.get((dy, dx), ".") for dx in columns) for dy in rows)
+
+    def shown(self, value: int) -> int | str:
+        """Return what follows an entry, for people: a state, or a block."""
+        return self.describe(value) if self.neighbourhood == BLOCKS else value
 
     def spread(self, table: RuleTable) -> RuleTable:
         """Return a table by entry as one by pattern, shape (patterns,)."""

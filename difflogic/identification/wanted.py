@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from difflogic.identification.likely import GAPS, Likely, weigh
 from difflogic.identification.recording import Inquiry, Recording
-from difflogic.identification.rules import MOST_PATTERNS, NEIGHBOURHOODS, Space
+from difflogic.identification.rules import BLOCKS, MOST_PATTERNS, NEIGHBOURHOODS, Space
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import ConfigError
 from difflogic.system.subject import about
@@ -49,7 +49,7 @@ def choose(
     edges = boundary if film.sizes or boundary != "auto" else film.edge
     asked = "unknown" if edges == "auto" else edges
     auto = "auto" in (radius, symmetry, gap)
-    if not line and gap != 1:
+    if neighbourhood == BLOCKS or (not line and gap != 1):
         exact = True
     if exact or not (auto or film.sizes):
         if auto:

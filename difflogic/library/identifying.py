@@ -55,8 +55,7 @@ class Identified:
     def likely(self) -> Likely | None:
         """The odds of families of rules; None with noise, hidden states, or radius-2."""
         rule = self.rule
-        space, plain = rule.space, rule.flipped is None and not isinstance(rule, blocks.BlockRule)
-        known = space.counted or space.looks_like or not plain
+        known = rule.space.counted or rule.space.looks_like or rule.flipped is not None
         if self.weighed is not None or known or not (rule.gap == 1 or rule.space.line):
             return self.weighed
         try:
@@ -203,12 +202,11 @@ def identify(
         *(assumed.neighbourhood, assumed.radius, assumed.symmetry, assumed.gap, assumed.boundary)
     )
     deadline = _deadline(time_limit, should_stop)
-    by_blocks = assumed.neighbourhood == BLOCKS
-    inquiry, weighed = choose(film, wanted, noise or hidden > 0 or by_blocks, deadline)
+    inquiry, weighed = choose(film, wanted, noise or hidden > 0, deadline)
     inquiry = replace(inquiry, deadline=deadline, noise=noise, hidden=hidden)
-    look = blocks.identify if by_blocks else identification.identify
+    seek = blocks.identify if assumed.neighbourhood == BLOCKS else identification.identify
     with working(asked=never_stop):  # the deadline keeps what is found
-        rule = look(replace(inquiry, plain_start=assumed.plain_start))
+        rule = seek(replace(inquiry, plain_start=assumed.plain_start))
         if rule.hurried or (weighed is not None and effort == "normal"):  # tables of odds are large
             effort = "low"
         with ticking(SIMPLIFYING):

@@ -66,7 +66,7 @@ class Life(Task):
 
     @cached_property
     def _table(self) -> npt.NDArray[np.int64]:
-        return neighbors(self.height, self.width, self.automaton.boundary)
+        return neighbors(self.height, self.width, self.automaton.boundary)[self._around]
 
     @cached_property
     def _next(self) -> Bits:
@@ -85,8 +85,7 @@ class Life(Task):
     def advance(self, board: Bits) -> Bits:
         """Return boards (…, height, width) one generation later."""
         cells = board.reshape(*board.shape[:-2], -1)
-        table = self._table[self._around]
-        around = np.where(table == OUTSIDE, 0, cells[..., table]).sum(axis=-2)
+        around = np.where(self._table == OUTSIDE, 0, cells[..., self._table]).sum(axis=-2)
         following: Bits = self._next[cells, around].reshape(board.shape)
         return following
 

@@ -287,7 +287,9 @@ class TestExperiments:
     def test_any_rule(self, config_of):
         config = config_of("train-gol", "--rule", "B36/S23")
         assert (config.task.rule, config.name) == ("B36/S23", "life-B36-S23")
-        assert config_of("train-gol", "--rule", "B3/S23") == load_config("game-of-life")
+        for rule in ("B3/S23", "b3s23", "23/3", "S32/B3"):
+            assert config_of("train-gol", "--rule", rule) == load_config("game-of-life")
+        assert config_of("train-gol", "--rule", "34/2h").task.rule == "B2/S34H"
 
     def test_published_results_are_dropped_for_other_experiments(self, config_of):
         assert config_of("train-gol", "--seed=3").published.learned_by == 1441

@@ -97,6 +97,22 @@ def test_tests_of_a_list_of_tasks_are_kept_aside(tmp_path):
     assert [raw.before for raw in read_inputs(path)] == [[["0", "2"]], [["0", "3"]]]
 
 
+def test_a_task_is_read_by_its_name(tmp_path):
+    pair = {"input": [[1, 0]], "output": [[0, 1]]}
+    tasks = {f"task{n}": {"train": [pair] * n, "test": [{"input": [[n]]}]} for n in range(1, 8)}
+    path = tmp_path / "tasks.json"
+    path.write_text(json.dumps(tasks))
+    assert len(read_examples([tmp_path / "tasks.json:task3"]).train) == 3
+    (asked,) = read_inputs(tmp_path / "tasks.json:task3")
+    assert asked.before == [["3"]]
+    for name, words in ((":other", 'no task "other": .* task1, .* task5, …'), ("", "name one .*:")):
+        with pytest.raises(ConfigError, match=words):
+            read_inputs(tmp_path / f"tasks.json{name}")
+    path.write_text(json.dumps([pair]))
+    with pytest.raises(ConfigError, match='no task "x": its tasks are none'):
+        read_examples([tmp_path / "tasks.json:x"])
+
+
 def test_names_are_numbered_as_they_occur(tmp_path):
     path = write_text(tmp_path, ".,red,.\n\n.,.,red\n", "lines.csv")
     examples = read_examples([path])

@@ -2,87 +2,178 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import difflogic
 from difflogic import Assumptions, Conditions
+from difflogic.system.errors import CircuitError, ConfigError
 
+DOCS = Path(__file__).parents[3] / "docs"
 NAMED = {
-    "Critters": "15;14;13;3;11;5;6;1;7;9;10;2;12;4;8;0",
-    "billiard balls": "0;8;4;3;2;5;9;7;1;6;10;11;12;13;14;15",
-    "Tron": "15;1;2;3;4;5;6;7;8;9;10;11;12;13;14;0",
+    "critters": "15;14;13;3;11;5;6;1;7;9;10;2;12;4;8;0",
+    "billiard-balls": "0;8;4;3;2;5;9;7;1;6;10;11;12;13;14;15",
+    "tron": "15;1;2;3;4;5;6;7;8;9;10;11;12;13;14;0",
 }
-"""In the notation MS,D: what becomes of each block; its upper left cell is the lowest bit."""
+"""In the notation MS,D: what becomes of each block; its upper left cell is the lowest digit."""
 
 
-def drawn(seed):
-    return ";".join(map(str, np.random.default_rng(seed).integers(0, 16, 16)))
+def drawn(seed, states=2):
+    return ";".join(map(str, np.random.default_rng(seed).integers(0, states**4, states**4)))
 
 
-def after(cells, rule, top, left, periodic, seen):
-    """Step a grid whose first cell has this place in its block; note which blocks are `seen`."""
-    numbers, height, width = [*map(int, rule.split(";"))], *cells.shape
-    found = np.zeros_like(cells)
-    for y in range(-top, height, 2):
-        for x in range(-left, width, 2):
+def after(cells, rule, corner, boundary, states=2, seen=None):
+    """Step a grid whose first cell has this place in its block; note what of blocks is `seen`."""
+    numbers, (height, width) = [*map(int, rule.split(";"))], cells.shape
+    found, seen = np.zeros_like(cells), {} if seen is None else seen
+    for y in range(-corner[0], height, 2):
+        for x in range(-corner[1], width, 2):
             places = [(y, x), (y, x + 1), (y + 1, x), (y + 1, x + 1)]
             inside = [0 <= row < height and 0 <= column < width for row, column in places]
-            places = [(row % height, column % width) for row, column in places]
-            if periodic:
-                inside = [True] * 4
-            bits = [cells[place] * is_in for place, is_in in zip(places, inside, strict=True)]
-            number = sum(int(bit) << n for n, bit in enumerate(bits))
-            seen.setdefault(number, set()).update(n for n in range(4) if inside[n])
-            for n, place in enumerate(places):
-                if inside[n]:
-                    found[place] = numbers[number] >> n & 1
+            if boundary == "periodic":
+                places, inside = [(row % height, column % width) for row, column in places], [1] * 4
+            around = [cells[at] if here else 0 for at, here in zip(places, inside, strict=True)]
+            number = sum(int(state) * states**n for n, state in enumerate(around))
+            if boundary != "unknown" or all(inside):
+                seen.setdefault(number, set()).update(np.flatnonzero(inside).tolist())
+            for n in np.flatnonzero(inside):
+                found[places[n]] = numbers[number] // states**n % states
     return found
 
 
-def film(rule, size, corner=(0, 0), periodic=True, frames=6, seed=0, density=0.5):
-    """Return frames, and which cells of which blocks' results they show."""
-    frame, seen = (np.random.default_rng(seed).random(size) < density).astype(int), {}
-    found = [frame]
-    for step in range(frames - 1):
-        top, left = ((each + step) % 2 for each in corner)
-        found.append(after(found[-1], rule, top, left, periodic, seen))
-    return np.stack(found), seen
+def film(rule, size, corner, boundary="periodic", states=2, seen=None):
+    """Return six frames of random cells; with an unknown boundary, cut out of a larger torus."""
+    large = tuple(side + 4 + side % 2 for side in size) if boundary == "unknown" else size
+    edge, frames = boundary.replace("unknown", "periodic"), []
+    frame, seen = np.random.default_rng(sum(size)).integers(0, states, large), seen or {}
+    for step in range(6):
+        frames.append(frame)
+        frame = after(frame, rule, [(each + step) % 2 for each in corner], edge, states)
+    return np.stack(frames)[:, 2 : 2 + size[0], 2 : 2 + size[1]] if large != size else frames
 
 
-def check(rule, size, corner, boundary, tmp_path, effort="low"):
-    frames, seen = film(rule, size, corner, boundary == "periodic", seed=sum(size))
-    found = difflogic.identify(frames, Assumptions("margolus", boundary=boundary), effort=effort)
-    numbers = [*map(int, rule.split(";"))]
-    explained = found.rule
-    assert explained.corners == [corner]
-    order = [int(f"{entry:04b}"[::-1], 2) for entry in range(16)]
-    expected = [
-        [
-            numbers[order[entry]] >> n & 1 if n in seen.get(order[entry], ()) else -1
-            for n in range(4)
-        ]
-        for entry in range(16)
+def check(rule, size, corner, boundary, tmp_path, states=2):
+    """Compare what is found with what is seen, and three runs from frames with a plain loop."""
+    frames, seen = np.stack(film(rule, size, corner, boundary, states)), {}
+    phases = [[(each + step) % 2 for each in corner] for step in range(9)]
+    for frame, phase in zip(frames[:-1], phases, strict=False):
+        after(frame, rule, phase, boundary, states, seen)
+    assumed = Assumptions("margolus", boundary=boundary, states=states)
+    found = difflogic.identify(frames, assumed, effort="low")
+    mine, numbers = found.rule, [*map(int, rule.split(";"))]
+    order = [int(np.base_repr(n, states).zfill(4)[::-1], states) for n in range(states**4)]
+    cells = [
+        [numbers[n] // states**k % states if k in seen.get(n, ()) else -1 for k in range(4)]
+        for n in order
     ]
-    assert explained.cells.tolist() == expected
-    whole = [len(seen.get(order[entry], ())) == 4 for entry in range(16)]
-    assert explained.determined.tolist() == whole
-    assert explained.never_seen.tolist() == [order[entry] not in seen for entry in range(16)]
+    assert (mine.corners, mine.cells.tolist()) == ([corner], cells)
+    assert mine.determined.tolist() == [len(seen.get(n, ())) == 4 for n in order]
+    assert mine.never_seen.tolist() == [n not in seen for n in order]
+    whole = ";".join(str(order[mine.complete[n]]) for n in order)
+    assert states > 2 or mine.name == f"MS,D{whole}"
     np.savez(tmp_path / "film.npz", frames=frames)
+    edge = found.automaton.boundary
     for number in (0, 1, "last"):
-        conditions = Conditions(start=tmp_path / "film.npz", frame=number, steps=3)
-        run = difflogic.simulate(found.automaton, conditions, engine="interpreter")
+        start = Conditions(start=tmp_path / "film.npz", frame=number, steps=3)
+        run = difflogic.simulate(found.automaton, start, engine="interpreter")
         first = 5 if number == "last" else number
-        complete, cells = explained.name.removeprefix("MS,D"), frames[first]
-        for step in range(first, first + 3):
-            top, left = ((each + step) % 2 for each in corner)
-            cells = after(cells, complete, top, left, boundary == "periodic", {})
-        assert (run.grid.bits([0])[0] == cells).all()
-    return all(whole)
+        cells = frames[first]
+        for phase in phases[first : first + 3]:
+            cells = after(cells, whole, phase, edge, states)
+        bits = run.grid.bits(range(mine.space.bits)).astype(int)
+        assert (sum(bit << n for n, bit in enumerate(bits)) == cells).all()
 
 
 @pytest.mark.parametrize("boundary", ["periodic", "zero"])
 @pytest.mark.parametrize("rule", [*NAMED.values(), drawn(0)])
 def test_rules(rule, boundary, tmp_path):
-    for corner in ((0, 0), (1, 1)):
+    check(rule, (16, 12), (1, 1), boundary, tmp_path)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("boundary", ["periodic", "zero", "unknown"])
+@pytest.mark.parametrize("rule", [*NAMED.values(), *map(drawn, range(50))])
+def test_more_rules(rule, boundary, tmp_path):
+    for corner in ((0, 0), (0, 1), (1, 0), (1, 1)):
         check(rule, (16, 12), corner, boundary, tmp_path)
+        for size in ((13, 12), (16, 11), (11, 13)):
+            if boundary != "periodic":
+                check(rule, size, corner, boundary, tmp_path)
+            else:
+                with pytest.raises(ConfigError, match="odd side"):
+                    difflogic.identify(np.zeros((3, *size)), Assumptions("margolus"))
+
+
+@pytest.mark.parametrize("states", [3, pytest.param(4, marks=pytest.mark.exhaustive)])
+def test_rules_of_several_states(states, tmp_path):
+    check(drawn(states, states), (24, 22), (0, 1), "zero", tmp_path, states)
+
+
+def test_a_circuit_that_differs_is_noticed(tmp_path):
+    rule = difflogic.identify(
+        np.stack(film(NAMED["tron"], (8, 8), (0, 0))), Assumptions("margolus")
+    )
+    circuit, mine = rule.circuit, rule.rule
+    assert mine.agrees(circuit)
+    for gate in range(circuit.gates):
+        op = circuit.op.copy()
+        op[gate] ^= 1
+        assert not mine.agrees(replace(circuit, op=op))
+
+
+@pytest.mark.parametrize("name", ["critters", "billiard-balls"])
+def test_shipped_films_and_larger_grids(name, tmp_path):
+    found = difflogic.identify(DOCS / f"{name}.gif", Assumptions("margolus"))
+    assert (found.rule.unique, found.rule.properties["reversible"]) == (True, True)
+    assert found.rule.name == f"MS,D{NAMED[name]}"
+    found.save(tmp_path / "rule.json")
+    conditions = Conditions(start=DOCS / f"{name}.gif", frame=3, steps=0, size=(38, 34))
+    start = difflogic.simulate(tmp_path / "rule.json", conditions).grid.bits()
+    own = difflogic.simulate(found.automaton, replace(conditions, size=None)).grid.bits()
+    assert (start[:, 3:35, 1:33] == own).all()  # places, too
+    with pytest.raises(CircuitError, match="even number of rows"):
+        difflogic.simulate(found.automaton, Conditions(size=(31, 32)))
+
+
+def test_starts_of_all_kinds_have_places(tmp_path):
+    found = difflogic.identify(
+        np.stack(film(NAMED["tron"], (8, 6), (0, 1))), Assumptions("margolus")
+    )
+    places = np.stack(np.indices((8, 6)) + np.array([0, 1])[:, None, None]) % 2
+    for start in ("random", "center", "zeros", np.ones((3, 3), int)):
+        run = difflogic.simulate(found.automaton, Conditions(start=start, steps=0))
+        assert (run.grid.bits([1, 2]) == places).all()
+    later = difflogic.simulate(found.automaton, Conditions(steps=3))
+    later.save(tmp_path / "state.npz")
+    further = Conditions(start=tmp_path / "state.npz", steps=2)
+    once = difflogic.simulate(found.automaton, Conditions(steps=5)).grid.bits()
+    assert (difflogic.simulate(found.automaton, further).grid.bits() == once).all()
+
+
+def test_what_a_film_leaves_open():
+    still = np.zeros((3, 4, 4), int)
+    found = difflogic.identify(still, Assumptions("margolus")).rule
+    assert (len(found.corners), found.unique, found.determined.sum()) == (4, True, 1)
+    still[:, 1, 1] = 1
+    found = difflogic.identify(still, Assumptions("margolus")).rule
+    assert (len(found.corners), found.unique, found.open.sum()) == (4, False, 2)
+    assert (found.complete == np.arange(16)).all()
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"noise": True}, "leave out --noise"),
+        ({"symmetry": "rotations"}, "--symmetry"),
+        ({"gap": 2}, "--gap"),
+        ({"states": 5}, "up to 4 states"),
+        ({}, r"wherever blocks begin, \d+ or more of 16 become several, .* after frame [01]"),
+    ],
+)
+def test_what_is_refused(given, words):
+    frames = np.random.default_rng(0).integers(0, 2, (3, 8, 8))
+    with pytest.raises(ConfigError, match=words):
+        difflogic.identify(frames, Assumptions("margolus", **given))

@@ -14,6 +14,9 @@ from tests.difflogic.tasks import made
 from tests.difflogic.tasks.made import automaton
 
 KERNEL = np.array([[1, 1, 1], [1, 0, 1], [1, 1, 1]])
+CROSS = np.array([[0, 1, 0], [1, 1, 1], [0, 1, 0]])
+CORNERLESS = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1]])
+"""A hexagon's cells, symmetric under half a turn, as a convolution needs."""
 RULES = ["B3/S23", "B36/S23", "B2/S", "B1357/S1357", "B0/S8", "B/S012345678", "B3678/S34678"]
 
 
@@ -29,12 +32,12 @@ def life(channels, height, width, boundary="periodic", steps=1, rule="B3/S23", l
     )
 
 
-def successor(board, rule, boundary):
+def successor(board, rule, boundary, around=KERNEL):
     """The next board, from a convolution and the digits of the rule."""
     mode = {"zero": "constant", "periodic": "wrap"}[boundary]
     from scipy import ndimage
 
-    counts = ndimage.convolve(board, KERNEL, mode=mode)
+    counts = ndimage.convolve(board, around, mode=mode)
     born, survive = rule.removeprefix("B").split("/S")
     lives = np.where(
         board == 1,
@@ -103,7 +106,19 @@ def test_cases_are_all_boards():
     assert life(1, 3, 3, steps=2).cases() is None
 
 
-@pytest.mark.parametrize("rule", ["B3S23", "S23/B3", "B9/S2", "b3/s23", "B3/S23 ", "3/23", ""])
+@pytest.mark.parametrize("boundary", ["zero", "periodic"])
+@pytest.mark.parametrize("rule", ["B3/S23V", "B2/S34H", "B0/S", "B024/S13V"])
+def test_neighbourhoods_of_fewer_cells(rule, boundary):
+    board = np.random.default_rng(0).integers(0, 2, (7, 6), np.uint8)
+    around = {"V": KERNEL * CROSS, "H": KERNEL * CORNERLESS}.get(rule[-1], KERNEL)
+    found = life(1, 7, 6, boundary, rule=rule).advance(board)
+    np.testing.assert_array_equal(found, successor(board, rule.rstrip("VH"), boundary, around))
+
+
+@pytest.mark.parametrize(
+    "rule",
+    ["B3S23", "S23/B3", "B9/S2", "b3/s23", "B3/S23 ", "3/23", "", "B5/SV", "B/S7H", "B3/S23M"],
+)
 def test_invalid_rules(rule):
     with pytest.raises(ConfigError, match="rule must be B and digits 0 to 8"):
         load_config("game-of-life", [f'task.rule="{rule}"'])

@@ -120,3 +120,16 @@ def test_cells_that_are_wrong_by_a_rule_of_life(size, periodic):
     boundary = "periodic" if periodic else "zero"
     expected = step(life_like("36", "23"), states[:1], boundary)
     assert found == (expected != states[1:]).sum()
+
+
+@needs_node
+def test_cells_that_are_wrong_by_a_rule_of_fewer_neighbours():
+    states = np.random.default_rng(0).integers(0, 2, (2, 9, 70))
+    target = {"kind": "life", "born": [2], "survive": [3, 4], "around": [0, 1, 3, 5, 7, 8]}
+    text = ["".join(map(str, state.ravel())) for state in states]
+    given = {"target": target, "periodic": True, "height": 9, "width": 70, "states": text}
+    around = [(n // 3 - 1, n % 3 - 1) for n in target["around"]]
+    counts = sum(np.roll(states[0], (-y, -x), (0, 1)) for y, x in around)
+    alive = np.where(states[0] == 1, np.isin(counts, [3, 4]), counts == 2)
+    found = run_node(RUNNER.with_name("run_judge.mjs"), **given)
+    assert found == (alive != states[1]).sum()
