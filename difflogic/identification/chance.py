@@ -121,7 +121,8 @@ class Chances:
             return ""
         entry = int((self.counts.sum(axis=1) - self.counts.max(axis=1)).argmax())
         kind = f"Counted as {self.families[0][0]}"
-        return f"{kind}: {self.describe(entry)}: a rule by chance? --chance"
+        noise = "" if self.left else ", or wrong cells? --noise"
+        return f"{kind}: {self.describe(entry)}: a rule by chance? --chance{noise}"
 
     @property
     def reading(self) -> str:
@@ -129,12 +130,15 @@ class Chances:
         if not self.drawn.any():
             return "nothing needs chance: each entry that was seen was followed by one state"
         rest = f"all but {counted(self.left, 'transition')}" if self.left else "all"
-        plain = f"with {counted(self.wrong, 'wrong cell')}, a plain rule explains {rest}"
+        part = f"in the first {MOST_MENDED_CELLS} cells, "
+        part = part if self.film.frames.size > MOST_MENDED_CELLS else ""
+        plain = f"{part}with {counted(self.wrong, 'wrong cell')}, a plain rule explains {rest}"
         odds = f"10^{abs(self.noise) / math.log(10):.1f} : 1"
-        if self.noise > -DECISIVE:
-            likelier = "likelier than" if self.noise > DECISIVE else "about as likely as"
-            return f"{plain}: {likelier} chance, {odds}; see --noise"
-        return f"chance is likelier than wrong cells, {odds}" + f"; {plain}" * (not self.left)
+        if self.left and self.noise < -DECISIVE:
+            return f"chance is likelier than wrong cells, {odds}"
+        how = "likelier than" if self.noise > DECISIVE else "about as likely as"
+        how = "less likely than" if self.noise < -DECISIVE else how
+        return f"{plain}: {how} chance, {odds}; see --noise"
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as values for JSON; a file of them is what `drawn` reads."""
