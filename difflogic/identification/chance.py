@@ -16,6 +16,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,7 @@ Counts = npt.NDArray[np.int64]
 LEVEL = 0.99
 """Probability that all intervals together hold."""
 MOST_MENDED_CELLS, MOST_PASSES = 2**16, 24
-"""Cells of the first frames in which wrong cells are looked for, and how often."""
+"""Cells, of the first frames that a plain rule does not explain, to be set right; and how often."""
 MOST_COMPARED_CELLS = 2**20
 """Cells that are compared with those beside them."""
 SURPRISE = 9.0
@@ -66,7 +67,7 @@ class Chances:
     families: tuple[tuple[str, float], ...]
     """Families with their neighbourhoods, and how probable each is, best first."""
     wrong: int = 0
-    """So many cells of the first frames are recorded wrongly by the other reading."""
+    """So many cells of some frames are recorded wrongly by the other reading."""
     left: int = 0
     """Transitions of these frames that differ from a plain rule even then."""
     noise: float = 0.0
@@ -130,7 +131,7 @@ class Chances:
         if not self.drawn.any():
             return "nothing needs chance: each entry that was seen was followed by one state"
         rest = f"all but {counted(self.left, 'transition')}" if self.left else "all"
-        part = f"in the first {MOST_MENDED_CELLS} cells, "
+        part = f"in {MOST_MENDED_CELLS} cells, "
         part = part if self.film.frames.size > MOST_MENDED_CELLS else ""
         plain = f"{part}with {counted(self.wrong, 'wrong cell')}, a plain rule explains {rest}"
         odds = f"10^{abs(self.noise) / math.log(10):.1f} : 1"
@@ -267,15 +268,19 @@ def _mended(
     film: Recording, space: Space, boundary: str, deadline: Deadline
 ) -> tuple[int, int, float]:
     """Return how many cells are wrong and transitions differ even then, and the log odds."""
-    cells, frames = film.frames[0, 0].size, film.frames.shape[1]
+    (films, frames), cells = film.frames.shape[:2], film.frames[0, 0].size
     few = min(frames, max(2, MOST_MENDED_CELLS // cells))
-    part = replace(film, frames=film.frames[: max(1, MOST_MENDED_CELLS // (few * cells)), :few])
-    rng, right = np.random.default_rng(0), part.frames.copy()
+    some = max(1, MOST_MENDED_CELLS // (few * cells))
 
     def votes() -> Counts:
-        return count(replace(part, frames=right), space, boundary, deadline).counts
+        return count(replace(film, frames=right), space, boundary, deadline).counts
 
-    before = after = votes()
+    for one, first in product(range(0, films, some), range(0, frames - 1, few - 1)):
+        part = film.frames[one : one + some, first : first + few]
+        rng, right = np.random.default_rng(0), part.copy()
+        before = after = votes()
+        if (before.max(axis=1) < before.sum(axis=1)).any():
+            break
     for _ in range(MOST_PASSES):
         gains, states = _gains(right, space.spread(after.argmax(axis=1)), space, boundary)
         if (most := int(gains.max())) < 1:
@@ -284,7 +289,7 @@ def _mended(
         chosen = (2 * gains >= most) & (rng.random(gains.shape) < 0.5)
         right[chosen] = states[chosen]
         after = votes()
-    wrong = int((right != part.frames).sum())
+    wrong = int((right != part).sum())
     rate = _chosen(wrong, right.size - wrong) - wrong * math.log(film.states - 1)
     left = int(after.sum() - after.max(axis=1).sum())
     return wrong, left, rate + evidence(after) - evidence(before)
