@@ -12,7 +12,6 @@ from difflogic.circuit.colors import hex_color
 from difflogic.system.declaration import (
     MOST_SIDE,
     Advanced,
-    EffortOption,
     Opt,
     Range,
     Seed,
@@ -154,7 +153,7 @@ class Conditions:
             height, width = self.size
             raise ConfigError(f"{height}×{width} cells: each side must be from 1 to {MOST_SIDE}")
 
-    def automaton(self, source: Loaded, effort: EffortOption = "low") -> Automaton:
+    def automaton(self, source: Loaded) -> Automaton:
         """Return the automaton to run: simplified, at this size, with these steps.
 
         The circuit of a run or a model is simplified unless `unsimplified`. The default effort is
@@ -164,7 +163,7 @@ class Conditions:
 
         automaton = source.automaton
         if not (self.unsimplified or automaton.circuit.interpreter):
-            automaton = small_form(source, effort)
+            automaton = small_form(source, "low")
         height, width = self.size or (automaton.height, automaton.width)
         return replace(
             automaton,

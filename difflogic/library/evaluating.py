@@ -54,18 +54,6 @@ class Evaluated:
         return bool(self.results["exact"])
 
 
-def require_experiment(loaded: Loaded, task: Config | str | None) -> Config:
-    """Return the configuration of a model, or of the experiment that a circuit is tested on.
-
-    Raises ConfigError if there is none, or if its boundary or fire rate is another one.
-    """
-    config = experiment_of(loaded, task)
-    if config is None:
-        raise ConfigError(f"{loaded.name}: is a circuit: --task names what to test it on")
-    require_same("fire_rate", config, loaded)
-    return config
-
-
 @checked
 def evaluate(
     source: Source,
@@ -85,6 +73,9 @@ def evaluate(
     apply.
     """
     loaded = load_trusted(source, allow_code)
-    config, found = require_experiment(loaded, task), loaded.model or loaded.automaton
+    config, found = experiment_of(loaded, task), loaded.model or loaded.automaton
+    if config is None:
+        raise ConfigError(f"{loaded.name}: is a circuit: --task names what to test it on")
+    require_same("fire_rate", config, loaded)
     results = run_tests(found, tests, config=config, starts=starts, seed=seed)
     return Evaluated(loaded, results)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from difflogic.evaluation.padded import Padded, prove_padded
+from difflogic.evaluation.padded import prove_padded
 from difflogic.evaluation.settled import settle
 from difflogic.examples.encoding import CLASH, apply_rule
 from difflogic.examples.pairs import MOST_NAMED, Examples, local, named
@@ -88,7 +88,10 @@ def train_examples(
             write_summary(run, ended)
             learned = replace(learned, summary=read_summary(run) or ended)
         if learned.right:
-            learned = replace(learned, padded=_prove_longer(run, limit))
+            automaton, task = learned_by(run)
+            assert task.encoding is not None, "it learned from examples"
+            asked = task.encoding, task.channels, task.examples["training"]
+            learned = replace(learned, padded=prove_padded(automaton, *asked, limit))
     with working(asked=never_stop):  # what it says of a result is quick
         wrong = wrong_places(run, examples)
         differences = _differences(run, examples, wrong[:MOST_NAMED])
@@ -127,13 +130,6 @@ def _hint(learned: LearnedRule, examples: Examples, options: ExampleOptions) -> 
     few = 0 < len(learned.wrong) <= MOST_NAMED
     check = f"check {named(learned.wrong)}; or try " if few else ""
     return f"{check}more pairs, a longer --time-limit, or other --steps, --channels and --boundary"
-
-
-def _prove_longer(run: RunDirectory, limit: Deadline) -> Padded:
-    automaton, task = learned_by(run)
-    assert task.encoding is not None, "it learned from examples"
-    training = task.examples["training"]
-    return prove_padded(automaton, task.encoding, task.channels, training, limit)
 
 
 def _keep(run: RunDirectory, lessons: Lessons, limit: Deadline) -> LearnedRule:

@@ -14,7 +14,7 @@ from difflogic.evaluation.assurance import question_of
 from difflogic.library.exchange import write_output
 from difflogic.library.groups import Claims
 from difflogic.library.loaded import Loaded, Source, load
-from difflogic.library.simplifying import proved, simplify, smaller
+from difflogic.library.simplifying import proved, simplify
 from difflogic.library.trusting import experiment_of, load_trusted
 from difflogic.proof import Proof
 from difflogic.proof.answer import Budget
@@ -163,12 +163,12 @@ def certify(
         progress=lambda what: tell("questions asked:", next(numbers), None, what),
     )
 
-    def simplify(automaton: Automaton, seconds: float) -> Automaton:
-        found, proof, _ = smaller(automaton, "low", seconds)
-        return found.automaton if proof.equal else automaton
+    def smaller(automaton: Automaton, seconds: float) -> Automaton:
+        found = simplify(automaton, "low", time_limit=seconds)
+        return found.automaton if found.proved else automaton
 
     with about(loaded.name):
-        found = decide(loaded.automaton, goal, extent, budget, simplify)
+        found = decide(loaded.automaton, goal, extent, budget, smaller)
     proved_everywhere = found.every_size is not None and found.every_size.proof is not None
     return Certified(source=loaded, assumed=assumed if proved_everywhere else "", **vars(found))
 

@@ -22,7 +22,7 @@ from difflogic.simulation.state_picture import MOST_COLORED
 from difflogic.system.declaration import checked
 from difflogic.system.errors import ConfigError, shorten
 from difflogic.system.quantities import format_ranges
-from difflogic.system.work import counter, say
+from difflogic.system.work import say, tell
 from difflogic.view.animation import (
     BACKGROUND,
     FILMS,
@@ -99,17 +99,17 @@ def render(
     )
     require_pixels(len(shown), height, width)
     pictures = [np.full((height, width), BACKGROUND, np.uint8) for _ in shown]
-    count = counter("frames:", len(shown) * len(sizes))
-    for number, (panel, size) in enumerate(zip(panels, sizes, strict=True)):
+    done, total = 0, len(shown) * len(sizes)
+    for panel, size in zip(panels, sizes, strict=True):
         damage = [each.scaled(size[0] // sizes[0][0]) for each in conditions.damage]
-        before = number * len(shown)
         with _begin(automaton, size, conditions, steps) as running:
             placed = [each.place(running.grid.geometry, steps) for each in damage]
             first = running.step  # of a saved state
             for index, step in enumerate(shown):
                 running.run(first + step - running.step, placed)
                 panel.draw(pictures[index], view.cells(running.grid))
-                count(before + index + 1)
+                done += 1
+                tell("frames:", done, total)
     labels = [f"step {step}" for step in shown]
     animation = Animation(pictures, labels, view.palette, frames.frames_per_second)
     content = encode(animation, path.suffix)

@@ -114,7 +114,18 @@ def simplify(
     PROOF_SECONDS. Raises what `load` raises, and ConfigError for an unknown effort.
     """
     loaded = load(source)
-    return Simplified(loaded, effort, *smaller(loaded.automaton, effort, time_limit))
+    automaton, chosen = loaded.automaton, simplification.EFFORTS[effort]
+    tell(SIMPLIFYING)
+    share = None if time_limit is None else SEARCH_SHARE * time_limit
+    if not simplification.is_compiled():  # what compiles is not counted
+        first = simplification.EFFORTS["low" if effort == "low" else "normal"]
+        simplification.simplify(automaton, first, Deadline.after(share))
+    began = time.perf_counter()
+    with ticking(SIMPLIFYING):
+        found = simplification.simplify(automaton, chosen, Deadline.after(share))
+    seconds = time.perf_counter() - began
+    left = None if time_limit is None else max(time_limit - seconds, 0.0)
+    return Simplified(loaded, effort, found, proved(automaton, found.circuit, left), seconds)
 
 
 def small_form(
@@ -133,27 +144,6 @@ def small_form(
     if effort is None:
         effort = "low" if live_part(loaded.automaton).circuit.gates > LARGE else "normal"
     return simplify(loaded, effort, time_limit=time_limit).require_proved()
-
-
-def smaller(
-    automaton: Automaton, effort: str, time_limit: float | None
-) -> tuple[simplification.Simplification, Proof, float]:
-    """Return a smaller circuit, whether it is equal, and the seconds that the search took.
-
-    `time_limit` is as in `simplify`.
-    """
-    tell(SIMPLIFYING)
-    share = None if time_limit is None else SEARCH_SHARE * time_limit
-    if not simplification.is_compiled():  # what compiles is not counted
-        first = simplification.EFFORTS["low" if effort == "low" else "normal"]
-        simplification.simplify(automaton, first, Deadline.after(share))
-    began = time.perf_counter()
-    chosen = simplification.EFFORTS[effort]
-    with ticking(SIMPLIFYING):
-        found = simplification.simplify(automaton, chosen, Deadline.after(share))
-    seconds = time.perf_counter() - began
-    left = None if time_limit is None else max(time_limit - seconds, 0.0)
-    return found, proved(automaton, found.circuit, left), seconds
 
 
 def proved(automaton: Automaton, circuit: Circuit, seconds: float | None) -> Proof:

@@ -29,7 +29,7 @@ from difflogic.simulation.simulator import (
 from difflogic.system import machine
 from difflogic.system.declaration import EngineOption, WorkersOption, checked
 from difflogic.system.json_values import chosen
-from difflogic.system.work import checking, counter, say, tell
+from difflogic.system.work import checking, say, tell
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,9 +139,10 @@ def simulate(
         own = _rule(automaton) if rule else ""
         if rule.replace("/", "").lower() != own.replace("/", "").lower():
             say(f"{start}: its rule = {rule} is not used: the circuit's is {own}")
-        count_step = counter("steps:", steps)
-        began = time.perf_counter()
-        running.run(steps, damage, count_step)
+        first, began = running.step, time.perf_counter()
+        tell("steps:", 0, steps)
+        with checking(lambda: tell("steps:", running.step - first, steps)):
+            running.run(steps, damage)
         seconds = time.perf_counter() - began
     name = frame or (start if isinstance(start, str) else "array")
     return Simulated(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -27,7 +26,7 @@ from difflogic.system.errors import CircuitError, ConfigError
 from difflogic.system.files import read_named, refused
 from difflogic.system.json_values import chosen
 from difflogic.system.quantities import counted
-from difflogic.system.work import ignore, tell, undoing, working
+from difflogic.system.work import ignore, undoing, working
 
 MOST_FLIP_FLOPS = 2**20
 """Bits of a grid's state; no device has as many flip-flops."""
@@ -121,19 +120,13 @@ def synthesize(
         with working(say=ignore, tell=ignore):
             return simulate(loaded, at, engine="interpreter").grid.bits()
 
-    began: dict[str, float] = {}
-
-    def running(step: str) -> None:
-        now = time.monotonic()
-        tell(f"seconds of {step}:", int(now - began.setdefault(step, now)))
-
     compared: tuple[int, ...] = ()
     with (
         TemporaryDirectory(prefix="dct-synth-") as directory,
         undoing(partial(shutil.rmtree, directory)),
     ):
         folder = Path(directory)
-        flow = Flow(automaton, fpga, folder, Deadline.after(options.timeout), running)
+        flow = Flow(automaton, fpga, folder, Deadline.after(options.timeout))
         if constraints is not None:
             (folder / PINS).write_bytes(constraints)
         try:

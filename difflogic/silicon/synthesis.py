@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import math
 import re
+import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from difflogic.formats.write_blif import write_blif
 from difflogic.silicon.tools import ToolError, run_program, run_tool, tool_file
 from difflogic.silicon.write_top import site_names, write_sites, write_top
 from difflogic.system.deadline import Deadline
-from difflogic.system.work import checking, ignore
+from difflogic.system.work import checking, tell
 
 DESIGN, MAPPED, NETLIST, PLACED = "grid.v", "cells.v", "grid.json", "placed.json"
 """Files in the private directory: the source, its cells as LUTs, the netlist, nextpnr's report."""
@@ -138,8 +139,6 @@ class Flow:
     device: Device
     folder: Path
     deadline: Deadline
-    running: Callable[[str], object] = ignore
-    """Called again and again with the name of the running step."""
 
     def synthesize(
         self, start: npt.NDArray[Any], damaged: npt.NDArray[Any], seed: int = 0
@@ -222,7 +221,7 @@ class Flow:
         self._write_models()
         options = "-g2012 -DNO_ICE40_DEFAULT_ASSIGNMENTS -s bench -o bench"
         compiler = ["iverilog", *options.split(), "bench.v", "netlist.v", "models.v"]
-        with checking(partial(self.running, "simulation")):
+        with _timed("simulation"):
             run_program(compiler, folder, self.deadline)
             log = run_program(["vvp", "-n", "bench"], folder, self.deadline)
         # Bits before the first reset are undefined.
@@ -243,11 +242,17 @@ class Flow:
         self._run("yosys", ["-s", "/design/script.ys"], step)
 
     def _run(self, tool: str, arguments: Sequence[str], step: str) -> None:
-        with checking(partial(self.running, step)):
+        with _timed(step):
             run_tool(tool, arguments, self.folder, self.deadline)
 
     def _write(self, name: str, text: str) -> None:
         (self.folder / name).write_text(text, encoding="utf-8")
+
+
+def _timed(step: str) -> AbstractContextManager[None]:
+    """Within this context, tell how long a step has taken."""
+    began = time.monotonic()
+    return checking(lambda: tell(f"seconds of {step}:", int(time.monotonic() - began)))
 
 
 def _sizes(stat: dict[str, Any]) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,7 +16,7 @@ from difflogic.simulation.schedule import schedule
 from difflogic.system import memory
 from difflogic.system.array_types import Words
 from difflogic.system.errors import ConfigError
-from difflogic.system.work import checking, may_cancel
+from difflogic.system.work import may_cancel
 
 if TYPE_CHECKING:
     from difflogic.simulation.compiled import Compiled
@@ -150,37 +150,26 @@ class Simulator:
             self.grid.refresh_ends(rows)
             may_cancel()
 
-    def run(
-        self,
-        steps: int,
-        damage: Sequence[Erasure] = (),
-        progress: Callable[[int], None] = lambda done: None,
-    ) -> None:
+    def run(self, steps: int, damage: Sequence[Erasure] = ()) -> None:
         """Take `steps` steps, and apply each `damage` after each of its steps.
 
-        `progress` gets the number of steps that this call has taken. It is called several times a
-        second, even within long steps. It may raise to stop; the state is then the one after the
-        last whole step. Raises ConfigError if the step number would exceed LAST_STEP.
+        Pauses several times a second, even within long steps. If it is stopped, the state is the
+        one after the last whole step. Raises ConfigError if the step number would exceed LAST_STEP.
         """
-        first, end = self.step, self.step + steps
+        end = self.step + steps
         if end > LAST_STEP:
             raise ConfigError(f"{end} steps: a state can have taken at most {LAST_STEP}")
-
-        def report() -> None:
-            progress(self.step - first)
-
         while self.step < end:
             hits = (step for each in damage for step in each.steps if step > self.step)
             most = min([end, *hits]) - self.step
-            with checking(report):
-                taken, blocks = self._engine.take(*self._grids, self.step, most)
+            taken, blocks = self._engine.take(*self._grids, self.step, most)
             self.step += taken
             if blocks % 2:
                 self._grids = (self._grids[1], self._grids[0])
             for each in damage:
                 if self.step in each.steps:
                     each.apply(self.grid)
-            report()
+            may_cancel()
 
 
 def require_memory(geometry: Geometry) -> None:

@@ -25,7 +25,7 @@ from difflogic.run.measures import PHASES
 from difflogic.system.json_values import chosen
 from difflogic.system.machine import cpu_count
 from difflogic.system.measuring import Spread, fastest_rate
-from difflogic.system.work import counter
+from difflogic.system.work import tell
 from difflogic.training.plan import ParallelPlan
 from difflogic.training.reference import ReferenceTrainer
 
@@ -228,7 +228,7 @@ def fma_rate(threads: int) -> float:
 
 def measure(settings: Sequence[Setting], repeat: int) -> Comparison:
     """Measure `repeat` steps of each setting, in turn."""
-    count = counter("rounds measured:", repeat)
+    tell("rounds measured:", 0, repeat)
     with ExitStack() as stack:
         pairs = [_prepare(setting, stack) for setting in settings]
         rows = [row for row, _ in pairs]
@@ -240,7 +240,7 @@ def measure(settings: Sequence[Setting], repeat: int) -> Comparison:
         for done in range(repeat):
             for row, trainer in pairs:
                 _measure(row, trainer)
-            count(done + 1)
+            tell("rounds measured:", done + 1, repeat)
         _measure_peaks(rows)
         first = pairs[0]
         for (row, trainer), started in zip(pairs, before, strict=True):

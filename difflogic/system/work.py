@@ -106,12 +106,6 @@ def say(message: str) -> None:
     work().say(message)
 
 
-def counter(what: str, total: int | None = None) -> Callable[[int], None]:
-    """Tell of a part at 0; return a function to call with the number done."""
-    tell(what, 0, total)
-    return lambda done: tell(what, done, total)
-
-
 def ticking(what: str) -> AbstractContextManager[None]:
     """Within this context, tell at every pause of this thread how many there were."""
     numbers = count(1)

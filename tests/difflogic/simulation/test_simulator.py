@@ -20,6 +20,7 @@ from difflogic.simulation.simulator import (
     rectangle,
     useful_workers,
 )
+from difflogic.system.work import checking
 from tests.difflogic.circuit.rules import circuits, life_automaton
 from tests.difflogic.formats.made import random_circuit
 from tests.difflogic.simulation import naive
@@ -160,14 +161,14 @@ def test_stopping_loses_nothing(engine, workers, long_steps, monkeypatch):
         naive.load(simulator.grid, state)
         calls = []
 
-        def stop(done):
-            calls.append(done)
+        def stop():
+            calls.append(simulator.step)
             if len(calls) % 2:
                 raise KeyboardInterrupt
 
         for _ in range(3 if long_steps else 1):
-            with pytest.raises(KeyboardInterrupt):
-                simulator.run(50, progress=stop)
+            with pytest.raises(KeyboardInterrupt), checking(stop):
+                simulator.run(50)
             calls.append(None)
         before = simulator.step
         assert before == 0 if long_steps else before < 50
@@ -175,9 +176,10 @@ def test_stopping_loses_nothing(engine, workers, long_steps, monkeypatch):
             simulator.grid.bits(), naive.simulate(circuit, state, before, "zero")
         )
         seen = []
-        simulator.run(50 - before, progress=seen.append)
+        with checking(lambda: seen.append(simulator.step)):
+            simulator.run(50 - before)
         assert seen == sorted(seen)
-        assert seen[-1] == 50 - before
+        assert seen[-1] == 50
         expected = naive.simulate(circuit, state, 50, "zero")
         np.testing.assert_array_equal(simulator.grid.bits(), expected)
 

@@ -9,7 +9,7 @@ from difflogic.circuit import gates
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import CENTER, Grid
 from difflogic.engine import oracle
-from difflogic.engine.hard import simulator as hard
+from difflogic.engine.hard import hard_simulator as hard
 from difflogic.engine.hard.hard_simulator import HardSimulator, active_gates, live_parameters
 from difflogic.system.work import working
 from tests.difflogic.engine.built import Builder
