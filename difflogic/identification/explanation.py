@@ -20,6 +20,7 @@ from difflogic.identification.chance import find
 from difflogic.identification.flips import fewest_flips
 from difflogic.identification.recording import Inquiry, Recording
 from difflogic.identification.rules import (
+    BLOCKS,
     BOUNDARIES,
     COUNTED,
     NEIGHBOURHOODS,
@@ -173,7 +174,8 @@ class Explanation(Solved):
             return None
         if space.looks_like or space.counted or (film.names and not film.chosen):
             return None
-        if space.states > 2 and space.symmetry in ("totalistic", "outer-sum"):  # of these numbers
+        # Sums are of these numbers, and the notation of blocks is of these digits.
+        if space.neighbourhood == BLOCKS or (space.states > 2 and space.symmetry in COUNTED[:2]):
             return None
         names = film.names or tuple(map(str, range(space.states)))
         table, cells = self._filled, space.digits[:, space.examples]

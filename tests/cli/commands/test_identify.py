@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from difflogic.identification.recording import Reading
 from difflogic.system.errors import ConfigError
 from tests.difflogic.identification import automata
 from tests.difflogic.identification.automata import film, life, soup
+
+CRITTERS = Path(__file__).parents[3] / "docs" / "critters.gif"
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +46,15 @@ def test_a_recording_becomes_a_circuit(dct, tmp_path, frames):
     assert "no other rule explains the recording" in result.stdout
     assert dct("simulate", out, "--steps", "3", "--size", "8x8").exit_code == 0
     assert dct("export", out, "-o", str(tmp_path / "rule.v")).exit_code == 0
+
+
+def test_a_rule_by_blocks(dct, tmp_path):
+    asked = ["identify", str(CRITTERS), "--neighbourhood", "margolus"]
+    found = dct(*asked, "-o", str(tmp_path / "rule.json")).stdout
+    assert "of frame 0 is row 1, column 1 of its block, and one further" in found
+    assert "properties: reversible, not conserves the cells of each state," in found
+    told = json.loads(dct(*asked, "--json").stdout)
+    assert (told["corners"], told["table"][0]["next"]) == ([[1, 1]], "11/11")
 
 
 def test_patterns_before_and_after(dct, tmp_path):
