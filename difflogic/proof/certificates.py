@@ -1,7 +1,7 @@
 """Proofs as files, for checkers that share no code: certificates by sets, and proofs by all cases.
 
-Each file holds its question and the whole circuit. docs/checkers.md explains the files, and prints
-a checker for each kind.
+Each file holds its question and the whole circuit. docs/checkers.md explains the files; beside
+it, docs/checkers has a checker for each kind.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""The checkers that pages of docs/ print."""
+"""The checkers in docs/checkers."""
 
 from __future__ import annotations
 
 import io
-import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,26 +15,13 @@ import pytest
 
 Check = Callable[..., tuple[bool, str]]
 
-CHECKERS = (
-    "checking.py",
-    "check.py",
-    "cases.py",
-    "lines.py",
-    "one_side.py",
-    "damage.py",
-    "rule.py",
-)
-
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with the checkers only."""
     found = tmp_path_factory.mktemp("checkers")
-    docs = Path(__file__).parents[3] / "docs"
-    pages = ("checkers.md", "more-checkers.md", "one-side.md", "damage.md", "local-rules.md")
-    text = "".join((docs / page).read_text(encoding="utf-8") for page in pages)
-    checkers = dict(zip(CHECKERS, re.findall(r"```python\n(.*?)```", text, re.DOTALL), strict=True))
-    for name, code in checkers.items():
+    for file in (Path(__file__).parents[3] / "docs" / "checkers").glob("*.py"):
+        code, name = file.read_text(encoding="utf-8"), file.name.removeprefix("check_")
         own = {"checking.py": "import json, sys\n", "damage.py": "from check import *"}
         assert code.startswith(own.get(name, "from checking import *\n"))
         assert code.count("import") == 1

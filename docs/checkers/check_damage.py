@@ -1,24 +1,3 @@
-# Check damage without dct
-
-For those who [check proofs without dct](checkers.md). With `--damage`, a certificate also says how far a wound
-reaches on every grid, and [when it is closed](tough.md#the-proof-that-damage-stays-local). `check_damage.py` confirms
-it, in some 4 to 20 CPU seconds, and with [`check.py`](checkers.md#every-start) the rest: starts, step and target. It
-needs only Python, `check.py` and [`checking.py`](checkers.md#what-they-share). A picture's certificate says nothing
-about damage.
-
-    dct verify convergence last --damage 10 --contents any --margin 1 -o proof.json
-    python check_damage.py proof.json
-
-The settled states of all grids are put together from those of small ones, and all grids together have few *windows*:
-squares with what surrounds them. A number has one bit for each cell of many windows. The program follows the sets on the
-small grids from every start to the settled states, and confirms that rows and columns repeat as [theorem
-3](certificates.md#all-sizes) demands. Then the wound grows to all that it can reach, and that must shrink until no cell is
-wrong. If all grids show upper left parts of one picture that repeats, as the target on the certificate's grid does, that
-is what is right; otherwise it is what every start of a grid ends in, and the last line says so.
-
-<!-- fmt: off -->
-
-```python
 from check import *  # confirms starts, step and target first
 
 def texts(orders, k):  # the sets at step k: each row of the board, and one beyond it, in each order
@@ -122,15 +101,3 @@ confirm(f"a wound of {side}×{side} cells, {damage['contents']}, {margin} or mor
         f"makes no cell wrong that is more than {reach} away, and none after round {rounds}, "
         "whichever cells fire, for all m and n" +
         ", where what every start ends in is right" * (not repeats), circuit, "m", "n")
-```
-
-<!-- fmt: on -->
-
-| key of `damage` | meaning |
-|---|---|
-| `side`, `contents`, `margin` | the square, what its bits become (`zeros` or `any`), and its least distance from the edges |
-| `within`, `reach` | how far from it a bit ever changes, and how far a visible one is ever wrong |
-| `rounds` | after how many nothing is wrong |
-| `first`, `period` | heights, and widths, of the small grids: from 1 to `first` + `period` - 1; larger grids repeat `period` rows |
-| `delays` | by how many steps these rows, and columns, settle later than those before them |
-| `sets`, `arrivals`, `settled` | their final sets, all small grids side by side, as [for every start](checkers.md#every-start), and from which step on each channel is known at the latest; 1 if it stays unknown |
