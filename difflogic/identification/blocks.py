@@ -23,7 +23,6 @@ from difflogic.identification.recording import FrameArray, Inquiry
 from difflogic.identification.rules import BLOCKS, CORNERS, UNSEEN, RuleTable
 from difflogic.identification.table_circuit import number_of
 from difflogic.simplification.resynthesis import Expansion
-from difflogic.system.array_types import Flags
 from difflogic.system.errors import ConfigError, StoppedError
 
 ROTATIONS = (0, 1, 2, 3), (2, 0, 3, 1), (3, 2, 1, 0), (1, 3, 0, 2)
@@ -44,31 +43,24 @@ class BlockRule(Explanation):
     """A rule by blocks that explains a recording."""
 
     cells: Cells
-    """What becomes of each block, as far as it was seen, shape (entries, 4)."""
+    """What becomes of each block, as far as it was seen, shape (entries, 4). In `table`, cells that
+    were not seen, but others of their block, stay."""
     corners: list[tuple[int, int]]
     """The row and column in its block of the first cell of frame 0: all that fit, this rule's
     first."""
-
-    @property
-    def never_seen(self) -> Flags:
-        unseen: Flags = (self.cells == UNSEEN).all(axis=1)
-        return unseen
 
     @cached_property
     def complete(self) -> RuleTable:
         """The next block by block: free cells get the symmetry that the others have, or stay."""
         known = next(cells for group in GROUPS if (cells := self._spread(group)) is not None)
-        return self._numbers(np.where(known == UNSEEN, self.space.digits.T, known))
-
-    def _numbers(self, cells: Cells) -> RuleTable:
-        numbers: RuleTable = cells @ self.space.weights[:, 1]
-        return numbers
+        free = np.where(known == UNSEEN, self.space.digits.T, known) @ self.space.weights[:, 1]
+        return np.where(self.table == UNSEEN, free, self.table)
 
     def _spread(self, group: tuple[tuple[int, ...], ...]) -> Cells | None:
         """Return what becomes of blocks if turned ones turn alike, None if they do not."""
         cells = self.cells.copy()
         for turn in group:
-            images = self._numbers(self.space.digits.T[:, turn])
+            images = self.space.digits.T[:, turn] @ self.space.weights[:, 1]
             turned, known = self.cells[:, turn], cells[images]
             if ((turned != known) & (turned != UNSEEN) & (known != UNSEEN)).any():
                 return None
@@ -78,7 +70,7 @@ class BlockRule(Explanation):
     @property
     def properties(self) -> dict[str, bool]:
         """What the rule has and has not, by the blocks that were seen."""
-        known = self.table != UNSEEN
+        known = (self.cells != UNSEEN).all(axis=1)
         blocks, after = (np.sort(self.space.digits.T[each]) for each in (known, self.table[known]))
         return {
             "reversible": len({*self.table[known].tolist()}) == known.sum(),
@@ -120,7 +112,7 @@ class BlockRule(Explanation):
         `codes` has the bits of the block's cells, in the order of NEAR, shape (4, cases).
         """
         states = np.minimum(codes, self.space.states - 1)
-        numbers = self._numbers(states[place ^ np.arange(4)].T)
+        numbers = self.space.weights[:, 1] @ states[place ^ np.arange(4)]
         after: Cells = self.space.digits[place, self.complete[numbers]]
         return after
 
@@ -180,9 +172,9 @@ def identify(inquiry: Inquiry) -> BlockRule:
     every = [np.where((tried[each] < 0).all(2), UNSEEN, tried[each].argmax(2)) for each in fits]
     cells, known = every[0], (every[0] != UNSEEN).all(axis=1)
     sure = known & np.all([(each == cells).all(axis=1) for each in every], axis=0)
-    opened = (cells != UNSEEN).any(axis=1) & ~sure
-    table = np.where(known, cells @ space.weights[:, 1], UNSEEN)
-    origin = (table, sure, opened, None, film, space, inquiry.boundary, 1, "table")
+    seen, partly = (cells != UNSEEN).any(axis=1), np.where(cells == UNSEEN, space.digits.T, cells)
+    table = np.where(seen, partly @ space.weights[:, 1], UNSEEN)
+    origin = (table, sure, seen & ~sure, None, film, space, inquiry.boundary, 1, "table")
     return BlockRule(*origin, cells=cells, corners=fits)
 
 

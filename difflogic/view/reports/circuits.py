@@ -28,12 +28,11 @@ LOGIT_STEP = 0.01
 
 def interpreted(automaton: Automaton) -> dict[str, Any]:
     """Return an automaton to interpret, since its circuit changes too often to be compiled."""
-    return chosen(automaton, "height", "width", "boundary", "steps", "start") | {
+    return chosen(automaton, "height", "width", "boundary", "steps", "start", "blocks") | {
         "circuit": chosen(automaton.circuit, "channels", "labels", "op", "a", "b", "outputs"),
         "fireRate": automaton.fire_rate,
         "visible": list(automaton.visible_rows),
         "palette": [list(color) for color in automaton.palette],
-        "blocks": automaton.blocks,
     }
 
 

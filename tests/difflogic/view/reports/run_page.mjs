@@ -18,7 +18,7 @@ function run(engine, { automaton, height, width, periodic, seed, steps, strokes 
     simulation.paint(y, x, size, "erase", []);
   }
   simulation.run(steps - simulation.step);
-  return simulation.allChannels.map((channel) => simulation.bits(channel).join("")).join("");
+  return automaton.circuit.labels.map((_, channel) => simulation.bits(channel).join("")).join("");
 }
 
 const results = cases.map((each) => {

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from difflogic.circuit.automaton import Blocks
 from difflogic.library import starts
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.simulator import Simulator, World, rectangle
@@ -81,10 +82,11 @@ def test_random_circuits_on_grids_of_all_kinds():
         changes = {
             "fire_rate": float(rng.choice([1.0, 0.5, 0.6, 0.05])),
             "start": str(rng.choice(["random", "center", "zeros"])),
+            "blocks": None if number % 4 else Blocks(labels[0], labels[-1], number // 4 % 2, 1),
         }
         height, width = (int(side) for side in rng.choice([1, 2, 3, 17, 63, 64, 65, 128, 130], 2))
         strokes = [(4, height // 2, width - 1, 3)] if number % 2 else []
-        found = automaton(circuit, **changes)
+        found = automaton(circuit, height=8, width=8, **changes)
         cases.append(case(found, height, width, bool(number % 4 < 2), 9, strokes, number * 7919))
     compare(cases)
 
