@@ -278,5 +278,6 @@ def load_kernels(simulator: HardSimulator, ops: Bits) -> None:
     script = simulator.script(1, at=(1,), targets=nothing, channels=(0,))
     starts = simulator.pack_states(np.repeat(nothing, simulator.netlist.channels, axis=1))
     candidates = Candidates(simulator, starts, script)
+    k.accept(undecided(0), 1, 0)
     if candidates.load(ops):
         candidates.change(np.zeros(TIDY_AFTER, np.int32), np.full(TIDY_AFTER, ops[0]))
