@@ -10,7 +10,6 @@ gates that it reaches and takes over their values.
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,8 +75,7 @@ class Candidates:
         pad = simulator.cells.pad
         states = np.zeros(((script.steps + 1) * channels, simulator.shape[1]), np.uint64)
         states[:channels, pad : pad + self._words] = starts
-        block = find_block(simulator.grid.cells, self._words)
-        self._history = RolloutValues(np.empty((0, self._words), np.uint64), states, block)
+        self._history = RolloutValues(np.empty((0, self._words), np.uint64), states)
         every = np.full((1, self._words), ~np.uint64(0))
         self._masks = script.packed._replace(
             fires=script.packed.fires if len(script.packed.fires) else every,
@@ -241,15 +239,6 @@ def new_job(
     size = len(ops)
     results, kept = np.zeros((size, 2), np.int64), np.zeros(size, np.int64)
     return k.CandidateJob(parameters, ops, results, kept, stop, aim)
-
-
-def find_block(cells: int, words: int) -> int:
-    """Return the fewest words of a batch that hold both whole samples and whole vectors.
-
-    A sample has `cells`. Return all `words` if the batch is not a multiple of such blocks.
-    """
-    block = math.lcm(cells, 64 * WORDS) // 64
-    return block if words % block == 0 else words
 
 
 def wiring_of(netlist: Netlist) -> ReaderNetlist:

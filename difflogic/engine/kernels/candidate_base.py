@@ -56,7 +56,6 @@ class RolloutValues(NamedTuple):
 
     values: np.ndarray  # uint64 (steps * slots, words)
     states: np.ndarray  # uint64 ((steps + 1) * channels, pad + words + pad): of live channels
-    block: int  # words of whole samples, see candidate_steps.py
 
 
 @by_reference

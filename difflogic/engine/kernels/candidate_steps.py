@@ -4,10 +4,6 @@ A step goes through the records of all gates once. It skips a gate if none of it
 otherwise it evaluates the gate and compares it with the base. Where many gates differ, it is faster
 to evaluate all of them without comparing. Inputs from channels that do not differ still come from
 the base.
-
-A *block* is a number of words of whole samples, so no cell's neighbourhood leaves it. Evaluating
-everything goes block by block: a candidate with too many wrong bits in the first block needs no
-other.
 """
 
 from __future__ import annotations
@@ -28,19 +24,19 @@ from difflogic.system.jit import part
 
 
 @part
-def view(rolled, scratch, channel, neighbor, places, block):
+def view(rolled, scratch, channel, neighbor, places):
     """Write what cells see of a neighbour's channel in a step to a slot of the worker's values.
 
-    `places` are the step, the place to write to, the first word, and whether the channel differs.
+    `places` are the step, the place to write to, and whether the channel differs.
     """
     cells, history = rolled.cells, rolled.history
     words, stride = scratch.values.shape[1], scratch.states.shape[1]
-    step, to, first, differs = places
+    step, to, differs = places
     state = (step % 2 if differs else step) * len(scratch.channels) + channel
     start, end = cells.start[neighbor], cells.start[neighbor + 1]
     hard_view(
         (scratch.values, scratch.states, history.states, cells.skip, cells.shift, cells.masks),
-        (to, differs, state * stride + first, start, end, first, words, block),
+        (to, differs, state * stride, start, end, 0, words, words),
     )
 
 
@@ -49,8 +45,7 @@ def evaluate_input(rolled, scratch, step, row):
     """Evaluate an input row in a step; return whether it differs from the base's value."""
     words, slots, channels = scratch.values.shape[1], len(rolled.base.free), len(scratch.channels)
     c, to = row % channels, scratch.slot[row] * words
-    places = step, to, 0, scratch.differs[step % 2, c]
-    view(rolled, scratch, c, row // channels, places, words)
+    view(rolled, scratch, c, row // channels, (step, to, scratch.differs[step % 2, c]))
     known = step * slots * words + to
     return hard_differ((scratch.values, rolled.history.values), (to, known, words))
 
@@ -86,10 +81,10 @@ def evaluate_changes(rolled, scratch, step):
 
 
 @part
-def write_states(rolled, scratch, step, follows, first, block):
-    """Write the channels' states after a step, for some words, and list the channels that differ.
+def write_states(rolled, scratch, step, follows):
+    """Write the channels' states after a step, and list the channels that differ.
 
-    If the step `follows` differences, only write states that may differ; it then covers all words.
+    If the step `follows` differences, only write states that may differ.
     """
     base, script, history = rolled.base, rolled.script, rolled.history
     words, stride, channels = scratch.values.shape[1], scratch.states.shape[1], len(base.channels)
@@ -97,22 +92,21 @@ def write_states(rolled, scratch, step, follows, first, block):
     if follows and scratch.sizes[k.CHANGED] == scratch.sizes[k.DIFFERING] == 0:
         scratch.differs[1 - even] = False
         return
-    fire = step % len(script.fires) * words + first
-    keep = step % len(script.keeps) * words + first
-    differing, place = 0, rolled.cells.pad + first
+    fire, keep = step % len(script.fires) * words, step % len(script.keeps) * words
+    differing, place = 0, rolled.cells.pad
     values, states = (scratch.values, history.values), (scratch.states, history.states)
     for i in range(scratch.sizes[k.LEAVING]):
         c, slot = scratch.leaving[i, 0], scratch.leaving[i, 1]
         differed, flagged = scratch.differs[even, c], not follows or scratch.flags[slot] != 0
         found = np.int64(0)
         if differed or flagged:
-            row = slot * block if flagged else (step * slots + slot) * words
+            row = slot * words if flagged else (step * slots + slot) * words
             before = ((even if differed else step) * channels + c) * stride + place
             after = ((1 - even) * channels + c) * stride + place
             known = ((step + 1) * channels + c) * stride + place
             found = hard_advance(
                 (*values, *states, script.fires, script.keeps),
-                (row, flagged, before, differed, after, known, fire, keep, block),
+                (row, flagged, before, differed, after, known, fire, keep, words),
             )
         differs = found != 0 or not base.channels[c]
         scratch.differs[1 - even, c] = differs
@@ -124,64 +118,58 @@ def write_states(rolled, scratch, step, follows, first, block):
 
 
 @part
-def count(rolled, scratch, step, counts, first, block):
-    """Return how many bits of some words are wrong after a step."""
+def count(rolled, scratch, step, counts):
+    """Return how many bits are wrong after a step."""
     script, words, stride = rolled.script, scratch.values.shape[1], scratch.states.shape[1]
     total, even, channels = 0, step % 2, len(scratch.channels)
     first_target = counts % len(script.targets) * len(script.channels)
-    counted = counts % len(script.counted) * words + first
+    counted = counts % len(script.counted) * words
     for i in range(len(script.channels)):
         c = script.channels[i]
         differs = scratch.differs[1 - even, c]
         row = (1 - even if differs else step + 1) * channels + c
-        place, target = row * stride + rolled.cells.pad + first, (first_target + i) * words + first
+        place, target = row * stride + rolled.cells.pad, (first_target + i) * words
         total += hard_count(
             (scratch.states, rolled.history.states, script.targets, script.counted),
-            (differs, place, target, counted, block),
+            (differs, place, target, counted, words),
         )
     return total
 
 
 @part
-def view_inputs(rolled, scratch, step, first, block):
-    """Write all inputs' values in a block; take those of equal channels from the base."""
+def view_inputs(rolled, scratch, step):
+    """Write all inputs' values; take those of equal channels from the base."""
     words, slots = scratch.values.shape[1], len(rolled.base.free)
     for number in range(scratch.sizes[k.INPUTS]):
         c, slot = scratch.records[number, k.X], scratch.records[number, k.TARGET]
         differs = scratch.differs[step % 2, c]
         if not differs and scratch.records[number, k.FORM] == 0:
-            place = (step * slots + slot) * words + first
-            hard_copy((scratch.values, rolled.history.values), (slot * block, place, block))
+            place = (step * slots + slot) * words
+            hard_copy((scratch.values, rolled.history.values), (slot * words, place, words))
         else:
-            places = step, slot * block, first, differs
-            view(rolled, scratch, c, scratch.records[number, k.Y], places, block)
+            places = step, slot * words, differs
+            view(rolled, scratch, c, scratch.records[number, k.Y], places)
 
 
 @part
 def evaluate_rest(rolled, scratch, begun, counts, total, most):
-    """Take a candidate's remaining steps, block by block, until more than `most` bits are wrong.
+    """Take a candidate's remaining steps, evaluating everything, until over `most` bits are wrong.
 
     Steps begin at `begun`. In the `counts` counts before there were `total` wrong bits. Returns the
     new total.
     """
-    script, words, block = rolled.script, scratch.values.shape[1], rolled.history.block
-    first = 0
-    while first < words:
-        scratch.differs[begun % 2] = False
-        for i in range(scratch.sizes[k.DIFFERING]):
-            scratch.differs[begun % 2, scratch.differing[i]] = True
-        counted = counts
-        for step in range(begun, rolled.steps):
-            view_inputs(rolled, scratch, step, first, block)
-            arrays = scratch.values, scratch.records, rolled.cells.forms
-            hard_list(arrays, (scratch.sizes[k.INPUTS], scratch.sizes[k.SIZE], block))
-            write_states(rolled, scratch, step, False, first, block)
-            if counted < len(script.at) and script.at[counted] == step + 1:
-                total += count(rolled, scratch, step, counted, first, block)
-                counted += 1
-                if total > most:
-                    return total
-        # After the first block take all others together.
-        first += block
-        block = words - first
+    script = rolled.script
+    scratch.differs[begun % 2] = False
+    for i in range(scratch.sizes[k.DIFFERING]):
+        scratch.differs[begun % 2, scratch.differing[i]] = True
+    arrays = scratch.values, scratch.records, rolled.cells.forms
+    for step in range(begun, rolled.steps):
+        view_inputs(rolled, scratch, step)
+        hard_list(arrays, (scratch.sizes[k.INPUTS], scratch.sizes[k.SIZE], scratch.values.shape[1]))
+        write_states(rolled, scratch, step, False)
+        if counts < len(script.at) and script.at[counts] == step + 1:
+            total += count(rolled, scratch, step, counts)
+            counts += 1
+            if total > most:
+                return total
     return total

@@ -148,7 +148,7 @@ def judge(rolled, scratch, job, decisions):
     (WALK_FIELDS).
     """
     wiring, base, script, history = rolled.wiring, rolled.base, rolled.script, rolled.history
-    walk, chances, words = decisions.walk, decisions.chances, scratch.values.shape[1]
+    walk, chances = decisions.walk, decisions.chances
     walks, keep = job.aim == WALKS, job.aim == TAKES
     while walk[PLACE] < walk[END] and walk[KEPT] < walk[MOST_KEPT]:
         place, limit = walk[PLACE], walk[WRONG]
@@ -164,12 +164,12 @@ def judge(rolled, scratch, job, decisions):
             write_records(wiring, base, scratch, parameter)
         for step in range(rolled.steps if taken != NO_ROOM else 0):
             evaluate_changes(rolled, scratch, step)
-            write_states(rolled, scratch, step, True, 0, words)
+            write_states(rolled, scratch, step, True)
             if keep:
                 write_history(rolled, scratch, step)
                 continue
             if counts < len(script.at) and script.at[counts] == step + 1:
-                total += count(rolled, scratch, step, counts, 0, words)
+                total += count(rolled, scratch, step, counts)
                 counts += 1
             if step + 1 == rolled.steps:
                 continue
