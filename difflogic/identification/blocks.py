@@ -74,7 +74,7 @@ class BlockRule(Explanation):
         blocks, after = (np.sort(self.space.digits.T[each]) for each in (known, self.table[known]))
         return {
             "reversible": len({*self.table[known].tolist()}) == known.sum(),
-            "conserves the cells of each state": bool((after == blocks).all()),
+            "number-conserving": bool((after == blocks).all()),
             "symmetric under rotation": self._spread(ROTATIONS) is not None,
             "symmetric under reflection": self._spread(REFLECTIONS[:1]) is not None,
         }

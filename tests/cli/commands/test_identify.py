@@ -52,7 +52,7 @@ def test_a_rule_by_blocks(dct, tmp_path):
     asked = ["identify", str(CRITTERS), "--neighbourhood", "margolus"]
     found = dct(*asked, "-o", str(tmp_path / "rule.json")).stdout
     assert "of frame 0 is row 1, column 1 of its block, and one further" in found
-    assert "properties: reversible, not conserves the cells of each state," in found
+    assert "properties: reversible, not number-conserving," in found
     told = json.loads(dct(*asked, "--json").stdout)
     assert (told["corners"], told["table"][0]["next"]) == ([[1, 1]], "11/11")
 
