@@ -141,7 +141,8 @@ class Trials:
         """Return what is there in the end: a file, or the results of all runs."""
         files = [path.read_bytes() for path in folder.glob("file.*")]
         runs = sorted(path.parent for path in (folder / "place").rglob("summary.json"))
-        if self._words[0] == "train-examples":
+        if self._words[0] == "train-examples":  # what other ways learned may stay beside the best
+            runs = [each for each in runs if each.name == "place"]
             scores = [json.loads((run / "summary.json").read_text())["scores"] for run in runs]
             return [each["right_pairs"] for each in scores]
         return files or {run.name: results(run) for run in runs} or None
