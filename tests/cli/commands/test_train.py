@@ -317,7 +317,7 @@ class TestExperiments:
             (["train", "."], ".: is a directory: name a configuration or a TOML file"),
             (["train-gol", "lizard"], 'lizard is of kind "pattern"'),
             (["train", "lizard", "--recipe", "referense"], 'did you mean "reference"?'),
-            (["train-gol", "--rule", "B3S23"], "[task] rule must be"),
+            (["train-gol", "--rule", "B9/S23"], "[task] rule must be"),
             (["train-gol", "--small", "game-of-life"], "--small and game-of-life both"),
             (["train-checkerboard", "--async", "x"], "--async and x both"),
             (["train-pattern", "--target", "lizzard"], "lizzard"),

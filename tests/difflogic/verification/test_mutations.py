@@ -63,7 +63,7 @@ for line in sys.stdin:
 
         try:
             SourceFileLoader.get_code = changed_code
-            if vectors and changed:  # compiled code is kept by what the files say
+            if any("llvm" in path for path in changed):  # code is kept by what the files say
                 os.environ["NUMBA_CACHE_DIR"] = os.devnull
             answer = try_out(wanted, vectors)
         except BaseException:
@@ -138,7 +138,7 @@ PLAIN_MUTATIONS = {
     "hard count with the first target": "script.targets[«counts % len(script.targets) → 0»]",
     "hard count includes the sample before": "bits &= every« << np.uint64(start % 64) → »",
     "hard mask ignored": "v.load(4, «builder.add(fire, offset) → offset»)",
-    "hard pass-through of the wrong input": "if op == «3 → 5»:",
+    "hard pass-through of the wrong input": "if op[row] == «3 → 5»:",
 }
 
 VECTOR_MUTATIONS = {
