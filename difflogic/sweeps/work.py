@@ -28,9 +28,8 @@ if TYPE_CHECKING:
 BEAT_SECONDS = 0.5
 """Time between two reports of a run's epoch."""
 
-ASK_SECONDS, ASK_SCHEDULER_SECONDS = 0.1, 2.0
-"""Time between two looks for the control directory, and between two messages of a run to the
-cluster's scheduler, asking whether to stop."""
+ASK_SCHEDULER_SECONDS = 2.0
+"""Time between two messages of a run to the cluster's scheduler, asking whether to stop."""
 
 LOCK_SECONDS = 60.0
 """Time to wait for another process, about to end, that holds the run's directory."""
@@ -58,7 +57,7 @@ class Control:
     def stop_test(self) -> Callable[[], bool]:
         """Return a function that tells whether to stop; it is cheap to call."""
         if self.is_shared() or self.event is None:
-            return seldom(self._is_over, ASK_SECONDS)
+            return self._is_over
         return seldom(self._is_over_elsewhere, ASK_SCHEDULER_SECONDS)
 
     def is_orphan(self) -> bool:
