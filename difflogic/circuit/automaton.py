@@ -28,7 +28,7 @@ class Blocks(NamedTuple):
     """The column in its block of the grid's first column."""
 
     def moved(self, rows: int, columns: int) -> Blocks:
-        """Return blocks that lie so many rows further up, and columns further left, at step 0."""
+        """Return the blocks of a grid that begins `rows` lower and `columns` further right."""
         return self._replace(top=(self.top + rows) % 2, left=(self.left + columns) % 2)
 
     def fill(self, bits: npt.NDArray[np.uint8], labels: tuple[int, ...], first: int) -> None:

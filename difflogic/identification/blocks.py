@@ -34,7 +34,7 @@ GROUPS = (*ROTATIONS, *REFLECTIONS), ROTATIONS, REFLECTIONS[:1], ()
 NEAR = (1 + np.array(CORNERS) * (1 - 2 * np.array(CORNERS))[:, None]) @ (3, 1)
 """The neighbours in the block of a cell at each place: itself, beside, above or below, opposite."""
 
-Cells = npt.NDArray[np.int64]
+BlockCells = npt.NDArray[np.int64]
 """The states of a block's four cells, shape (…, 4), UNSEEN where they are not known."""
 
 
@@ -42,9 +42,9 @@ Cells = npt.NDArray[np.int64]
 class BlockRule(Explanation):
     """A rule by blocks that explains a recording."""
 
-    cells: Cells
-    """What becomes of each block, as far as it was seen, shape (entries, 4). In `table`, cells that
-    were not seen, but others of their block, stay."""
+    cells: BlockCells
+    """The next state of each cell of each block, shape (entries, 4); UNSEEN if it was never seen.
+    `table` keeps such a cell's state if other cells of the block were seen."""
     corners: list[tuple[int, int]]
     """The row and column in its block of the first cell of frame 0: all that fit, this rule's
     first."""
@@ -56,7 +56,7 @@ class BlockRule(Explanation):
         free = np.where(known == UNSEEN, self.space.digits.T, known) @ self.space.weights[:, 1]
         return np.where(self.table == UNSEEN, free, self.table)
 
-    def _spread(self, group: tuple[tuple[int, ...], ...]) -> Cells | None:
+    def _spread(self, group: tuple[tuple[int, ...], ...]) -> BlockCells | None:
         """Return what becomes of blocks if turned ones turn alike, None if they do not."""
         cells = self.cells.copy()
         for turn in group:
@@ -106,14 +106,14 @@ class BlockRule(Explanation):
         labels = tuple(range(channels))
         return to_circuit(xag, [*outputs, row ^ 1, column ^ 1], labels, labels)
 
-    def _after(self, codes: Cells, place: int) -> Cells:
+    def _after(self, codes: BlockCells, place: int) -> BlockCells:
         """Return the next states of the cells at a place in their blocks.
 
         `codes` has the bits of the block's cells, in the order of NEAR, shape (4, cases).
         """
         states = np.minimum(codes, self.space.states - 1)
         numbers = self.space.weights[:, 1] @ states[place ^ np.arange(4)]
-        after: Cells = self.space.digits[place, self.complete[numbers]]
+        after: BlockCells = self.space.digits[place, self.complete[numbers]]
         return after
 
     def agrees(self, circuit: Circuit) -> bool:
@@ -138,7 +138,7 @@ class BlockRule(Explanation):
         return replace(found, name="blocks", boundary=edge, blocks=blocks)
 
 
-def _codes(cells: int, bits: int) -> Cells:
+def _codes(cells: int, bits: int) -> BlockCells:
     """Return the bits of cells in all cases, shape (cells, cases)."""
     return np.indices((1 << bits,) * cells).reshape(cells, -1)[::-1]
 
@@ -198,7 +198,7 @@ def _count(inquiry: Inquiry, corner: tuple[int, int]) -> npt.NDArray[np.int64]:
     return found
 
 
-def _cut(frame: FrameArray, top: int, left: int, boundary: str, beyond: int) -> Cells:
+def _cut(frame: FrameArray, top: int, left: int, boundary: str, beyond: int) -> BlockCells:
     """Return the blocks of a frame (height, width), shape (blocks, 4)."""
     ends = (top, (frame.shape[0] + top) % 2), (left, (frame.shape[1] + left) % 2)
     if boundary == "periodic":

@@ -24,10 +24,10 @@ from difflogic.system.errors import CircuitError, ConfigError
 Hex = Annotated[str, Field(pattern=r"^#[0-9a-f]{6}$")]
 
 
-class Drawing(Interpreter):
+class ChanceInterpreter(Interpreter):
     """Takes steps of a rule by chance. A draw depends on seed, step and place alone."""
 
-    def __init__(self, rule: Drawn, chance: Chance, seed: int) -> None:
+    def __init__(self, rule: ChanceRule, chance: Chance, seed: int) -> None:
         self._rule, self._chance, self._key = rule, chance, stream_key(seed, Use.DRAW)
         self._limits = rule.odds.cumsum(axis=1)[:, :-1]
 
@@ -49,20 +49,20 @@ class Drawing(Interpreter):
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn(Circuit):
+class ChanceRule(Circuit):
     """A rule by chance in the place of a circuit. It has no gates."""
 
     space: Space
     odds: Odds
     """The probability of each state after each entry, shape (entries, states)."""
-    interpreter: ClassVar[Any] = Drawing
+    interpreter: ClassVar[Any] = ChanceInterpreter
 
 
 class _Section(BaseModel):
     model_config = ConfigDict(frozen=True, strict=True, allow_inf_nan=False)
 
 
-class Entry(_Section):
+class EntryOdds(_Section):
     """What follows a neighbourhood, or all that a symmetry treats alike."""
 
     entry: str
@@ -81,7 +81,7 @@ class ChanceFile(_Section):
     width: SideLength = Field(description="columns of the grid")
     steps: Annotated[int, Field(ge=1, le=2**25)] = Field(description="steps of the film")
     palette: Annotated[list[Hex], Field(max_length=16)] = Field(description="colours of states")
-    table: list[Entry] = Field(description="the entries, in order")
+    table: list[EntryOdds] = Field(description="the entries, in order")
 
 
 def parse(data: Any, source: str) -> Automaton:
@@ -104,7 +104,7 @@ def parse(data: Any, source: str) -> Automaton:
     channels = np.arange(space.bits, dtype=np.int32)
     centre = NEIGHBORHOOD // 2 * space.bits + channels
     kind, none = np.empty(0, np.uint8), np.empty(0, np.int32)
-    rule = Drawn(kind, none, none, centre, tuple(channels), space, np.array(odds))
+    rule = ChanceRule(kind, none, none, centre, tuple(channels), space, np.array(odds))
     colors = tuple(map(parse_color, found.palette))
     colors += colors[-1:] * (2**space.bits - len(colors))
     place = found.boundary, found.height, found.width, found.steps

@@ -117,10 +117,10 @@ class Identified:
 
 
 NOTHING_ASSUMED = Assumptions()
-Frames = npt.ArrayLike | str | Path | Sequence[str | Path]
+Recorded = npt.ArrayLike | str | Path | Sequence[str | Path]
 
 
-def film_of(recording: Frames, assumed: Assumptions) -> identification.Recording:
+def film_of(recording: Recorded, assumed: Assumptions) -> identification.Recording:
     """Read a recording as `identify` does. Raises ConfigError."""
     line = assumed.neighbourhood.startswith("line") or assumed.radius is not None
     wide = 4 if assumed.gap == "auto" else assumed.gap
@@ -139,7 +139,7 @@ def film_of(recording: Frames, assumed: Assumptions) -> identification.Recording
 
 @checked
 def identify_chance(
-    recording: Frames,
+    recording: Recorded,
     assumed: Assumptions = NOTHING_ASSUMED,
     *,
     time_limit: Seconds | None = None,
@@ -176,7 +176,7 @@ def _deadline(time_limit: float | None, should_stop: ShouldStop) -> Deadline:
 
 @checked
 def identify(
-    recording: Frames,
+    recording: Recorded,
     assumed: Assumptions = NOTHING_ASSUMED,
     *,
     effort: EffortOption = "normal",

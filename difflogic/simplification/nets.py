@@ -10,7 +10,7 @@ import numpy.typing as npt
 from difflogic.circuit.case_words import words, words_of
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.xag import Xag, absorb_inverters
-from difflogic.simplification.kernels.nets import VIRTUAL, Net, Work, clean
+from difflogic.simplification.kernels.nets import VIRTUAL, Net, NetMemory, clean
 
 
 def new_net(inputs: int, outputs: int, gates: int) -> Net:
@@ -82,14 +82,14 @@ def input_tables(inputs: int) -> npt.NDArray[np.uint64]:
     return np.array([words(number, 0, count) for number in range(inputs)], np.uint64)
 
 
-def new_work(nodes: int, inputs: int, seed: int = 1) -> Work:
+def new_work(nodes: int, inputs: int, seed: int = 1) -> NetMemory:
     """Return buffers for nets of at most `nodes` nodes, with the tables of the inputs."""
     count = words_of(inputs)
     table = np.zeros((nodes + VIRTUAL, count), np.uint64)
     if inputs:
         table[1 : 1 + inputs] = input_tables(inputs)
     slots = 1 << int(4 * nodes).bit_length()
-    return Work(
+    return NetMemory(
         table=table,
         flipped=np.zeros((nodes, count), np.uint64),
         care=np.zeros((3, count), np.uint64),

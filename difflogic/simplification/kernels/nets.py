@@ -28,7 +28,7 @@ class Net(NamedTuple):
 
 
 @by_reference
-class Work(NamedTuple):
+class NetMemory(NamedTuple):
     """Buffers of a search."""
 
     table: np.ndarray  # uint64 (nodes + VIRTUAL, words)
