@@ -71,7 +71,7 @@ class Bounds(NamedTuple):
 class Rule:
     """Bounds of a step that solve a task on a grid of any size, for states of two channels.
 
-    docs/local-rules.md proves that they suffice.
+    docs/local-rules.md has the theorems that they suffice.
     """
 
     bounds: Callable[[Bits, Bits], Bounds]
