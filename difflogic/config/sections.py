@@ -61,9 +61,8 @@ class PerceptionConfig(Section):
         default="moore",
         description="wiring of all layers. With moore, von-neumann, hexagonal, line or corner, "
         "each gate of the first layer compares the centre with one of 8, 4, 6, 2 or 3 neighbours "
-        "(corner: N, W and NW); all neighbours have the same number of gates, and later layers are "
-        "unique. unique: each gate of a layer reads a pair of inputs that no other gate of the "
-        "layer reads; random: pairs are drawn, and may repeat",
+        "(corner: N, W and NW), each as often as the others; later layers are unique. unique: no "
+        "two gates of a layer read the same pair of inputs; random: pairs may repeat",
     )
     directions: Literal["same", "random", "all"] = Field(
         default="same",
@@ -87,7 +86,7 @@ class UpdateConfig(Section):
     )
     corrected: bool = Field(
         default=False,
-        description="whether gates and wires are others than in training: a picture with places "
+        description="whether gates or wires were changed after training: a picture with places "
         "was corrected, or a tough circuit rewired. Runs set it in their models; such a circuit "
         "cannot be trained again",
     )
@@ -143,18 +142,18 @@ class TrainingConfig(Section):
     )
     later_steps: Annotated[int, Field(ge=0, le=10**6)] = Field(
         default=0,
-        description="each epoch also compares the state with the target at a random later step, at "
-        "most this many steps after the last; 0 disables",
+        description="each epoch also compares the state with the target at a random later step, "
+        "at most this many after the last; 0: never",
     )
     restart_every: Epoch = Field(
         default=0,
-        description="epochs after which learning starts over, with another wiring and other start "
-        "states; the best circuit is kept; 0: never",
+        description="epochs after which learning starts over, with other wires and starts; the "
+        "best circuit is kept; 0: never",
     )
     form: Form = Field(
         default="ops",
-        description="what is learned for each gate. ops: a logit for each of the 16 ops, mixed by "
-        "a softmax; truth-table: four numbers, one for each row of its truth table",
+        description="what each gate learns. ops: a logit for each of the 16 ops, mixed by a "
+        "softmax; truth-table: four numbers, one for each row of its truth table",
     )
     initial_logit: Annotated[float, Field(ge=-1000, le=1000)] = Field(
         default=10.0,
@@ -188,30 +187,29 @@ class TrainingConfig(Section):
 class PoolConfig(Section):
     """Extra samples that start from later states of the hard circuit's own rollout.
 
-    They teach it to keep its target and to grow it back. Mordvintsev et al. 2020, "Growing neural
-    cellular automata", keep such states in a pool. Here each state is recomputed when it is needed,
-    so it is never out of date.
+    They teach it to keep its target and to grow it back, as in Mordvintsev et al. 2020, "Growing
+    neural cellular automata"; but each state is recomputed when it is needed.
     """
 
     batch: Annotated[int, Field(ge=0, le=65536)] = Field(
         default=0,
-        description="pool samples per training step, in addition to [training] batch; twice as "
-        "many if the task has damage to heal; 0 disables",
+        description="pool samples per training step, beside [training] batch; twice as many if "
+        "the task has damage to heal; 0: none",
     )
     later: Annotated[int, Field(ge=0, le=10**6)] = Field(
         default=48,
-        description="a pool sample starts at a random step, at most this many steps after "
-        "training's last",
+        description="a pool sample starts at a random step, at most this many after training's "
+        "last",
     )
     steps: Annotated[int, Field(ge=1, le=10**6)] = Field(
         default=8,
-        description="a pool sample is compared with the target at a random step, at most this many "
-        "steps after its start; for a damaged sample, [automaton] steps is added",
+        description="a pool sample is compared with the target at a random step, at most this "
+        "many after its start; after damage, [automaton] steps are added",
     )
     damage_tries: Annotated[int, Field(ge=1, le=1024)] = Field(
         default=1,
-        description="how many patches of damage to try on the hard circuit for each pool sample, "
-        "until one does not grow back in time",
+        description="patches of damage to try on the hard circuit for each pool sample, until "
+        "one does not grow back in time",
     )
 
 
@@ -224,26 +222,26 @@ class FinishingConfig(Section):
     from_epoch: Epoch = Field(default=0, description="earliest epoch of the first check")
     candidates: Annotated[int, Field(ge=0, le=10**9)] = Field(
         default=0,
-        description="circuits that a check may try in order to make the current circuit exact, and "
-        "the same number for the best circuit so far; 0 only checks",
+        description="circuits that a check may try to make the current circuit exact, and as "
+        "many for the best so far; 0: it only checks",
     )
     rectify: Annotated[int, Field(ge=0, le=10**9)] = Field(
         default=0,
         description="when a search is stuck with at most this many wrong cells, it turns unused "
-        "gates into detectors for them; 0 disables. Works only with a single start or listed "
-        "cases, and without chance or damage",
+        "gates into detectors for them; 0: never. Needs a single start or listed cases, without "
+        "chance or damage",
     )
     tough: Annotated[float, Field(ge=0, le=4096)] = Field(
         default=0.0,
-        description="most cells of 64×64 that may be wrong on average while squares of 10×10 are "
-        "erased, one after each step, at a fire rate of 0.6, for a circuit to end the run, if "
-        "[task] wounds are taught; then wounds of 10×10 cells must also be proved to stay local; "
-        "0: neither",
+        description="if [task] wounds are taught, a circuit ends the run only if at most this "
+        "many of 64×64 cells are wrong on average while squares of 10×10 are erased, one after "
+        "each step, at a fire rate of 0.6, and if wounds of 10×10 cells are proved to stay "
+        "local; 0: neither",
     )
     polish: Annotated[int, Field(ge=0, le=10**9)] = Field(
         default=0,
-        description="circuits to try after one is verified, to find a proved circuit that has "
-        "fewer gates and is right no later; for tough circuits also with other wires; 0 disables",
+        description="circuits to try after one is verified, to find a proved one with fewer "
+        "gates that is right no later; for tough circuits also with other wires; 0: none",
     )
 
 
@@ -257,33 +255,32 @@ class ParallelConfig(Section):
     strategy: Literal["auto", "sequential", "samples", "cells", "steps", "gates"] = Field(
         default="auto",
         description="how workers share a step. sequential: one worker; samples: one worker per "
-        "sample; cells: the cells of a sample, with a barrier at each step; steps: a pipeline "
-        "without barriers; gates: the gates of a tile; auto: samples while there is one for each "
-        "worker, then steps for the rest",
+        "sample; cells: the cells of a sample, with a barrier at each step; steps: the same as a "
+        "pipeline, without barriers; gates: the gates of a tile; auto: samples while there is "
+        "one for each worker, then steps",
     )
     samples_at_once: Auto | Size = Field(
         default="auto",
-        description="most samples in flight, which are rolled out before the first goes back: "
-        "whole groups of samples that share tiles, at least one group; memory_budget may allow "
-        "fewer; auto: the whole batch",
+        description="most samples in flight, rolled out before the first goes back: whole "
+        "groups of samples that share tiles, at least one; memory_budget may allow fewer; auto: "
+        "the whole batch",
     )
     tasks_per_worker: Auto | Size = Field(
         default="auto",
-        description="tasks of each worker in an automaton step: neighbouring tiles are taken "
-        "together as long as at least this many are left; auto: each tile is a task, or as many "
-        "as make 32 tasks of a sample",
+        description="tasks of each worker in an automaton step: neighbouring tiles are joined "
+        "while at least this many are left; auto: each tile is a task, or as many as make 32 "
+        "tasks of a sample",
     )
     memory_budget: Annotated[str, Field(pattern=rf"^auto$|{BYTES}")] = Field(
         default="auto",
         description="bytes for the buffers of all workers together. To stay within it, fewer "
-        "samples are computed at once; if that is not enough, fewer workers run; auto: the "
-        "available memory",
+        "samples are computed at once, then fewer workers run; auto: the available memory",
         json_schema_extra={"accepted": '"auto" or a number of bytes, such as "512MB" or "2GiB"'},
     )
     device: Literal["cpu", "gpu"] = Field(
         default="cpu",
         description="what trains. cpu: these workers; gpu: a graphics processor (needs the gpu "
-        "extra and float32), while searches and proofs stay on the workers",
+        "extra and float32), while the workers search and prove",
     )
 
     @model_validator(mode="before")
@@ -307,10 +304,7 @@ class CheckpointConfig(Section):
 
 
 class PublishedConfig(Section):
-    """What the reference published for this experiment.
-
-    Only recipes use it: --recipe reference, and --recipe benchmark, which measures steps.
-    """
+    """What the reference published; only --recipe reference and --recipe benchmark use it."""
 
     epochs: WholeNumber | None = Field(default=None, description="training steps, as published")
     batch: Size | None = Field(

@@ -25,8 +25,8 @@ class CheckerboardSection(TaskSection):
 
     wounds: Contents = Field(
         default="none",
-        description="which wounds training teaches to close where they are, by single steps of "
-        "wounded boards: none, or squares of any content",
+        description="which wounds single steps of wounded boards teach to close where they are: "
+        "none, or squares of any content",
     )
 
     def problems(self, automaton: AutomatonConfig) -> list[str]:

@@ -39,8 +39,8 @@ class ExamplesSection(TaskSection):
 
     kind: Literal["examples"] = Field(description="the task's name")
     pairs: Annotated[Texts, Field(min_length=1)] = Field(
-        description="examples: rows of symbols' numbers, in hexadecimal, separated by /, before "
-        'and after the sign >, such as "0110/0000>0000/0110"; dct train-examples reads files'
+        description="examples: rows of symbols' numbers in hexadecimal, separated by /, with > "
+        'between before and after, such as "0110/0000>0000/0110"; dct train-examples reads files'
     )
     held_out: Texts = Field(default=(), description="further pairs, to test what was learned")
     symbols: Annotated[Texts, Field(min_length=2, max_length=MOST_SYMBOLS)] = Field(
@@ -51,15 +51,15 @@ class ExamplesSection(TaskSection):
         default=("this", "another", "inside"),
         description="what the first channels say of each cell, and keep. inside: it is in the "
         "grid; filled: it is no background; this: it has the symbol whose turn it is; another: a "
-        "further symbol; single: its symbol occurs in one cell only; odd: its block of equal cells "
-        "has an odd number of cells; largest: no block has more; =red: it has the symbol red; "
-        "this-right, this-left: copies of this, which move by one cell in each step; single-right "
+        "further symbol; single: its symbol occurs in one cell only; odd: its block of equal "
+        "cells has an odd number of cells; largest: no block has more; =red: it has the symbol "
+        "red; this-right, this-left: copies of this that move by one cell per step; single-right "
         "with single-right-2 after it, and so on: copies of single, by one cell in two steps",
     )
     outputs: Annotated[Texts, Field(min_length=1)] = Field(
         default=("this",),
-        description="what the loss channels, which come next, should say; with this, a grid is run "
-        "once for each of its symbols",
+        description="what the loss channels, which come next, should say; with this, a grid is "
+        "run once for each of its symbols",
     )
     stages: tuple[Size, ...] = Field(
         default=(),
@@ -71,8 +71,8 @@ class ExamplesSection(TaskSection):
     shortened: tuple[Size, ...] = Field(
         default=(),
         strict=False,
-        description="most equal rows, or columns, side by side in the examples to learn first of "
-        "all, in this order: further ones are cut out",
+        description="most equal rows, or columns, side by side in the examples to learn before "
+        "all others, in this order: further ones are cut out",
     )
 
     def encoding(self) -> Encoding:

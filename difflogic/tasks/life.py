@@ -49,8 +49,7 @@ class LifeSection(TaskSection):
     kind: Literal["life"] = Field(description="the task's name")
     rule: LifeRule = Field(
         default=CONWAY,
-        description="numbers of living neighbours with which a cell is born, and with which it "
-        "survives",
+        description="numbers of living neighbours with which a cell is born and survives",
     )
 
 

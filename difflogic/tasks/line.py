@@ -45,17 +45,17 @@ class LineSection(TaskSection):
 
     kind: Literal["line"] = Field(description="the task's name")
     computes: Computes = Field(
-        description="what is computed. addition, subtraction: a + b or a - b, one bit per cell; "
-        "parity: whether the bits up to each cell have an odd number of ones; comparison: whether "
-        "a > b, by the bits up to each cell; sorting: the same bits with the ones on the right; "
-        "majority: the most frequent bit, in the middle cell; voting: the winner, in as many of "
-        "the leftmost cells as it has votes more than the loser"
+        description="addition, subtraction: a + b or a - b, one bit per cell; parity: whether "
+        "the bits up to each cell have an odd number of ones; comparison: whether a > b, by the "
+        "bits up to each cell; sorting: the same bits with the ones on the right; majority: the "
+        "most frequent bit, in the middle cell; voting: the winner, in as many of the leftmost "
+        "cells as it has votes more than the loser"
     )
     stages: tuple[Size, ...] = Field(
         default=(),
         strict=False,
-        description="widths of shorter lines to learn first, in this order. A line that is one "
-        "cell shorter takes one step fewer; in voting, two cells shorter means three steps fewer",
+        description="widths of shorter lines to learn first, in this order. A line one cell "
+        "shorter takes one step fewer; in voting, two cells shorter means three steps fewer",
     )
 
     def problems(self, automaton: AutomatonConfig) -> list[str]:

@@ -75,22 +75,21 @@ class PatternSection(TaskSection):
     )
     second: PictureText = Field(
         default="",
-        description="a second picture, which grows from one cell of ones in the middle, while "
+        description="a second picture, grown from one cell of ones in the middle, while "
         "`target` grows from zeros; needs [automaton] switch",
     )
     palette: Palette = Field(
         default=(),
-        description="colours of cells for display, such as #d63031. The bits of a cell's loss "
-        "channels, read as a number, choose one; the first channel is the lowest bit; [] shows "
-        "the bits",
+        description="colours of cells for display, such as #d63031. A cell's loss channels, "
+        "read as a number, choose one; the first channel is the lowest bit; [] shows the bits",
     )
     hold: bool = Field(
         default=False, description="whether the picture should stay at every later step"
     )
     heal: Sides = Field(
         default=(),
-        description="sides of square patches, in cells. Wherever such a patch is zeroed, the "
-        "picture should grow back",
+        description="sides of square patches, in cells: wherever one is zeroed, the picture "
+        "should grow back",
     )
 
     def growth(self, automaton: AutomatonConfig) -> Growth:

@@ -38,7 +38,7 @@ class TileSection(TaskSection):
     """Start: random bits. Target: a tile, again and again from the upper left corner on."""
 
     kind: Literal["tile"] = Field(description="the task's name")
-    tile: PictureText = Field(description="the rows of the tile, such as those of a text picture")
+    tile: PictureText = Field(description="the tile to repeat")
     palette: Palette = Field(
         default=(), description="colours of cells for display, as for a pattern; [] shows the bits"
     )
