@@ -2,9 +2,10 @@
 
 docs/results/runs.csv has a row for each: a shell command, and what came of it, with processor, date
 and commit. pages.toml says where it stands: in the tables and in the sentences of the pages.
-By default only rows are measured that take up to ten CPU seconds. What was measured at this commit
-is not measured again: a stopped `make figures ALL=1` goes on. With --write, it replaces what file
-and pages say.
+By default only rows are measured that take up to ten CPU seconds, their `cost`, and none without
+one: these need data or a machine that is not here, and name commit and processor. What was measured
+at this commit is not measured again: a stopped `make figures ALL=1` goes on. With --write, it
+replaces what file and pages say.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from collections import ChainMap
 from collections.abc import Iterable, Mapping
 from datetime import date
 from pathlib import Path
@@ -45,7 +47,7 @@ FIELD = re.compile(r"\{.*?\}")
 Row = Mapping[str, str]
 
 TABLES = tomllib.loads((FOLDER / "pages.toml").read_text(encoding="utf-8"))
-SENTENCES = TABLES.pop("sentences")
+SENTENCES, TYPED = TABLES.pop("sentences"), TABLES.pop("typed")
 PAGES = sorted({table["page"] for table in TABLES.values()} | SENTENCES.keys())
 
 
@@ -123,17 +125,18 @@ def provenance() -> dict[str, str]:
     return {"processor": cpu, "date": date.today().isoformat(), "commit": head}
 
 
-def render(table: Mapping[str, Any], rows: Mapping[str, Row]) -> str:
+def render(table: Mapping[str, Any], values: Mapping[str, Any]) -> str:
     """Return a table in Markdown."""
-    heads = table["heads"].split(" | ")
-    lines = [f"| {table['heads']} |", "|" + "---|" * len(heads)]
+    heads = table["heads"]
+    lines = [f"| {heads} |", "|" + "---|" * (heads.count("|") + 1)]
     for name, label in table["rows"].items():
-        lines.append(f"| {table['cells'].format_map(_values(rows[name], label))} |")
+        lines.append(f"| {table['cells'].format_map(ChainMap({'label': label}, values[name]))} |")
     return "".join(f"{line}\n" for line in lines)
 
 
-def _values(row: Row, label: str = "") -> dict[str, Any]:
-    values = {**row, "label": label, "said": row["notes"]}
+def values_of(row: Row) -> dict[str, Any]:
+    """Return what cells and sentences may name of a row."""
+    values: dict[str, Any] = {**row, "said": row["notes"]}
     values["n"] = re.findall(r"\d+(?:\.\d+)?", row["notes"])
     values["notes"] = row["notes"] and f"; {row['notes']}"
     for name in MEASURED:
@@ -154,22 +157,22 @@ def _values(row: Row, label: str = "") -> dict[str, Any]:
     return values
 
 
-def filled(page: str, rows: Mapping[str, Row]) -> str:
-    """Return a page of docs/ with its figures in their places.
+def filled(page: str, values: Mapping[str, Any]) -> str:
+    """Return a page of docs/ with its figures, the values of rows by name, in their places.
 
     A table stands below its line <!-- results: NAME -->. A sentence is found by its words, however
-    lines break, with anything in the places of its figures.
+    lines break, with anything in the places of its figures. It begins and ends with words.
     """
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     for name, table in TABLES.items():
         if table["page"] == page:
             before, mark, rest = text.partition(f"<!-- results: {name} -->\n")
             assert mark, f"{page} has no line <!-- results: {name} -->"
-            text = before + mark + render(table, rows) + re.sub(r"\A(\|.*\n)*", "", rest)
-    values = {name: _values(row) for name, row in rows.items()}
+            text = before + mark + render(table, values) + re.sub(r"\A(\|.*\n)*", "", rest)
     for sentence in SENTENCES.get(page, ()):
         words = (re.sub(r"(\\?\s)+", r"\\s+", re.escape(each)) for each in FIELD.split(sentence))
-        found, *more = re.finditer("(" + ")([^|;]{1,40}?)(".join(words) + ")|\\Z", text)
+        pattern = ")([^|;]{1,40}?)(".join(words)
+        found, *more = re.finditer(rf"(?<!\w)({pattern})(?!\d)|\Z", text)
         assert len(more) == 1, f"{page} has {len(more)} times: {sentence}"
         parts = list(found.groups())
         parts[1::2] = (field.format_map(values) for field in FIELD.findall(sentence))
@@ -193,7 +196,8 @@ def main() -> int:
     given = parser.parse_args()
     if unknown := set(given.names) - set(rows):
         parser.error(f"no row {', '.join(sorted(unknown))}: choose from {', '.join(rows)}")
-    cheap = [name for name, row in rows.items() if given.all or float(row["cost"]) <= CHEAP]
+    most = float("inf") if given.all else CHEAP
+    cheap = [name for name, row in rows.items() if row["cost"] and float(row["cost"]) <= most]
     commit, found, moved = provenance()["commit"], {}, set()
     if FOUND.exists() and "dirty" not in commit:
         found = json.loads(FOUND.read_text(encoding="utf-8")).get(commit, {})
@@ -212,8 +216,9 @@ def main() -> int:
         rows[name] = new
     if given.write:
         write(rows.values())
+        values = {name: values_of(row) for name, row in rows.items()}
         for page in PAGES:
-            (ROOT / "docs" / page).write_text(filled(page, rows), encoding="utf-8")
+            (ROOT / "docs" / page).write_text(filled(page, values), encoding="utf-8")
     pages = [page for page in PAGES if moved & shown_in(page)]
     print("beyond seconds, figures change on:", ", ".join(pages) or "no page")
     return 1 if moved and not given.write else 0
