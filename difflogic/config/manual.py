@@ -16,7 +16,7 @@ from difflogic.config.models import RUN, Config
 from difflogic.config.schema import TASK, TOP_LEVEL
 from difflogic.config.sections import RunFacts
 from difflogic.system.templates import rendered
-from difflogic.tasks import CustomSection, custom, make_task, task_class
+from difflogic.tasks import custom, make_task, task_class
 from difflogic.tasks.section import Section
 
 _COLUMNS = 96
@@ -50,28 +50,21 @@ def _facts(config: Config) -> dict[str, Any]:
 
 def document() -> str:
     """Return the page of all keys as Markdown."""
-    kinds = schema.task_sections() | {"my_task.py:MyTask": CustomSection}
     return rendered(
         Path(__file__).with_suffix(".jinja"),
         schema=schema,
         top=Config,
-        kinds=kinds,
-        default=_default,
+        kinds=schema.task_sections(),
+        line=_line,
         about=lambda model: cleandoc(model.__doc__ or ""),
     )
 
 
-def _default(model: type[Section], key: str) -> str:
-    value: Any = model.model_fields[key].default
-    if value is PydanticUndefined:
-        return "–"
-    if value is None:
-        return "not set"
-    if isinstance(value, tuple):
-        value = list(value)
-    if isinstance(value, bool):
-        return f"`{str(value).lower()}`"
-    return f"`{value}`" if value != "" else "none"
+def _line(model: type[Section], key: str) -> str:
+    value: Any = model.model_fields[key].get_default()
+    if value is None or value is PydanticUndefined:
+        return key
+    return f"{key} = {_value(list(value) if isinstance(value, tuple) else value)}"
 
 
 def describe(config: Config) -> str:
