@@ -1,9 +1,11 @@
 """The tables of results on the pages are those that docs/results/runs.csv makes."""
 
+import os
 import random
 import re
 import statistics
 import subprocess
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -11,10 +13,13 @@ from difflogic.system.jit.processor import fuses
 from tests import results
 from tests.test_documents import USER_PAGES
 
+SAID = {os.path.relpath(page, results.ROOT / "docs") for page in USER_PAGES}
+SAID -= {"../CHANGELOG.md", "configuration.md"}  # history, and what the program writes
+
 ROWS = results.read()
 VALUES = {name: results.values_of(row) for name, row in ROWS.items()}
 
-SECONDS = 10
+SECONDS = 40
 """CPU seconds of the rows that the day of a commit draws."""
 
 
@@ -26,8 +31,8 @@ def due():
     random.Random(int(done.stdout or 0) // 86400).shuffle(names)
     trained = [name for name in names if ROWS[name]["learned"]][:2]
     for name in dict.fromkeys(trained + names):
-        left -= float(ROWS[name]["cost"])
-        if left >= 0:
+        if float(ROWS[name]["cost"]) <= left:
+            left -= float(ROWS[name]["cost"])
             yield name
 
 
@@ -53,8 +58,49 @@ def test_every_row_is_shown_and_says_where_it_comes_from():
     for row in ROWS.values():
         assert row["processor"], row["name"]
         assert re.fullmatch(r"[0-9a-f]{7,40}|page at [0-9a-f]{7,40}", row["commit"]), row["name"]
-        assert bool(row["date"]) == (not row["commit"].startswith("page at")), row["name"]
+        assert bool(row["date"]) == ("page" not in row["commit"]), row["name"]
         assert 0 <= int(row["exact"]) <= int(row["runs"])
+
+
+NUMBER = r"\d+(?:[.,]\d+)*(?:·10[⁰-⁹]+)?"
+UNITS = (
+    "attempts|cases|circuits|epochs?|exact|films|flip-flops|gates?|hours?|[kMG]B|LUTs|MHz|minutes?|"
+    "ms|proved|right|rounds?|rules|runs|s|seconds?|seeds|steps?|tasks|times|updates|windows|wrong"
+)
+KINDS = "active|automaton|correct|CPU|evaluated|held-out|learned|processor|single|wrong"
+MEASURED = re.compile(
+    rf"(?<![\w.,×·^#/-])(?<![-+≥≤] ){NUMBER}(?: (?:to|and|or|in) {NUMBER})?"
+    rf"\s(?:%|(?:(?:{KINDS}) )?(?:{UNITS})\b|of (?:the )?{NUMBER})|(?<=\| ){NUMBER}(?=[ ;,])"
+)
+"""A number before what it may count or measure, and one with which a cell of a table begins."""
+ASIDE = re.compile(
+    r"^<!-- results:[^\n]*\n(?:\|[^\n]*\n)*|^```.*?^```|^    .*?$|`[^`]*`|\]\([^)]*\)", re.M | re.S
+)
+"""Tables of results, what is printed or typed at a terminal, and where links lead."""
+
+
+FILLED = MagicMock()
+"""Stands for all figures from rows, and for all of a row."""
+FILLED.__str__.return_value = "…"
+FILLED.__getitem__.return_value = FILLED
+
+
+@pytest.mark.parametrize("page", sorted(SAID))
+def test_no_measured_number_is_typed_by_hand(page):
+    text = ASIDE.sub("`", results.filled(page, FILLED))
+    for words in [each for pages in results.TYPED.values() for each in pages.get(page, ())]:
+        rows = r".*\n(\|.*\n)*" if words[0] == "|" else ""
+        text, count = re.subn(re.escape(words).replace(r"\ ", r"\s+") + rows, "…", text)
+        assert count == 1, f"{count} times in {page}, but in [typed] of pages.toml: {words}"
+    found = [text[max(0, each.start() - 40) : each.end()] for each in MEASURED.finditer(text)]
+    assert not found, f"give {page}'s figures a row of runs.csv, and a sentence of pages.toml"
+
+
+@pytest.mark.parametrize(
+    "said", ["in 12 CPU seconds", "5 to 7.5 steps", "9 of the 10", "0.5 %", "| 1.2·10⁹ |", "3\nMB"]
+)
+def test_what_looks_measured(said):
+    assert MEASURED.search(said)
 
 
 def test_marks_on_pages_name_tables():

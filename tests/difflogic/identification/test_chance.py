@@ -1,4 +1,7 @@
-"""Rules by chance: counts, odds and intervals, on films drawn with known probabilities."""
+"""Rules by chance: counts, odds and intervals, on films drawn with known probabilities.
+
+`python -m tests.results chance` tries many more films, for docs/chance.md.
+"""
 
 from __future__ import annotations
 
@@ -102,13 +105,6 @@ def test_probabilities_are_found(kind):
     assert wrong == 0 < seen
 
 
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("kind", KINDS)
-def test_many_probabilities_are_found(kind):
-    # All intervals of a film hold together with 99 %.
-    assert sum(misses(kind, seed)[0] for seed in range(1000, 1016)) <= 1
-
-
 def plain(rng, number):
     """A film of a plain rule of one of five kinds."""
     counts = [np.flatnonzero(rng.random(9) < 0.4) for _ in range(2)]
@@ -132,21 +128,17 @@ def flipped(rng, number):
     return np.where(wrong, other, frames), offsets
 
 
-@pytest.mark.parametrize(
-    "numbers", [range(5), pytest.param(range(200), marks=pytest.mark.exhaustive)]
-)
-def test_plain_rules_need_no_chance(numbers):
-    for number in numbers:
+def test_plain_rules_need_no_chance():
+    for number in range(5):
         chances = found(*plain(np.random.default_rng(number), number))
         assert not chances.drawn.any()
         assert "nothing needs chance" in chances.reading
 
 
-@pytest.mark.parametrize("count", [5, pytest.param(50, marks=pytest.mark.exhaustive)])
-def test_wrong_cells_are_told_from_chance(count):
-    films = (flipped(np.random.default_rng(number), number) for number in range(count))
-    told = ["likelier than chance" in found(*film).reading for film in films]
-    assert sum(told) >= 0.9 * count
+def test_wrong_cells_are_told_from_chance():
+    for number in range(5):
+        film = flipped(np.random.default_rng(number), number)
+        assert "likelier than chance" in found(*film).reading
 
 
 def test_cells_that_draw_together_are_told():

@@ -15,7 +15,7 @@ from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError, ConfigError, StoppedError
 from difflogic.system.work import working
 from tests.difflogic.identification import automata
-from tests.difflogic.identification.automata import film, life, soup
+from tests.difflogic.identification.automata import film, life, life_table, soup
 
 
 def test_a_wrong_gap_has_no_rule():
@@ -45,12 +45,6 @@ def test_a_frame_with_one_unseen_cell_is_no_start():
         film.frame("last")
 
 
-def life_entries(space):
-    bits, centre = space.digits, space.digits[space.centre]
-    near = bits.sum(axis=0) - centre
-    return ((near == 3) | (centre == 1) & (near == 2)).astype(int)[space.examples]
-
-
 @pytest.mark.parametrize("symmetry", ["none", "outer-totalistic", "rotations"])
 def test_life_from_seen_cells(symmetry):
     rng = np.random.default_rng(0)
@@ -59,7 +53,7 @@ def test_life_from_seen_cells(symmetry):
     )
     assert found.method == "table"
     assert found.name == "B3/S23"
-    assert (found.table[found.determined] == life_entries(found.space)[found.determined]).all()
+    assert (found.table[found.determined] == life_table(found.space)[found.determined]).all()
     assert found.space.entries == {"none": 512, "outer-totalistic": 18, "rotations": 140}[symmetry]
 
 

@@ -20,7 +20,7 @@ from difflogic.identification.recording import Inquiry, Reading, from_array
 from difflogic.identification.solver import solve
 from difflogic.system.deadline import Deadline
 from tests.difflogic.identification import automata
-from tests.difflogic.identification.automata import film, life, soup
+from tests.difflogic.identification.automata import film, life, life_table, soup
 
 pytestmark = pytest.mark.slow
 SEEDS = int(os.environ.get("DCT_SEEDS", "1"))
@@ -108,12 +108,6 @@ def test_hidden_states(name, step, shown, space, hidden, size):
     row.notes = [f"{opened} of {found.space.entries} entries open, {unseen} never seen"]
     # Open or unseen entries may have been filled in wrongly for another film.
     row.show(least=seeds if "Brian" in name else seeds // 4)
-
-
-def life_table(space):
-    bits, centre = space.digits, space.digits[space.centre]
-    near = bits.sum(axis=0) - centre
-    return ((near == 3) | (centre == 1) & (near == 2)).astype(int)[space.examples]
 
 
 def test_elementary_rules():
