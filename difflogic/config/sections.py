@@ -142,8 +142,8 @@ class TrainingConfig(Section):
     )
     later_steps: Annotated[int, Field(ge=0, le=10**6)] = Field(
         default=0,
-        description="each epoch also compares the state with the target at a random later step, "
-        "at most this many after the last; 0: never",
+        description="each epoch also compares the state with the target at a random step, at "
+        "most this many after the last; 0: never",
     )
     restart_every: Epoch = Field(
         default=0,
@@ -261,9 +261,8 @@ class ParallelConfig(Section):
     )
     samples_at_once: Auto | Size = Field(
         default="auto",
-        description="most samples in flight, rolled out before the first goes back: whole "
-        "groups of samples that share tiles, at least one; memory_budget may allow fewer; auto: "
-        "the whole batch",
+        description="most samples rolled out before the first goes back, in whole groups that "
+        "share tiles; memory_budget may allow fewer; auto: the whole batch",
     )
     tasks_per_worker: Auto | Size = Field(
         default="auto",
@@ -309,12 +308,11 @@ class PublishedConfig(Section):
     epochs: WholeNumber | None = Field(default=None, description="training steps, as published")
     batch: Size | None = Field(
         default=None,
-        description="samples per training step, as published; set only if another number works "
-        "better here",
+        description="samples per training step, as published, if another number works better here",
     )
     learning_rate: LearningRate | None = Field(
         default=None,
-        description="AdamW's step size, as published; set only if another one works better here",
+        description="AdamW's step size, as published, if another one works better here",
     )
     learned_by: WholeNumber | None = Field(
         default=None, description="first epoch with a hard loss of 0, with the one published seed"

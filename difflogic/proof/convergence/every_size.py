@@ -6,7 +6,7 @@ that each grid of `first` or more rows has two rows that end with the values of 
 `period` above, and settle the same number of steps later than those. Then the rows between can be
 inserted again, any number of times: each cell of the larger grid sees what a cell of the smaller
 one sees, only later. The same holds for columns, and for both at once. So the board proves all
-grids. docs/certificates.md has the proof.
+grids. docs/notebook/certificates.md has the proof.
 
 To make rows repeat, arrivals may be held back. That makes others later, never earlier, so the table
 still says what is known at least.

@@ -2,7 +2,7 @@
 
 A bit is {0}, {1} or {0, 1}. A gate maps sets to the set of all its values on their members. From a
 grid where nothing is known, the sets after k steps contain every state that any start can reach in
-k steps. docs/certificates.md has the theorem and its proof.
+k steps. docs/certificates.md has the theorem, and the notebook its proof.
 
 Source: ternary simulation (Eichelberger 1965; Brzozowski and Seger 1995), an instance of abstract
 interpretation (Cousot and Cousot 1977).
