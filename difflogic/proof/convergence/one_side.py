@@ -5,7 +5,7 @@ is the same on every grid that has it. Once these have settled, to sets of value
 sets shrink from everything to a fixpoint, in some of its own firings, whatever the order. So what
 settles is a function of three neighbours, and each row follows from the row above. It repeats from
 where the same sets meet the same phase of that row again. Once a whole row comes back, so do all
-after it, and a finite part shows every grid. docs/one-side.md has the theorem and its proof.
+after it, and a finite part shows every grid. docs/one-side.md has the theorem.
 
 Rows need not come back: hidden channels may draw Pascal's triangle modulo 2, or run any machine.
 Then the question stays open.
