@@ -58,7 +58,7 @@ def test_every_row_is_shown_and_says_where_it_comes_from():
     for row in ROWS.values():
         assert row["processor"], row["name"]
         assert re.fullmatch(r"[0-9a-f]{7,40}|page at [0-9a-f]{7,40}", row["commit"]), row["name"]
-        assert bool(row["date"]) == ("page" not in row["commit"]), row["name"]
+        assert bool(row["date"]) == bool(row["cost"]) == ("page" not in row["commit"]), row["name"]
         assert 0 <= int(row["exact"]) <= int(row["runs"])
 
 
