@@ -178,6 +178,7 @@ def _net_of(circuit: Circuit, limits: Limits) -> k.RewiredNet:
         differs=np.zeros(rows, np.int64),
         live=np.zeros(rows, np.bool_),
         links=np.zeros(rows, np.int64),
+        readers=np.zeros((3, gates), np.int64),
         waits=np.zeros(gates, np.int64),
         ready=np.zeros(gates, np.int64),
         moved=np.zeros((3, gates), np.int64),

@@ -14,8 +14,9 @@ import numpy as np
 from difflogic.engine.kernels.hard import reads
 from difflogic.system.jit import borrowing_kernel, by_reference, part
 
-FIRST = 4
-"""Words of cases to try a change on first: most changes fail there."""
+FIRST, MORE = 4, 8
+"""Words of cases to try a change on first, as most changes fail there; each try that passes is
+followed by one on this many times as many."""
 
 TIDY = 256
 """Changes tried before dead gates are dropped, and the order is drawn again."""
@@ -40,6 +41,7 @@ class RewiredNet(NamedTuple):
     differs: np.ndarray  # int64 (rows,): 1 if the candidate's values are others
     live: np.ndarray  # bool (rows,)
     links: np.ndarray  # int64 (rows,): scratch
+    readers: np.ndarray  # int64 (3, gates): lists of what reads a gate: first ones, next ones
     waits: np.ndarray  # int64 (gates,): scratch
     ready: np.ndarray  # int64 (gates,): scratch
     moved: np.ndarray  # int64 (3, gates): scratch
@@ -131,10 +133,16 @@ def tidy(net, draws, at):
         if not links[net.outputs[c]] & 1:
             net.outputs[c] = links[net.outputs[c]] >> 1
     count_live(net)
-    waiting, kept = 0, 0
+    waiting, kept, first, following = 0, 0, net.readers[0], net.readers[1:]
+    net.waits[:], first[:] = 0, -1
+    for gate in range(gates - 1, -1, -1):
+        for side in range(2 * net.live[inputs + gate]):
+            row = net.b[gate] if side else net.a[gate]
+            if reads(net.op[gate], side == 1) and row >= inputs:
+                net.waits[gate] += 1
+                following[side, gate] = first[row - inputs]
+                first[row - inputs] = 2 * gate + side
     for gate in range(gates):
-        net.waits[gate] = reads(net.op[gate], False) and net.a[gate] >= inputs
-        net.waits[gate] += reads(net.op[gate], True) and net.b[gate] >= inputs
         if net.live[inputs + gate] and net.waits[gate] == 0:
             net.ready[waiting] = gate
             waiting += 1
@@ -152,14 +160,14 @@ def tidy(net, draws, at):
             for w in range(net.planes.shape[3]):
                 net.planes[1, inputs + kept, side, w] = net.planes[0, row, side, w]
         kept += 1
-        for other in range(gate + 1, gates):
-            if net.live[inputs + other]:
-                fewer = reads(net.op[other], False) and net.a[other] == row
-                fewer = fewer + (reads(net.op[other], True) and net.b[other] == row)
-                net.waits[other] -= fewer
-                if fewer and net.waits[other] == 0:
-                    net.ready[waiting] = other
-                    waiting += 1
+        reader = first[gate]
+        while reader >= 0:
+            other = reader >> 1
+            net.waits[other] -= 1
+            if net.waits[other] == 0:
+                net.ready[waiting] = other
+                waiting += 1
+            reader = following[reader & 1, other]
     for c in range(len(net.outputs)):
         if net.outputs[c] >= inputs:
             net.outputs[c] = links[net.outputs[c]]
@@ -227,17 +235,17 @@ def rewire(net, draws):
         gate = draws[at, 0] % net.gates[0]
         op, a, b = net.op[gate], net.a[gate], net.b[gate]
         propose(net, gate, draws[at])
-        kept = follow(net, gate, min(FIRST, words))
-        if kept and words > FIRST:
-            kept = follow(net, gate, words)
+        kept, end = True, FIRST
+        while kept and end < MORE * words:
+            kept = follow(net, gate, min(end, words))
+            end *= MORE
         count = count_live(net) if kept else most + 1
         if count > most:
             net.op[gate], net.a[gate], net.b[gate] = op, a, b
         else:
             most = count
         for row in range(inputs + gate, inputs + net.gates[0]):
-            if net.differs[row]:
-                net.differs[row] = 0
-                if count <= most:
-                    take(net, row)
+            if net.differs[row] and count <= most:
+                take(net, row)
+        net.differs[inputs + gate : inputs + net.gates[0]] = 0
     tidy(net, draws, 0)
