@@ -23,6 +23,7 @@ PRIVATE = {
     "numba.core:config._config_fname": "no file of the working directory may change code",
     "numba.core:types": "structures of kernels as types",
     "numba.core.codegen:JITCodeLibrary._optimize_functions": "code is optimised once, when linked",
+    "numba.core.codegen:JITCodeLibrary.serialize_using_object_code": "only names are kept with it",
     "numba.core.compiler:CompileResult._rebuild": "code of one version and processor is kept",
     "numba.core.compiler:CompileResult._reduce": "the same, written",
     "numba.core.compiler:CompilerBase": "parts of kernels skip passes",
@@ -49,6 +50,7 @@ DOCUMENTED = {"_exit", "_replace", "_fields"}
 UNDERSCORED = {
     *("_config_fname", "_rebuild", "_reduce", "_compile_for_args"),
     *("_cache", "_codegen", "_data_layout", "_compresslevel"),
+    *("_ensure_finalized", "_final_module", "_get_compiled_object"),
 }
 """Attributes in the table above, or of what it names."""
 

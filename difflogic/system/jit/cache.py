@@ -50,7 +50,8 @@ def _warn(problem: str) -> None:
 def keep_code(dispatcher: Any, stamp: Callable[[], str]) -> None:
     """Make a compiled function keep its code on disk, if this version of numba allows it."""
     if hasattr(dispatcher, "_cache") and hasattr(dispatcher, "py_func"):
-        dispatcher._cache = KernelCache(dispatcher.py_func, stamp)
+        counts = dispatcher.targetoptions.get("_nrt", True)
+        dispatcher._cache = KernelCache(dispatcher.py_func, stamp, counts)
 
 
 def keeps_code() -> bool:
@@ -78,9 +79,9 @@ class KernelCache:
 
     cache_path = None
 
-    def __init__(self, function: Any, stamp: Callable[[], str]) -> None:
-        self._function = function
-        self._stamp = stamp
+    def __init__(self, function: Any, stamp: Callable[[], str], counts: bool) -> None:
+        """`counts` says whether the code counts references."""
+        self._function, self._stamp, self._counts = function, stamp, counts
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Return the compile result for these types; None if none is kept."""
@@ -99,7 +100,8 @@ class KernelCache:
             from numba.core.runtime.nrt import rtsys
 
             # Initialise only this part of numba: the rest takes longer than loading all kernels.
-            rtsys.initialize(target_context)
+            if self._counts:
+                rtsys.initialize(target_context)
             return CompileResult._rebuild(target_context, *pickle.loads(content))
         except Exception as error:
             LOG.debug("%s: cannot be loaded: %r", self._function, error)

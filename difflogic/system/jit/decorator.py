@@ -11,6 +11,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from llvmlite.binding import parse_assembly
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager, register_pass
@@ -104,6 +105,15 @@ def _widen(kind: Any) -> Any:
 
 class _KernelLibrary(JITCodeLibrary):
     """Code that is optimised once, after all parts are linked."""
+
+    def serialize_using_object_code(self) -> tuple[str, str, tuple[bytes, bytes]]:
+        """Return the machine code, and LLVM code with its names alone: no kernel is linked."""
+        self._ensure_finalized()
+        found = self._final_module
+        defined = (each for each in found.functions if not each.is_declaration)
+        lines = [f'define void @"{each.name}"() {{ ret void }}' for each in defined]
+        names = parse_assembly("\n".join(lines)).as_bitcode()
+        return self.name, "object", (self._get_compiled_object(), names)
 
     def _optimize_functions(self, module: Any) -> None:
         module.data_layout = self._codegen._data_layout
