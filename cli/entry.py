@@ -62,6 +62,8 @@ def main() -> None:
         # Until `install`, Ctrl-C ends the process without a traceback.
         _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
     _require_addresses()
+    # No command multiplies large matrices: NumPy's threads for that would start in vain.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from cli import interrupt
 
     interrupt.install()
