@@ -94,6 +94,20 @@ def neighbors(height: int, width: int, boundary: Boundary | Walls) -> npt.NDArra
     return table
 
 
+def shifts(
+    height: int, width: int, boundary: Boundary | Walls
+) -> list[list[tuple[int, npt.NDArray[np.bool_]]]]:
+    """Return, for each neighbour, how far after a cell it comes, and the cells that see it there.
+
+    Cells at an edge see the opposite edge at another distance than the rest, or nothing.
+    """
+    own, found = np.arange(height * width), []
+    for seen in neighbors(height, width, boundary):
+        exists, far = seen != OUTSIDE, seen - own
+        found.append([(each, exists & (far == each)) for each in np.unique(far[exists]).tolist()])
+    return found
+
+
 def center_start(channels: int, height: int, width: int) -> npt.NDArray[np.uint8]:
     """Return one cell of ones in the middle of zeros, shape (channels, height, width)."""
     start = np.zeros((channels, height, width), np.uint8)

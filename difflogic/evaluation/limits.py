@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.grid import NEIGHBORHOOD, neighbors
+from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.proof.convergence.planes import Board, as_planes
 from difflogic.proof.convergence.sets import Sets
 from difflogic.system.array_types import Bits, Words
@@ -46,9 +46,8 @@ class Limits:
             some &= reduce(or_, (board.seen(changed, n) for n in range(NEIGHBORHOOD)))
         self._last = board, before
         cells = np.flatnonzero(board.unpack(some))
-        around = neighbors(board.height, board.width, board.boundary)
         own, copies = cells % board.cells, cells - cells % board.cells
-        seen = around[:, own]
+        seen = board.around[:, own]
         seen = np.where(seen < 0, board.cells * board.copies, seen + copies)
         planes = [_plane_of(board, before.most, 0), _plane_of(board, before.least, 1)]
         following = [_plane_of(board, after.most, 0), _plane_of(board, after.least, 1)]

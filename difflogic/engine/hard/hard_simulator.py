@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.gates import COEFFICIENTS
-from difflogic.circuit.grid import OUTSIDE, Grid, neighbors
+from difflogic.circuit.grid import Grid, shifts
 from difflogic.circuit.netlist import Netlist
 from difflogic.engine.kernels import hard as kernels
 from difflogic.engine.kernels import structures as k
@@ -62,28 +62,13 @@ class HardSimulator:
 
     def _find_neighbors(self) -> k.HardCells:
         """Express each neighbour as shifts of the whole batch, each under a mask of cells."""
-        table = neighbors(self.grid.height, self.grid.width, self.grid.boundary)
-        own = np.arange(self.grid.cells)
-        start, shifts, masks = [0], [], []
-        for places in table:
-            distance = np.where(places == OUTSIDE, 0, places - own)
-            for shift in np.unique(distance[places != OUTSIDE]):
-                valid = (places != OUTSIDE) & (distance == shift)
-                shifts.append(int(shift))
-                masks.append(self._pack(np.tile(valid, self.batch)[None])[0])
-            start.append(len(shifts))
+        views = shifts(self.grid.height, self.grid.width, self.grid.boundary)
+        far, valid = zip(*(each for view in views for each in view), strict=True)
+        start, masks = np.cumsum([0, *map(len, views)]), self._pack(np.tile(valid, self.batch))
         # Enough for every shifted read, with one word more for bits that straddle two words.
-        pad = max(map(abs, shifts)) // 64 + 2
-        skip, shift = np.divmod(np.array(shifts, np.int64) + 64 * pad, 64)
-        return k.HardCells(
-            pad,
-            self.grid.cells,
-            np.array(start, np.int64),
-            skip,
-            shift.astype(np.uint64),
-            np.array(masks),
-            FORMS,
-        )
+        pad = max(map(abs, far)) // 64 + 2
+        skip, shift = np.divmod(np.array(far, np.int64) + 64 * pad, 64)
+        return k.HardCells(pad, self.grid.cells, start, skip, shift.astype(np.uint64), masks, FORMS)
 
     def _pack(self, rows: npt.NDArray[Any]) -> Words:
         """Pack (rows, bits) into (rows, words)."""

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import islice, product
 from operator import or_
 from typing import NamedTuple
@@ -104,11 +104,14 @@ class Ground:
             found.append([tuple(numbers[line].tolist()) for line in lines])
         return found
 
+    @cached_property
+    def _within(self) -> Bits:
+        """The board, and what is beyond its edge at last."""
+        return np.pad(self.board, ((0, 0), (0, 1), (0, 1)), constant_values=BEYOND_EDGE)
+
     def part(self, rows: BoardLines, columns: BoardLines) -> Bits:
         """Return a grid, or a window, shape (channels, rows, columns)."""
-        found = self.board[:, rows][:, :, columns]
-        found[:, np.array(rows) < 0] = found[:, :, np.array(columns) < 0] = BEYOND_EDGE
-        return found
+        return self._within[:, rows][:, :, columns]
 
 
 class Window(NamedTuple):

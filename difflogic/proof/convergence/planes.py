@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.circuit import Circuit
-from difflogic.circuit.grid import OUTSIDE, Boundary, Walls, neighbors
+from difflogic.circuit.grid import Boundary, Walls, neighbors, shifts
 from difflogic.circuit.xag import XagGate, from_circuit
 from difflogic.proof.kernels.sets import WORD_CELLS, NetworkWires, Views
 from difflogic.system.array_types import Bits, Words
@@ -38,6 +38,11 @@ class Board:
     def cells(self) -> int:
         """Cells of one copy."""
         return self.height * self.width
+
+    @cached_property
+    def around(self) -> npt.NDArray[np.int64]:
+        """The number of each cell's neighbours in its copy, (9, cells); OUTSIDE beyond an edge."""
+        return neighbors(self.height, self.width, self.boundary)
 
     @cached_property
     def full(self) -> int:
@@ -178,13 +183,5 @@ def unpack(board: Board, planes: Sequence[int]) -> npt.NDArray[np.uint8]:
 
 @lru_cache
 def _views(height: int, width: int, boundary: Boundary | Walls) -> list[list[tuple[int, int]]]:
-    board, own, found = Board(height, width, boundary), np.arange(height * width), []
-    for seen in neighbors(height, width, boundary):
-        exists, shifts = seen != OUTSIDE, own - seen
-        found.append(
-            [
-                (shift, board.pack(exists & (shifts == shift)))
-                for shift in np.unique(shifts[exists]).tolist()
-            ]
-        )
-    return found
+    board, views = Board(height, width, boundary), shifts(height, width, boundary)
+    return [[(-far, board.pack(cells)) for far, cells in view] for view in views]
