@@ -188,7 +188,7 @@ class PoolConfig(Section):
     """Extra samples that start from later states of the hard circuit's own rollout.
 
     They teach it to keep its target and to grow it back, as in Mordvintsev et al. 2020, "Growing
-    neural cellular automata"; but each state is recomputed when it is needed.
+    neural cellular automata".
     """
 
     batch: Annotated[int, Field(ge=0, le=65536)] = Field(
@@ -208,8 +208,8 @@ class PoolConfig(Section):
     )
     damage_tries: Annotated[int, Field(ge=1, le=1024)] = Field(
         default=1,
-        description="patches of damage to try on the hard circuit for each pool sample, until "
-        "one does not grow back in time",
+        description="patches of damage to try on the hard circuit per pool sample, until one "
+        "does not grow back in time",
     )
 
 
@@ -217,13 +217,13 @@ class FinishingConfig(Section):
     """Searches for exact circuits during training. A verified circuit ends the run."""
 
     every: Epoch = Field(
-        default=0, description="epochs from one check of the hard circuit to the next; 0: never"
+        default=0, description="epochs between checks of the hard circuit; 0: never"
     )
     from_epoch: Epoch = Field(default=0, description="earliest epoch of the first check")
     candidates: Annotated[int, Field(ge=0, le=10**9)] = Field(
         default=0,
-        description="circuits that a check may try to make the current circuit exact, and as "
-        "many for the best so far; 0: it only checks",
+        description="circuits that a check may try to make the current one exact, and as many "
+        "for the best so far; 0: it only checks",
     )
     rectify: Annotated[int, Field(ge=0, le=10**9)] = Field(
         default=0,
@@ -272,8 +272,8 @@ class ParallelConfig(Section):
     )
     memory_budget: Annotated[str, Field(pattern=rf"^auto$|{BYTES}")] = Field(
         default="auto",
-        description="bytes for the buffers of all workers together. To stay within it, fewer "
-        "samples are computed at once, then fewer workers run; auto: the available memory",
+        description="bytes for all workers' buffers. To stay within it, fewer samples are "
+        "computed at once, then fewer workers run; auto: the available memory",
         json_schema_extra={"accepted": '"auto" or a number of bytes, such as "512MB" or "2GiB"'},
     )
     device: Literal["cpu", "gpu"] = Field(
@@ -295,10 +295,10 @@ class CheckpointConfig(Section):
     """When a run saves its state. This changes no results."""
 
     every_seconds: Annotated[float, Field(ge=0, le=1e6)] = Field(
-        default=10.0, description="seconds from one checkpoint to the next; 0: never"
+        default=10.0, description="seconds between checkpoints; 0: none by time"
     )
     every_epochs: Epoch = Field(
-        default=0, description="epochs from one checkpoint to the next; 0: never"
+        default=0, description="epochs between checkpoints; 0: none by epochs"
     )
 
 

@@ -53,9 +53,8 @@ class AutomatonConfig(Section):
     )
     switch: bool = Field(
         default=False,
-        description="whether the automaton has one more channel, before those of places, that "
-        "spreads to all cells once it is 1 in one cell; with it, the start can choose one of two "
-        "pictures",
+        description="whether one more channel, before those of places, spreads to all cells "
+        "once it is 1 in one; with it, the start can choose one of two pictures",
     )
 
     def counted(self, height: int, width: int) -> Places | None:
