@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
+from difflogic.system.environment import environment_of
 from difflogic.system.errors import ConfigError
 from difflogic.system.memory import control_groups
 from difflogic.system.quantities import format_ranges, parse_ranges
@@ -88,11 +89,15 @@ def _start_of(path: Path) -> str:
 
 def cpu_count() -> int:
     """Return how many workers may run at once, by the processors and the container's quota."""
-    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    # Imported here because it takes long, and most commands do not need it.
+    with environment_of("joblib", "JOBLIB_", "LOKY_"):
+        import joblib
+
+        available = int(joblib.cpu_count())
     quota = cpu_quota()
-    # Rounded down: workers wait for each other, so a worker that is suspended because the quota is
-    # used up stops them all.
-    return min(available or 1, max(1, int(quota or 2**16)))
+    # Rounded down, unlike in joblib: workers wait for each other, so a worker that is suspended
+    # because the quota is used up stops them all.
+    return min(available, max(1, int(quota or 2**16)))
 
 
 def cpu_quota() -> float | None:
@@ -103,9 +108,9 @@ def cpu_quota() -> float | None:
 
 def _share(group: Path) -> float | None:
     """Return the processor time that one group grants, in processors; None without a limit."""
-    for files in (["cpu.max"], ["cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us"]):  # versions 2, 1
-        with suppress(OSError, ValueError, ZeroDivisionError):  # no file, or "max"
-            words = " ".join((group / file).read_text(encoding="utf-8") for file in files)
-            quota, period = map(int, words.split())
-            return quota / period if quota / period > 0 else None
-    return None
+    try:
+        quota, period = (group / "cpu.max").read_text(encoding="utf-8").split()
+        share = int(quota) / int(period)
+    except (OSError, ValueError, ZeroDivisionError):  # no file, or "max"
+        return None
+    return share if share > 0 else None

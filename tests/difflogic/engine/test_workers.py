@@ -1,8 +1,12 @@
-"""The team of threads."""
+"""The team of threads and its joblib backend."""
 
 import os
 import threading
+import time
+from types import SimpleNamespace
 
+import joblib
+import joblib.parallel
 import pytest
 
 from difflogic.engine.workers import Workers
@@ -26,6 +30,26 @@ def test_all_calls_run_at_the_same_time(count):
     threads = {thread for _, thread in seen}
     assert len(threads) == count
     assert threading.get_ident() in threads
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.02])
+def test_the_backend_never_polls(monkeypatch, delay):
+    def refuse(seconds):
+        raise AssertionError(f"slept {seconds} s")
+
+    monkeypatch.setattr(joblib.parallel, "time", SimpleNamespace(sleep=refuse, time=time.time))
+    # Joblib sleeps if a result is there before the task's callback was called. A thread may be
+    # interrupted between the two.
+    callback = joblib.parallel.BatchCompletionCallBack.__call__
+
+    def late(*arguments):
+        time.sleep(delay)
+        callback(*arguments)
+
+    monkeypatch.setattr(joblib.parallel.BatchCompletionCallBack, "__call__", late)
+    with Workers(3) as team:
+        for _ in range(3):
+            team.run(lambda worker: None, [(0,), (1,), (2,)])
 
 
 @pytest.mark.parametrize("culprit", [0, 1, 2])

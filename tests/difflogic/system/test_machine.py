@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[3]
 def groups(tmp_path, monkeypatch):
     """Control groups that a test writes, on a machine with 64 processors."""
     monkeypatch.setattr(own_memory, "_CGROUP", tmp_path)
-    monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(64)), raising=False)
+    monkeypatch.setattr("joblib.cpu_count", lambda only_physical_cores=False: 64)
     return tmp_path
 
 
@@ -37,14 +37,6 @@ def test_a_containers_quota_bounds_the_workers(groups, content, quota, count):
     (groups / "cpu.max").write_text(content + "\n")
     assert machine.cpu_quota() == quota
     assert machine.cpu_count() == count
-
-
-def test_quotas_of_the_first_version_of_control_groups_count(groups):
-    (groups / "cpu").mkdir()
-    (groups / "cpu" / "cpu.cfs_period_us").write_text("100000\n")
-    for quota, count in (("-1", 64), ("250000", 2)):
-        (groups / "cpu" / "cpu.cfs_quota_us").write_text(quota + "\n")
-        assert machine.cpu_count() == count
 
 
 def test_the_tightest_of_nested_groups_counts(groups, monkeypatch):
