@@ -56,7 +56,9 @@ _SOURCE = Operand(
 )
 SourceOperand = Annotated[Path, _SOURCE]
 Sources = Annotated[Sequence[Path], _SOURCE]
-Output = Annotated[Path | None, Opt("Save the circuit as JSON", "FILE", names="--output -o")]
+TO = Opt(metavar="FILE", names="--output -o")
+"""Of the file that a command writes."""
+Output = Annotated[Path | None, TO, Opt("Save the circuit as JSON")]
 AsJson = Annotated[bool, Opt("Print the result as JSON", names="--json")]
 Quiet = Annotated[bool, Opt("Show no progress and no timings")]
 WorkerCounts = Annotated[

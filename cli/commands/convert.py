@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from cli.failures import note
-from cli.options import SourceOperand
+from cli.options import TO, SourceOperand
 from cli.progress import show_progress
 from cli.terminal import output
 from difflogic.system.declaration import Advanced, Force, Operand, Opt, TimeLimit, Unsimplified
@@ -30,9 +30,7 @@ def _list_formats(wanted: bool) -> None:
 
 def export(
     source: SourceOperand,
-    file: Annotated[
-        Path | None, Opt("File to write", "FILE", names="--output -o", shown="stdout")
-    ] = None,
+    file: Annotated[Path | None, TO, Opt("File to write", shown="stdout")] = None,
     format: Annotated[
         str | None,
         Opt(
@@ -100,9 +98,7 @@ def _print(data: bytes) -> None:
 
 def import_(
     file: Annotated[Path, Operand("Circuit JSON of dct or logicars, or a rule of Golly", "FILE")],
-    to: Annotated[
-        Path | None, Opt("File to write", "CIRCUIT.json", names="--output -o", shown="stdout")
-    ] = None,
+    to: Annotated[Path | None, TO, Opt("File to write", "CIRCUIT.json", shown="stdout")] = None,
     channels: Annotated[
         Sequence[int],
         Opt(

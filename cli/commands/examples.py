@@ -12,7 +12,7 @@ import typer
 
 from cli.failures import FAILURE, in_one_line, note
 from cli.interrupt import Interruption
-from cli.options import AsJson, Shared, SourceOperand
+from cli.options import TO, AsJson, Shared, SourceOperand
 from cli.terminal import output
 from difflogic.experiment.options import ExampleOptions
 from difflogic.system.declaration import Force, Operand, Opt
@@ -22,9 +22,7 @@ from difflogic.system.work import ignore, working
 if TYPE_CHECKING:
     from difflogic.library.applying import Applied
 
-GridsFile = Annotated[
-    Path | None, Opt("Save the grids: .json, .csv or .npz", "FILE", names="--output -o")
-]
+GridsFile = Annotated[Path | None, TO, Opt("Save the grids: .json, .csv or .npz")]
 
 
 def train_examples(

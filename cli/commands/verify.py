@@ -13,7 +13,7 @@ import typer
 from cli import ranks as processes
 from cli.failures import FAILURE, note
 from cli.interrupt import Interruption
-from cli.options import AsJson, ConfiguredByOption, SourceOperand
+from cli.options import TO, AsJson, ConfiguredByOption, SourceOperand
 from cli.progress import show_progress
 from cli.terminal import output, proofs, report
 from cli.terminal.screen import Counter
@@ -171,7 +171,7 @@ def convergence(
     ] = None,
     time_limit: TimeLimit = None,
     allow_code: AllowCode = False,
-    to: Annotated[Path | None, Opt("Save the certificate", "FILE", names="--output -o")] = None,
+    to: Annotated[Path | None, TO, Opt("Save the certificate")] = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from cli.failures import note
-from cli.options import SourceOperand, Sources
+from cli.options import TO, SourceOperand, Sources
 from cli.progress import show_progress
 from difflogic.library.conditions import Conditions
 from difflogic.library.groups import Frames
@@ -25,7 +25,7 @@ def plot(
             "RUN|MODEL|SWEEP",
         ),
     ],
-    file: Annotated[Path, Opt("File to write: .svg, .png or .pdf", "FILE", names="--output -o")],
+    file: Annotated[Path, TO, Opt("File to write: .svg, .png or .pdf")],
     force: Force = False,
 ) -> None:
     """Plot the learning curves of a run or a sweep. Needs matplotlib: pip install '.[plot]'.
@@ -42,9 +42,7 @@ def plot(
 
 def render(
     source: SourceOperand,
-    file: Annotated[
-        Path, Opt("Animation (.gif, .apng, .webp) or strip (.png)", "FILE", names="--output -o")
-    ],
+    file: Annotated[Path, TO, Opt("Animation (.gif, .apng, .webp) or strip (.png)")],
     conditions: Conditions,
     frames: Frames,
     force: Force = False,
@@ -72,9 +70,7 @@ def report(
     force: Force = False,
     time_limit: TimeLimit = None,
     allow_code: AllowCode = False,
-    file: Annotated[Path, Opt("File to write", "FILE.html", names="--output -o")] = Path(
-        "report.html"
-    ),
+    file: Annotated[Path, TO, Opt("File to write", "FILE.html")] = Path("report.html"),
 ) -> None:
     """Write one web page about a run. It needs no server and no network.
 

@@ -147,13 +147,7 @@ def _flatten(
     rows = np.concatenate([seen[CENTER], perceived.transpose(2, 1, 0).ravel()])
     outputs = add(update, rows[:, None])[:, 0]
     op, a, b = np.concatenate(parts, axis=1)
-    return Circuit(
-        op.astype(np.uint8),
-        a.astype(np.int32),
-        b.astype(np.int32),
-        outputs.astype(np.int32),
-        tuple(range(channels)),
-    )
+    return Circuit(op, a, b, outputs.astype(np.int32), tuple(range(channels)))
 
 
 def _object(value: Any, place: str) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from difflogic.library.loaded import Source, load
 from difflogic.system.archive import write_npz
 from difflogic.system.declaration import checked
 from difflogic.system.errors import ConfigError
+from difflogic.system.files import write_whole
 from difflogic.system.subject import about
 
 
@@ -110,9 +110,7 @@ def save_grids(found: Sequence[Applied], file: str | Path, force: bool = False) 
         mask = np.zeros(outputs.shape, np.bool_)
         for number, (grid, (rows, columns)) in enumerate(zip(grids, shapes, strict=True)):
             outputs[number, :rows, :columns], mask[number, :rows, :columns] = grid, True
-        content = io.BytesIO()
-        write_npz(content, {"outputs": outputs, "mask": mask})
-        write_output(path, content.getvalue(), force)
+        write_whole(path, lambda file: write_npz(file, {"outputs": outputs, "mask": mask}))
 
 
 def as_symbol(name: str) -> str | int:

@@ -50,13 +50,8 @@ def schedule(circuit: Circuit) -> Circuit:
         [place.get(source[wires[gate]], 0) if READS[ops[gate]][side] else 0 for gate in gates]
         for side, wires in enumerate((a_wires, b_wires))
     )
-    return Circuit(
-        np.array([ops[gate] for gate in gates], np.uint8),
-        np.array(a, np.int32),
-        np.array(b, np.int32),
-        np.array([place[row] for row in outputs]),
-        circuit.labels,
-    )
+    rows = np.array([place[row] for row in outputs])
+    return Circuit(circuit.op[gates], np.array(a), np.array(b), rows, circuit.labels)
 
 
 def _append_cone(output: int, reads: list[list[int]], done: list[bool], order: list[int]) -> None:

@@ -15,18 +15,23 @@ USED_INPUTS = (0, 2, 3, 4, 7)
 """Few inputs, so that random circuits have many equal, constant or unneeded signals."""
 
 
+class Builder:
+    """Collects gates (op, a, b) of a circuit; a call adds one, and returns its row."""
+
+    def __init__(self, channels=1):
+        self.channels, self.gates = channels, []
+
+    def __call__(self, op, a, b):
+        self.gates.append((op, a, b))
+        return 9 * self.channels + len(self.gates) - 1
+
+
 def circuit_of(
     gates: list[tuple[int, int, int]], outputs: list[int], labels: tuple[int, ...] | None = None
 ) -> Circuit:
     """Return the circuit of (op, a, b) and output rows, one channel per output."""
     ops, a, b = zip(*gates, strict=True) if gates else ((), (), ())
-    return Circuit(
-        np.array(ops, np.uint8),
-        np.array(a, np.int32),
-        np.array(b, np.int32),
-        np.array(outputs, np.int32),
-        labels or tuple(range(len(outputs))),
-    )
+    return Circuit(ops, a, b, outputs, labels or tuple(range(len(outputs))))
 
 
 @st.composite

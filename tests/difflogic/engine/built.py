@@ -5,17 +5,11 @@ import numpy as np
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import CENTER
 from difflogic.circuit.netlist import Netlist
+from tests.difflogic.circuit import circuits
 
 
-class Builder:
-    """Builds a netlist gate by gate, each with its own logits; a call returns the gate's row."""
-
-    def __init__(self, channels=1):
-        self.channels, self.gates = channels, []
-
-    def __call__(self, op, a, b):
-        self.gates.append((op, a, b))
-        return 9 * self.channels + len(self.gates) - 1
+class Builder(circuits.Builder):
+    """Builds a netlist gate by gate, each with its own logits."""
 
     def finish(self, *outputs):
         """The netlist, and the op of each parameter."""

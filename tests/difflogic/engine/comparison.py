@@ -136,6 +136,13 @@ def arbitrary_circuit(architecture, rng):
     )
 
 
+def some_ops(netlist, rng, passing):
+    """Random ops. The share `passing` of the gates passes an input on, as in trained circuits."""
+    ops = rng.integers(0, gates.OPS, netlist.parameters)
+    passes = rng.choice([gates.Op.A, gates.Op.B], netlist.parameters)
+    return np.where(rng.random(len(ops)) < passing, passes, ops).astype(np.uint8)
+
+
 @st.composite
 def netlists(draw):
     """Small circuits: with the published shape and wiring, or arbitrary ones."""

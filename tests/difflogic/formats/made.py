@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
+from tests.difflogic.circuit.circuits import Builder, circuit_of
 from tests.difflogic.circuit.rules import circuits
 
 
@@ -44,14 +45,7 @@ def random_circuit(channels, gates, rng, labels=None):
 
 def life(channels=1, channel=0):
     """The Game of Life in one of several channels; the others copy it."""
-    gates = []
-    inputs = 9 * channels
-    cells = [n * channels + channel for n in range(9)]
-
-    def gate(op, a, b):
-        gates.append((op, a, b))
-        return inputs + len(gates) - 1
-
+    gate, cells = Builder(channels), [n * channels + channel for n in range(9)]
     # Sort the neighbours' bits by comparators: sums[k] is whether more than k are alive.
     sums = []
     for cell in cells[:4] + cells[5:]:
@@ -63,8 +57,7 @@ def life(channels=1, channel=0):
     two = gate(Op.A_AND_NOT_B, sums[1], sums[2])
     three = gate(Op.A_AND_NOT_B, sums[2], sums[3])
     alive = gate(Op.OR, three, gate(Op.AND, two, cells[4]))
-    op, a, b = np.array(gates).T
-    return Circuit(op, a, b, [alive] * channels, tuple(range(channels)))
+    return circuit_of(gate.gates, [alive] * channels)
 
 
 def assert_same(found: Automaton, expected: Automaton) -> None:

@@ -66,6 +66,13 @@ def exactly(rules, likelihood, asked, states):
     return np.log(weights.sum()), np.array(odds) / weights.sum()
 
 
+def agree(fitted, rules, seen, after, cut, ends, asked, states=3, off=1e-12):
+    """Compare with a sum over all rules."""
+    wanted = exactly(rules, lambda rule: right(rule, seen, after, cut, ends, states), asked, states)
+    assert fitted.evidence == pytest.approx(wanted[0])
+    np.testing.assert_allclose(fitted.odds(np.array(asked).T), wanted[1], atol=off)
+
+
 SEEN = np.array([[0, 0, 1], [1, 0, 2], [2, 2, 1]])
 CUT = (-1, 1, 2)
 
@@ -86,11 +93,8 @@ def test_totalistic_tables_agree_with_all_of_them(cut, ends):
     ]
     asked = list(product(range(3), repeat=3))
     fitted = Tabular(space, Seen(SEEN.T, after, edges_of(cut, ends, 3)))
-    wanted = exactly(rules, lambda rule: right(rule, SEEN, after, cut, ends), asked, 3)
-    assert fitted.evidence == pytest.approx(wanted[0])
     # After edges, entries are taken as independent.
-    odds = fitted.odds(np.array(asked).T)
-    np.testing.assert_allclose(odds, wanted[1], atol=0.02 if cut else 1e-12)
+    agree(fitted, rules, SEEN, after, cut, ends, asked, off=0.02 if cut else 1e-12)
 
 
 def test_linear_rules_agree_with_all_of_them():
@@ -105,9 +109,7 @@ def test_linear_rules_agree_with_all_of_them():
             )
     asked = list(product(range(3), repeat=3))
     fitted = Linear(space, Seen(SEEN.T, after, edges_of([CUT], [1], 3)))
-    wanted = exactly(rules, lambda rule: right(rule, SEEN, after, [CUT], [1]), asked, 3)
-    assert fitted.evidence == pytest.approx(wanted[0])
-    np.testing.assert_allclose(fitted.odds(np.array(asked).T), wanted[1], atol=1e-12)
+    agree(fitted, rules, SEEN, after, [CUT], [1], asked)
 
 
 def test_threshold_rules_agree_with_all_of_them():
@@ -130,9 +132,7 @@ def test_threshold_rules_agree_with_all_of_them():
         rules.append((zero[0] * one[0], rule))
     asked, cut = list(product(range(2), repeat=3)), (-1, 1, 0)
     fitted = Threshold(space, Seen(seen.T, after, edges_of([cut], [1], 2)))
-    wanted = exactly(rules, lambda rule: right(rule, seen, after, [cut], [1], 2), asked, 2)
-    assert fitted.evidence == pytest.approx(wanted[0])
-    np.testing.assert_allclose(fitted.odds(np.array(asked).T), wanted[1], atol=1e-12)
+    agree(fitted, rules, seen, after, [cut], [1], asked, 2)
 
 
 def stepped(table, around, gap, states):
@@ -156,9 +156,7 @@ def test_hidden_steps_agree_with_all_elementary_rules():
     asked = list(product(range(2), repeat=5))
     cut = (-1, 1, 0, 1, 1)
     fitted = Deep(Space("line-1"), 2, Seen(seen, after, edges_of([cut], [1], 2)), NEVER)
-    wanted = exactly(rules, lambda rule: right(rule, seen.T, after, [cut], [1], 2), asked, 2)
-    assert fitted.evidence == pytest.approx(wanted[0])
-    np.testing.assert_allclose(fitted.odds(np.array(asked).T), wanted[1], atol=1e-12)
+    agree(fitted, rules, seen.T, after, [cut], [1], asked, 2)
 
 
 def test_tables_that_a_solver_finds_explain_hidden_steps():

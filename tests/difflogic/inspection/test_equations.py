@@ -24,6 +24,7 @@ from difflogic.inspection.equations import (
     leaf,
     text,
 )
+from tests.difflogic.circuit.circuits import circuit_of
 from tests.difflogic.circuit.rules import circuits
 
 CASES = 256
@@ -68,10 +69,7 @@ def lines(circuit: Circuit) -> list[str]:
 
 def one_channel(gates: list[tuple[Op, int, int]], outputs: tuple[int, ...] = ()) -> Circuit:
     """Return a circuit with a channel for each of `outputs`, by default for the last gate."""
-    op, a, b = zip(*gates, strict=True) if gates else ((), (), ())
-    channels = len(outputs) or 1
-    last = 9 * channels + len(gates) - 1
-    return Circuit(op, a, b, outputs or (last,), tuple(range(channels)))  # type: ignore[arg-type]
+    return circuit_of(gates, [*outputs] or [9 + len(gates) - 1])
 
 
 @settings(max_examples=50)

@@ -22,6 +22,7 @@ from difflogic.simplification import EffortLimits, simplify
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError
 from tests.difflogic.circuit.circuits import (
+    Builder,
     automaton,
     automaton_of,
     circuit_of,
@@ -166,13 +167,7 @@ class TestLimits:
         To prove these two equal is hard for any solver.
         """
         channels = 2 * size
-        inputs = 9 * channels
-        gates: list[tuple[int, int, int]] = []
-
-        def add(op: int, a: int, b: int) -> int:
-            gates.append((op, a, b))
-            return inputs + len(gates) - 1
-
+        add = Builder(channels)
         x, y = list(range(size)), list(range(size, 2 * size))
         if swapped:
             x, y = y, x
@@ -187,7 +182,7 @@ class TestLimits:
                 total[shift + place] = add(Op.XOR, half, carry)
                 carry = add(Op.OR, both, add(Op.AND, half, carry))
             total[shift + size] = carry
-        return circuit_of(gates, total)
+        return circuit_of(add.gates, total)
 
     @methods
     @settings(max_examples=10)

@@ -18,6 +18,7 @@ from difflogic.library.proving import certify
 from difflogic.proof.every_length import EveryLength, _Cell, every_length
 from difflogic.system.errors import CircuitError
 from difflogic.tasks.line import ADDITION, MACHINES, PARITY
+from tests.difflogic.circuit.circuits import Builder
 from tests.difflogic.proof.convergence.brute import shows
 
 GALLERY = Path(__file__).parents[3] / "docs" / "gallery"
@@ -47,20 +48,16 @@ def adder(first=Op.AND, second=Op.XOR):
 
 def right_up_to_8():
     """Return the adder, with cells that count their place in channels 2 to 5; the ninth shows 0."""
-    gates, rows = [(Op.AND, (E, 0), (E, 1)), (Op.XOR, (C, 0), (C, 1))], 9 * 6
-
-    def gate(op, a, b):
-        gates.append((op, a, b))
-        return rows + len(gates) - 1
-
+    gate = Builder(6)
+    both, one = gate(Op.AND, (E, 0), (E, 1)), gate(Op.XOR, (C, 0), (C, 1))
     low, *higher = [(E, channel) for channel in (2, 3, 4, 5)]
     place, carry = [gate(Op.NOT_A, low, low)], low
     for bit in higher:
         place.append(gate(Op.XOR, bit, carry))
         carry = gate(Op.AND, bit, carry)
     ninth = gate(Op.AND, (C, 2), (C, 5))
-    shown = gate(Op.A_AND_NOT_B, rows + 1, ninth)
-    return automaton(6, gates, [rows, shown, *place], 1)
+    shown = gate(Op.A_AND_NOT_B, one, ninth)
+    return automaton(6, gate.gates, [both, shown, *place], 1)
 
 
 def is_right(made, machine, lines, delay):

@@ -5,14 +5,13 @@ import pytest
 
 from difflogic.circuit import gates
 from difflogic.engine import oracle
-from difflogic.experiment.searching import Trainer
 from difflogic.model.model import Model
 from difflogic.pictures.picture import Picture
 from difflogic.search.corrector import Corrector
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
 from tests.difflogic.pictures.counting import counting
-from tests.difflogic.training.tiny import resumed
+from tests.difflogic.training.tiny import resumed, trained
 
 
 def noise(height, width, channels=2, seed=0, second=False):
@@ -65,9 +64,7 @@ def test_a_run_ends_with_a_correction_and_resumes_to_the_same_bits():
     assert first.correction.bits == second.correction.bits > 0
     assert first.result.to_bytes("one") == second.result.to_bytes("two")
     assert (first.result.config.task, first.result.config.automaton) == (made.task, made.automaton)
-    with Trainer(made) as trainer:
-        while not trainer.done:
-            result = trainer.step()
+    trainer, (*_, result) = trained(made)
     assert result.finished.exact
     np.testing.assert_array_equal(result.hard_state[:2], noise(9, 8).bits)
     assert trainer.result.to_bytes("three") == first.result.to_bytes("one")

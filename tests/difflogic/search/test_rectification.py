@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from difflogic.circuit.gates import OPS, Op, one_hot
+from difflogic.circuit.gates import OPS, one_hot
 from difflogic.engine import oracle
 from difflogic.engine.hard.gradients import HardGradients
 from difflogic.engine.hard.hard_simulator import mark_live
@@ -22,6 +22,7 @@ from difflogic.search.rectification import Rectifier, RepairByDetectors, can_rec
 from difflogic.search.sensitivity import GradientSensitivity
 from difflogic.system.streams import Purpose
 from difflogic.tasks import make_task
+from tests.difflogic.engine.comparison import some_ops
 from tests.difflogic.training.tiny import growing, tiny
 
 pytestmark = pytest.mark.thorough
@@ -36,10 +37,7 @@ class Case:
         self.config = growing(f"training.seed={seed % 7}", *overrides)
         self.netlist = Model.create(self.config).netlist
         rng = np.random.default_rng(seed)
-        other = rng.random(self.netlist.parameters) < share
-        ops = rng.integers(0, OPS, self.netlist.parameters)
-        passing = rng.choice([Op.A, Op.B], self.netlist.parameters)
-        self.ops = np.where(other, ops, passing).astype(np.uint8)
+        self.ops = some_ops(self.netlist, rng, 1 - share)
         self.task = make_task(self.config)
         self.start, self.target = self.task.sample(np.random.default_rng(0))
         holds = self.task.holds

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from difflogic.config import load_config
 from difflogic.evaluation.exactness import assure
-from difflogic.experiment.searching import Trainer
 from difflogic.library.groups import PictureOptions
 from difflogic.library.picture_experiment import experiment_for
 from difflogic.pictures.picture import Picture
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
+from tests.difflogic.training.tiny import trained
 
 
 def config(height, width, bits=2, *overrides, **options):
@@ -76,14 +76,12 @@ def test_lessons_of_a_search_are_the_growth_and_its_healing():
 @pytest.mark.slow
 def test_a_taught_run_is_proved_and_no_gate_is_wired():
     _, made = config(6, 5, 1, "parallel.workers=1", "training.epochs=6000")
-    with Trainer(made) as trainer:
-        assert not trainer.first_model.layers.fixed.any()
-        while not trainer.done:
-            trainer.step()
-        assert trainer.exact_epoch is not None
-        found = assure(trainer.result)
-        assert found.proved
-        assert [healing.lasting for healing in found.healing] == [0, 0]
+    trainer, _ = trained(made)
+    assert not trainer.first_model.layers.fixed.any()
+    assert trainer.exact_epoch is not None
+    found = assure(trainer.result)
+    assert found.proved
+    assert [healing.lasting for healing in found.healing] == [0, 0]
 
 
 def test_what_cannot_be_taught_is_refused():

@@ -18,6 +18,7 @@ from difflogic.pictures.places import Places, ring
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import Task, make_task
 from tests.difflogic.proof.convergence.brute import step_all
+from tests.difflogic.training.tiny import trained
 
 CONFIGS = ("bricks", "diagonals", "hexagons")
 
@@ -167,9 +168,7 @@ def test_large_tiles_count_and_are_corrected(tmp_path: Path) -> None:
     (tmp_path / "tile.txt").write_text("\n".join("".join(map(str, row)) for row in rows.tolist()))
     options = PictureOptions(target=str(tmp_path / "tile.txt"), tile=True)
     made = picture(None, options, resumed=False)
-    with Trainer(load_config(made.default, [*made.overrides, "training.epochs=3"])) as trainer:
-        while not trainer.done:
-            trainer.step()
+    trainer, _ = trained(load_config(made.default, [*made.overrides, "training.epochs=3"]))
     assert trainer.exact_epoch == 3
     assert trainer.correction is not None
     assert trainer.correction.bits > 0

@@ -8,12 +8,12 @@ from difflogic.circuit import gates
 from difflogic.config import load_config
 from difflogic.engine import oracle
 from difflogic.evaluation.exactness import assure
-from difflogic.experiment.searching import Trainer
 from difflogic.library.groups import PictureOptions
 from difflogic.library.picture_experiment import experiment_for
 from difflogic.pictures.picture import read_two
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
+from tests.difflogic.training.tiny import trained
 
 SIDE = 11
 RED, BLUE = (214, 48, 49, 255), (30, 90, 200, 255)
@@ -38,11 +38,9 @@ def test_each_start_grows_its_own_picture_which_stays_and_heals(images):
     task = make_task(config)
     changed = load_config(growth.default, [*growth.overrides, "task.start=center"])
     assert not make_task(changed).cases().starts[0].any()
-    with Trainer(config) as trainer:
-        while not trainer.done:
-            trainer.step()
-        assert trainer.exact_epoch is not None
-        model = trainer.result
+    trainer, _ = trained(config)
+    assert trainer.exact_epoch is not None
+    model = trainer.result
     found = assure(model)
     assert found.proved
     assert "from nothing; " in found.text

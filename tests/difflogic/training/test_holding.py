@@ -12,7 +12,6 @@ from difflogic.evaluation.exactness import assure, check
 from difflogic.evaluation.judge import Judge
 from difflogic.evaluation.scene import Patches, Streams
 from difflogic.evaluation.trial import Trial
-from difflogic.experiment.searching import Trainer
 from difflogic.search.finisher import Finisher
 from difflogic.search.sensitivity import GradientSensitivity
 from difflogic.search.verifier import FIRST_STARTS
@@ -37,11 +36,9 @@ HOLDING = (
 
 @pytest.fixture(scope="module")
 def held():
-    with Trainer(growing(*HOLDING)) as trainer:
-        while not trainer.done:
-            trainer.step()
-        assert trainer.exact_epoch is not None
-        return trainer.result
+    trainer, _ = trained(growing(*HOLDING))
+    assert trainer.exact_epoch is not None
+    return trainer.result
 
 
 def test_a_run_ends_with_a_picture_that_stays(held):

@@ -18,17 +18,10 @@ from difflogic.engine.hard.hard_simulator import HardSimulator
 from difflogic.engine.kernels import candidates as k
 from difflogic.search.changes import Acceptance
 from difflogic.system.work import ignore
+from tests.difflogic.engine.comparison import some_ops
 
 OPS_TO_TRY = [Op.A, Op.B, Op.XOR, Op.AND, Op.TRUE]
 ARCHITECTURE = Architecture(channels=3, kernels=2, perception=(8, 4, 2), update=(16, 16, 8, 6, 3))
-
-
-def some_ops(netlist, rng, passing):
-    """Random ops. The share `passing` of the gates passes an input on, as in trained circuits."""
-    ops = rng.integers(0, OPS, netlist.parameters).astype(np.uint8)
-    return np.where(
-        rng.random(netlist.parameters) < passing, rng.choice([Op.A, Op.B], netlist.parameters), ops
-    ).astype(np.uint8)
 
 
 class Case:

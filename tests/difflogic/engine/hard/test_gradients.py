@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from difflogic.circuit.gates import OPS, Op, one_hot
+from difflogic.circuit.gates import Op, one_hot
 from difflogic.circuit.grid import Grid
 from difflogic.circuit.netlist import Architecture
 from difflogic.engine import oracle
 from difflogic.engine.hard import gradients as hard_gradients_module
 from difflogic.engine.hard.gradients import HardGradients
 from difflogic.engine.hard.hard_simulator import mark_live
-from tests.difflogic.engine.comparison import make_problem, netlist_of, run_oracle
+from tests.difflogic.engine.comparison import make_problem, netlist_of, run_oracle, some_ops
 
 ARCHITECTURE = Architecture(channels=3, kernels=2, perception=(8, 4, 2), update=(16, 16, 8, 6, 3))
 
@@ -34,10 +34,7 @@ class Case:
         self.problem = make_problem(self.netlist, self.grid, *how)
         self.starts, self.masks = self.problem.starts, self.problem.masks
         self.channels = sorted(rng.choice(3, int(rng.integers(1, 3)), replace=False).tolist())
-        ops = rng.integers(0, OPS, self.netlist.parameters)
-        passes = rng.choice([Op.A, Op.B], self.netlist.parameters)
-        here = rng.random(self.netlist.parameters) < passing
-        self.ops = np.where(here, passes, ops).astype(np.uint8)
+        self.ops = some_ops(self.netlist, rng, passing)
         self.slope = rng.integers(-1, 2, (self.batch, len(self.channels), height, width))
 
     def add_to(self, hard, samples=slice(None)):

@@ -19,7 +19,7 @@ from difflogic.proof.convergence.sets import Sets
 from difflogic.proof.verdict import Verdict
 from difflogic.system.deadline import Deadline
 from difflogic.system.work import checking
-from tests.difflogic.circuit.circuits import automaton, automaton_of, circuit_of
+from tests.difflogic.circuit.circuits import Builder, automaton, automaton_of, circuit_of
 from tests.difflogic.circuit.test_signals import tough_checkerboard
 from tests.difflogic.proof.asking import every_size
 from tests.difflogic.proof.convergence.brute import questions
@@ -129,12 +129,7 @@ def test_a_target_that_does_not_repeat_in_time(repeats: int | None) -> None:
 
 def test_a_hidden_counter_of_rows_is_not_taken_for_one_that_repeats() -> None:
     """Five bits count rows; what is shown repeats after two of them, and is wrong from the 20th."""
-    gates: list[tuple[int, int, int]] = []
-
-    def gate(op: Op, a: int, b: int) -> int:
-        gates.append((op, a, b))
-        return 9 * 6 + len(gates) - 1
-
+    gate = Builder(6)
     north, own = range(1 * 6, 1 * 6 + 5), range(4 * 6, 4 * 6 + 5)
     count, carry = [gate(Op.NOT_A, north[0], north[0])], north[0]
     for bit in north[1:]:
@@ -142,7 +137,7 @@ def test_a_hidden_counter_of_rows_is_not_taken_for_one_that_repeats() -> None:
         carry = gate(Op.AND, bit, carry)
     late = gate(Op.AND, own[4], own[2])
     shown = gate(Op.XOR, own[0], late)
-    counting = automaton(circuit_of(gates, [*count, shown]), visible=(5,), boundary="zero")
+    counting = automaton(circuit_of(gate.gates, [*count, shown]), visible=(5,), boundary="zero")
 
     def rows(height: int, width: int) -> np.ndarray:
         return np.repeat(1 - np.arange(height) % 2, width).reshape(1, height, width)

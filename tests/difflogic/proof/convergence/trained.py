@@ -12,6 +12,7 @@ from difflogic.circuit.gates import Op
 from difflogic.formats.circuit_file import read_circuit
 from difflogic.proof.convergence.findings import Convergence
 from difflogic.system.array_types import Bits
+from tests.difflogic.circuit.circuits import Builder, circuit_of
 
 DATA = Path(__file__).parents[2] / "data"
 
@@ -55,26 +56,13 @@ def entangled(circuit: Circuit, one: int, other: int) -> Circuit:
 
     Both are positions. Sets of single values lose what the two channels have in common.
     """
-    channels, inputs = circuit.channels, circuit.inputs
-    gates: list[tuple[int, int, int]] = []
-
-    def add(op: int, a: int, b: int) -> int:
-        gates.append((op, a, b))
-        return inputs + len(gates) - 1
-
+    channels, inputs, gate = circuit.channels, circuit.inputs, Builder(circuit.channels)
     rows = list(range(inputs))
     for neighbor in range(9):
         a, b = neighbor * channels + one, neighbor * channels + other
-        rows[b] = add(Op.XOR, a, b)
+        rows[b] = gate(Op.XOR, a, b)
     for op, a, b in zip(circuit.op.tolist(), circuit.a.tolist(), circuit.b.tolist(), strict=True):
-        rows.append(add(op, rows[a], rows[b]))
+        rows.append(gate(op, rows[a], rows[b]))
     outputs = [rows[row] for row in circuit.outputs.tolist()]
-    outputs[other] = add(Op.XOR, outputs[one], outputs[other])
-    op, a, b = (np.array(column) for column in zip(*gates, strict=True))
-    return Circuit(
-        op.astype(np.uint8),
-        a.astype(np.int32),
-        b.astype(np.int32),
-        np.array(outputs, np.int32),
-        circuit.labels,
-    )
+    outputs[other] = gate(Op.XOR, outputs[one], outputs[other])
+    return circuit_of(gate.gates, outputs, circuit.labels)
