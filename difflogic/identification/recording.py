@@ -404,7 +404,8 @@ def _steps(frames: FrameArray, how: Reading) -> FrameArray:
 def _side(film: npt.NDArray[np.uint64], grid: tuple[int, int] | None) -> int:
     """Return the side of the largest squares of one colour each that divide all frames.
 
-    If such squares, as large or smaller, make up the grid, return their side.
+    If such squares, as large or smaller, make up the grid, return their side. Raises ConfigError if
+    they are smaller, and the film shows both.
     """
     ends = list(film.shape[1:])
     for axis in (1, 2):
@@ -413,9 +414,16 @@ def _side(film: npt.NDArray[np.uint64], grid: tuple[int, int] | None) -> int:
         ends += (np.flatnonzero(changes) + 1).tolist()
     largest = math.gcd(*ends)
     rows, columns = grid or film.shape[1:]
-    side = film.shape[1] // rows
+    side: int = film.shape[1] // rows
     fits = side and largest % side == 0 and film.shape[1:] == (side * rows, side * columns)
-    return side if grid and fits else largest
+    if not (grid and fits):
+        return largest
+    if side < largest and len(ends) > len(film.shape[1:]):
+        raise ConfigError(
+            f"cells look {largest} pixels wide, and {rows}×{columns}, as the circuit was trained "
+            f"on, would be {side} wide: give --cell {largest} or --cell {side}"
+        )
+    return side
 
 
 def _states(film: npt.NDArray[np.uint64], how: Reading) -> tuple[FrameArray, int, tuple[str, ...]]:
@@ -426,7 +434,7 @@ def _states(film: npt.NDArray[np.uint64], how: Reading) -> tuple[FrameArray, int
     no colours: a cell is 1 if its mean brightness reaches it.
     """
     _, height, width = film.shape
-    side = _side(film, how.grid)
+    side = _side(film, how.grid if how.cell == "auto" else None)
     cell = side if isinstance(how.cell, str) else how.cell
     look = f"cells look {side} pixels wide: " if 1 < side != cell else ""
     if height % cell or width % cell:

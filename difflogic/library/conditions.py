@@ -12,6 +12,7 @@ from difflogic.circuit.colors import hex_color
 from difflogic.system.declaration import (
     MOST_SIDE,
     Advanced,
+    CellSide,
     Opt,
     Range,
     Seed,
@@ -113,7 +114,9 @@ class Conditions:
         Range(0, 10**9),
         Advanced("Frame of a film to start from: last, or its number from 0", "last|N"),
     ] = None
-    """The start is then a file as `identify` reads it, and gives each cell's state."""
+    """The start is then a file as `identify` reads it, and gives each cell's state. `size` is that
+    of the grid: a smaller frame lies in the middle of zeros."""
+    cell: Annotated[CellSide, Advanced()] = "auto"
     density: Annotated[Share, Advanced("Share of ones in a random start")] = 0.5
     seed: Seed = 0
     """Seed of random starts, fire masks and noise."""
@@ -182,6 +185,8 @@ class Conditions:
         states that the circuit does not have, and for universes but rectangles and tori.
         """
         if self.frame is None:
+            if self.cell != "auto":
+                raise ConfigError("--cell: is that of a film: give --frame, too")
             return self._bounded()
         from difflogic.identification.recording import Reading, read
         from difflogic.library.starts import bits_of
@@ -193,9 +198,8 @@ class Conditions:
         channels, own = len(automaton.visible), automaton.palette
         colours = map(hex_color, own or usual_palette(channels))
         names = tuple(color_name(color_number(each)) for each in colours)
-        grid = self.size or (automaton.height, automaton.width)
-        line, states = automaton.height == 1, 2**channels
-        how = Reading(line, states, grid=grid, colours=names, usual=not own)
+        line, grid = automaton.height == 1, (automaton.height, automaton.width)
+        how = Reading(line, 2**channels, None, self.cell, False, grid, names, not own)
         film = read([Path(self.start)], how)
         cells = film.frame(self.frame)
         say(f"{film.source}: {film.told}")
@@ -203,7 +207,7 @@ class Conditions:
         # Blocks move at each step, and the frame lies in the middle of a larger grid.
         number = film.frames.shape[1] - 1 if self.frame == "last" else self.frame
         moved = [number - side // 2 + own // 2 for side, own in zip(size, cells.shape, strict=True)]
-        return replace(self, start=bits, frame=None, size=size, moved=tuple(moved))
+        return replace(self, start=bits, frame=None, cell="auto", size=size, moved=tuple(moved))
 
     def _bounded(self) -> Conditions:
         """Return these conditions in the universe that a pattern's file names."""

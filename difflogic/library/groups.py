@@ -13,6 +13,7 @@ from difflogic.pictures.palettes import parse_palette
 from difflogic.system.declaration import (
     Advanced,
     AllowCode,
+    CellSide,
     Checked,
     Count,
     NewDirectory,
@@ -26,6 +27,7 @@ from difflogic.system.declaration import (
 from difflogic.system.errors import ConfigError
 
 Line = Literal["line-1", "line-2", "line-3"]
+Counted = Literal["outer-totalistic", "outer-sum", "totalistic"]
 
 
 def _states(text: str) -> int | tuple[str, ...]:
@@ -52,16 +54,7 @@ class Assumptions(Checked):
     ] = None
     """It means a line."""
     symmetry: Annotated[
-        Literal[
-            "none",
-            "reflections",
-            "rotations",
-            "isotropic",
-            "outer-totalistic",
-            "outer-sum",
-            "totalistic",
-            "auto",
-        ],
+        Literal["none", "reflections", "rotations", "isotropic", Counted, "auto"],
         Advanced("Symmetry that the rule is assumed to have; auto finds the likeliest"),
     ] = "none"
     states: Annotated[
@@ -93,11 +86,7 @@ class Assumptions(Checked):
     threshold: Annotated[
         Share | None, Advanced("Lowest brightness, 0 to 1, that counts as a 1")
     ] = None
-    cell: Annotated[
-        int | Literal["auto"],
-        Range(1, 4096),
-        Opt("Side of a cell in an image, in pixels; auto takes the largest squares of one colour"),
-    ] = "auto"
+    cell: CellSide = "auto"
     mask: Any = None
     """Where it is true, cells of a recording given as an array are unseen."""
 

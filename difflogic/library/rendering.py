@@ -22,7 +22,7 @@ from difflogic.simulation.state_picture import MOST_COLORED
 from difflogic.system.declaration import checked
 from difflogic.system.errors import ConfigError, shorten
 from difflogic.system.quantities import format_ranges
-from difflogic.system.work import say, tell
+from difflogic.system.work import ignore, say, tell, work, working
 from difflogic.view.animation import (
     BACKGROUND,
     FILMS,
@@ -99,10 +99,13 @@ def render(
     )
     require_pixels(len(shown), height, width)
     pictures = [np.full((height, width), BACKGROUND, np.uint8) for _ in shown]
-    done, total = 0, len(shown) * len(sizes)
+    done, total, heard = 0, len(shown) * len(sizes), work().say
     for panel, size in zip(panels, sizes, strict=True):
         damage = [each.scaled(size[0] // sizes[0][0]) for each in conditions.damage]
-        with _begin(automaton, size, conditions, steps) as running:
+        with (
+            working(say=heard if size == sizes[0] else ignore),
+            _begin(automaton, size, conditions, steps) as running,
+        ):
             placed = [each.place(running.grid.geometry, steps) for each in damage]
             first = running.step  # of a saved state
             for index, step in enumerate(shown):

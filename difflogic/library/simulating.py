@@ -10,8 +10,6 @@ from typing import Any, Literal
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.identification import drawn
-from difflogic.identification.rules import Space
-from difflogic.identification.table_circuit import tabulate
 from difflogic.library import starts
 from difflogic.library.conditions import AS_TRAINED, Conditions
 from difflogic.library.exchange import require_output
@@ -135,10 +133,7 @@ def simulate(
         running = Simulator(automaton.circuit, world, chosen, count)
     with running:
         with checking(partial(tell, "start:")):
-            rule = starts.prepare(running, automaton, start, conditions.density)
-        own = _rule(automaton) if rule else ""
-        if rule.replace("/", "").lower() != own.replace("/", "").lower():
-            say(f"{start}: its rule = {rule} is not used: the circuit's is {own}")
+            starts.prepare(running, automaton, start, conditions.density)
         first, began = running.step, time.perf_counter()
         tell("steps:", 0, steps)
         with checking(lambda: tell("steps:", running.step - first, steps)):
@@ -148,14 +143,6 @@ def simulate(
     return Simulated(
         loaded, automaton, running, name, conditions.seed, steps, chosen, count, seconds
     )
-
-
-def _rule(automaton: Automaton) -> str:
-    """Return the usual name of the rule of a circuit of one channel; else the automaton's name."""
-    if automaton.circuit.channels > 1 or automaton.circuit.interpreter:
-        return automaton.name
-    space = Space()
-    return space.name(tabulate(space, automaton.circuit)) or automaton.name
 
 
 def _engine(

@@ -19,6 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.automaton import Automaton
+from difflogic.identification.rules import Space
+from difflogic.identification.table_circuit import tabulate
 from difflogic.identification.universe import bounds, placed
 from difflogic.pictures.images import image_bits
 from difflogic.pictures.patterns import PATTERNS, PatternFile, parse_pattern
@@ -31,6 +33,7 @@ from difflogic.system.errors import ConfigError, MissingFileError, shorten
 from difflogic.system.files import read_named, text_of, write_whole
 from difflogic.system.quantities import format_ranges
 from difflogic.system.subject import about
+from difflogic.system.work import say
 
 START_NAMES = ("random", "center", "zeros")
 
@@ -50,18 +53,17 @@ MOST_ARRAY = 2**26
 
 def prepare(
     simulator: Simulator, automaton: Automaton, start: str | npt.NDArray[Any], density: float
-) -> str:
+) -> None:
     """Set the start of a simulator that has zeros: by one of START_NAMES, a file or an array.
 
     An array of bits has the shape (rows, columns) or (visible channels, rows, columns), and goes to
     the middle; or (channels, height, width) with all channels of training. A file may be an .npz
     with one such array, or an .npy.
 
-    Returns the rule that a pattern's file names, if it does. Raises ConfigError if the file is not
-    a start, or does not fit.
+    Says what of a file is not used. Raises ConfigError if it is not a start, or does not fit.
     """
     grid = simulator.grid
-    geometry, rule, whole = grid.geometry, "", False
+    geometry, whole = grid.geometry, False
     if isinstance(start, np.ndarray):
         whole = _place_array(grid, start, automaton)
     elif start == "random":
@@ -76,7 +78,7 @@ def prepare(
         if path.suffix.lower() != ".npz" and not is_archive(path):
             content = _read(path)
             with about(path):
-                bits, rule = _picture(path, content, automaton, geometry.height, geometry.width)
+                bits = _picture(path, content, automaton, geometry.height, geometry.width)
                 _place(grid, bits, automaton.visible_rows)
         else:
             array = load_state(path, simulator)
@@ -87,7 +89,6 @@ def prepare(
             bits = unpack(grid.cells(rows), geometry.width)
             automaton.blocks.fill(bits, automaton.circuit.labels, rows.start)
             grid.load(rows, pack(bits))
-    return rule
 
 
 def _read(path: Path) -> bytes:
@@ -106,10 +107,8 @@ def read_pattern(start: str | Path) -> PatternFile | None:
         return parse_pattern(content)
 
 
-def _picture(
-    path: Path, content: bytes, automaton: Automaton, height: int, width: int
-) -> tuple[Bits, str]:
-    """Return bits of shape (visible channels, rows, columns), and the rule that a pattern names."""
+def _picture(path: Path, content: bytes, automaton: Automaton, height: int, width: int) -> Bits:
+    """Return bits of shape (visible channels, rows, columns); say what of the file is not used."""
     channels = len(automaton.visible)
     suffix = path.suffix.lower()
     if suffix in PATTERNS:
@@ -117,14 +116,31 @@ def _picture(
         cells = pattern.cells.astype(np.int64)
         if pattern.corner is not None and bounds(pattern.topology)[0] == (height, width):
             cells = placed([pattern], 0, MOST_PICTURE_BYTES, whole=False)[0][0]
-        return bits_of(cells, channels), pattern.rule
+        own = _rule(automaton) if pattern.rule else ""
+        if pattern.rule.replace("/", "").lower() != own.replace("/", "").lower():
+            say(f"{path}: its rule = {pattern.rule} is not used: the circuit's is {own}")
+        return bits_of(cells, channels)
     if suffix == ".txt":
-        return parse_picture(text_of(content), channels), ""
+        return parse_picture(text_of(content), channels)
     if channels not in (1, 3):
         raise ConfigError(
             f"an image gives 1 channel or 3, and {channels} are visible: draw it as text"
         )
-    return image_bits(content, channels, min(height, IMAGE_SIDE), min(width, IMAGE_SIDE)), ""
+    bits = image_bits(content, channels, min(height, IMAGE_SIDE), min(width, IMAGE_SIDE))
+    kept = "ink, 1 where it is not as its border" if channels == 1 else "red, green and blue bits"
+    say(
+        f"{path}: an image, scaled to {bits.shape[1]}×{bits.shape[2]} cells and reduced to {kept}: "
+        "--frame last reads states by their colours instead"
+    )
+    return bits
+
+
+def _rule(automaton: Automaton) -> str:
+    """Return the usual name of the rule of a circuit of one channel; else the automaton's name."""
+    if automaton.circuit.channels > 1 or automaton.circuit.interpreter:
+        return automaton.name
+    space = Space()
+    return space.name(tabulate(space, automaton.circuit)) or automaton.name
 
 
 def bits_of(states: npt.NDArray[np.int64], channels: int) -> Bits:
@@ -213,9 +229,8 @@ def load_state(path: Path, simulator: Simulator) -> npt.NDArray[Any] | None:
         size = reader.array("size", (2,), (np.int64,)).tolist()
         labels = reader.vector("labels", MOST_SAVED_CHANNELS, np.int64).tolist()
         step = int(reader.array("step", (), (np.int64,)))
-        problem = _misfit(simulator, tuple(size), tuple(labels), step)
-        if problem is not None:
-            raise ConfigError(f"{path}: {problem}")
+        with about(path):
+            _require_fit(simulator, tuple(size), tuple(labels), step)
         width = -(-geometry.width // 8)
         cells = reader.array("cells", (geometry.channels, geometry.height, width), (np.uint8,))
     padded = np.zeros((geometry.height, geometry.channels, 8 * geometry.words), np.uint8)
@@ -226,20 +241,19 @@ def load_state(path: Path, simulator: Simulator) -> npt.NDArray[Any] | None:
     return None
 
 
-def _misfit(
+def _require_fit(
     simulator: Simulator, size: tuple[int, ...], labels: tuple[int, ...], step: int
-) -> str | None:
-    """Return why a state does not fit the simulator, or None."""
-    geometry = simulator.grid.geometry
+) -> None:
+    """Raise ConfigError unless a state fits the simulator."""
+    geometry, (height, width) = simulator.grid.geometry, size
     if min(size) < 1 or not 0 <= step <= LAST_STEP:
-        return f"{size[0]}×{size[1]} cells after step {step}: dct never saves such a state"
+        raise ConfigError(f"{height}×{width} cells after step {step}: dct never saves such a state")
     if size != (geometry.height, geometry.width):
-        return (
-            f"has {size[0]}×{size[1]} cells, but the grid has {geometry.height}×{geometry.width}: "
-            f"use --size {size[0]}x{size[1]}"
+        raise ConfigError(
+            f"has {height}×{width} cells, but the grid has {geometry.height}×{geometry.width}: "
+            f"use --size {height}x{width}"
         )
     if labels != simulator.circuit.labels:
         both = labels, simulator.circuit.labels
         theirs, ours = (shorten(format_ranges(each)) for each in both)
-        return f"has the channels {theirs}, but the circuit has {ours}"
-    return None
+        raise ConfigError(f"has the channels {theirs}, but the circuit has {ours}")

@@ -87,6 +87,7 @@ def synthesize(
     constraints = None if pins is None else read_named(Path(pins), MOST_PINS_BYTES, "a pin file")
     logs = None if report is None else _new_directory(Path(report))
     loaded = load(source)
+    conditions = conditions.begun(loaded.automaton)
     automaton = conditions.automaton(loaded)
     circuit, height, width = automaton.circuit, automaton.height, automaton.width
     # A netlist draws other cells to fire than `simulate`: there is nothing to compare.

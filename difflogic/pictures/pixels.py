@@ -51,7 +51,10 @@ def read_image(content: bytes, largest_side: int) -> tuple[npt.NDArray[np.uint8]
     ) as image:
         *_, last = places = _places(image)
         if len(places) > 1:
-            raise ConfigError("the image is animated or has several pages: save one of them")
+            raise ConfigError(
+                "the image is animated or has several pages: save one of them; a start may be one "
+                "of them, by --frame"
+            )
         image.seek(last)
         pixels = _rgba(ImageOps.exif_transpose(image))
         if pixels.dtype != np.uint8:

@@ -256,6 +256,11 @@ Count = Annotated[int, Range(1)]
 Natural = Annotated[int, Range(0)]
 Share = Annotated[float, Range(0, 1), Opt(metavar="SHARE")]
 PixelCount = Annotated[int, Range(1, 4096)]
+CellSide = Annotated[
+    int | Literal["auto"],
+    Range(1, 4096),
+    Opt("Side of a cell in an image, in pixels; auto takes the largest squares of one colour"),
+]
 Seconds = Annotated[float, Range(0.001, 1e9), Opt(metavar="SECONDS")]
 EffortOption = Annotated[
     Literal["low", "normal", "high"],

@@ -1,6 +1,7 @@
 """Files as other programs write them: nothing is read otherwise than meant, or it is told."""
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,8 +15,10 @@ from difflogic.library.groups import Assumptions, Frames
 from difflogic.library.identifying import identify
 from difflogic.library.rendering import render
 from difflogic.library.simulating import simulate
+from difflogic.library.synthesizing import synthesize
 from difflogic.pictures.images import quantise
 from difflogic.pictures.pixels import read_frames
+from difflogic.simulation.state_picture import INK, PAPER
 from difflogic.system.errors import ConfigError, DctError
 from tests.difflogic.circuit.circuits import automaton, circuit_of
 from tests.difflogic.circuit.rules import life_like
@@ -101,6 +104,29 @@ def test_colours_that_stand_for_several_states_are_refused(tmp_path, said):
     Image.fromarray(np.uint8([[0, 1, 2, 1, 0]]) * 90).save(tmp_path / "grey.png")
     Conditions(start=tmp_path / "grey.png", frame=0).begun(automaton(WAITING, visible=(0, 1)))
     assert "none of the circuit's colours: 0 is the commonest" in said[-1]
+
+
+def test_a_size_is_that_of_the_grid_and_says_nothing_of_cells(tmp_path, monkeypatch):
+    shown = np.where(FRAMES[..., None], INK, PAPER).astype(np.uint8)
+    first, *rest = map(Image.fromarray, shown.repeat(4, axis=1).repeat(4, axis=2))
+    first.save(path := tmp_path / "f.webp", lossless=True, append_images=rest, save_all=True)
+    made = automaton(WAITING, height=8, width=9, visible=(0,))
+    larger, lower = replace(made, height=16, width=18), replace(made, height=7)
+    start = Conditions(start=path, frame=0, size=(16, 18), steps=0)
+    for other in (made, lower):
+        found = simulate(other, start).grid.bits()[0]
+        np.testing.assert_array_equal(found, np.pad(FRAMES[0], ((4, 4), (5, 4))))
+    with pytest.raises(ConfigError, match=r"f.webp: cells look 4 .*16×18.* --cell 4 or --cell 2"):
+        simulate(larger, start)
+    for cell in (4, 2):
+        exact = replace(start, cell=cell, size=None).begun(larger).start
+        np.testing.assert_array_equal(exact[0], np.kron(FRAMES[0], np.ones((4 // cell,) * 2)))
+    monkeypatch.setattr("difflogic.library.synthesizing.require_tools", print)
+    monkeypatch.setattr("difflogic.library.synthesizing.MOST_FLIP_FLOPS", 3 * 72 - 1)
+    with pytest.raises(ConfigError, match="8×9 cells with 3 channels need"):
+        synthesize(lower, replace(start, size=None, unsimplified=True))
+    with pytest.raises(ConfigError, match="--cell: is that of a film"):
+        simulate(made, replace(start, frame=None, cell=4))
 
 
 @pytest.mark.parametrize(

@@ -75,12 +75,13 @@ def test_letters_are_states(tmp_path):
         prepared(tmp_path / "states.RLE")
 
 
-def test_images(tmp_path):
+def test_images(tmp_path, said):
     pixels = np.full((40, 40), 255, np.uint8)
     pixels[10:30, 10:30] = 0
     Image.fromarray(pixels).save(tmp_path / "square.png")
     bits = prepared(tmp_path / "square.png", height=600, width=600)
     assert bits[1].sum() == 256 * 256
+    assert "an image, scaled to 512×512 cells and reduced to ink" in said[0]
     assert not bits[[0, 2, 3]].any()
     with pytest.raises(ConfigError, match="2 are visible"):
         prepared(tmp_path / "square.png", visible=(3, 7))
@@ -215,13 +216,8 @@ def test_pixels():
 
 @pytest.mark.parametrize("start", [3, [[0, 1]]])
 def test_a_start_of_another_type_is_described_not_printed(start):
-    with pytest.raises(ConfigError) as caught:
+    with pytest.raises(ConfigError, match=r"^start: is .* or the name of a file"):
         library.Conditions(start=start)
-    message = str(caught.value)
-    assert message.startswith("start: is ")
-    assert getattr(start, "shape", None) is None or "of shape (8, 16, 16)" in message
-    assert "or the name of a file" in message
-    assert "0 0 0" not in message
 
 
 @pytest.mark.parametrize("file", [False, True])

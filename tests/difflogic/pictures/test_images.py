@@ -160,7 +160,7 @@ def test_images_of_one_colour_are_refused():
 def test_animations_are_refused(kind):
     frames = [Image.fromarray(np.full((5, 5), grey, np.uint8)) for grey in (0, 90, 200)]
     content = saved(frames[0], kind, save_all=True, append_images=frames[1:])
-    with pytest.raises(ConfigError, match="animated or has several pages"):
+    with pytest.raises(ConfigError, match="several pages: save one of them; a start may be one"):
         shape(content)
 
 
