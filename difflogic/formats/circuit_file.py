@@ -6,7 +6,7 @@ docs/circuit.schema.json is made from `CircuitFile`; docs/circuit-file.md explai
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
@@ -31,7 +31,9 @@ NAME_LENGTH = 64
 
 RowNumber = Annotated[int, Field(ge=0, lt=ROWS)]
 SideLength = Annotated[int, Field(ge=1, le=65536)]
-Label = Annotated[int, Field(ge=0, lt=2**31)]
+Label = Annotated[int, Field(ge=0, lt=2**31, strict=True)]
+Bit = Annotated[int, Field(ge=0, le=1, strict=True)]
+HexColor = Annotated[str, Field(pattern=r"^#[0-9a-f]{6}$")]
 OpName: Any = Literal[tuple(op.name for op in Op)]
 
 Parse = Callable[[Any, str], Automaton]
@@ -64,17 +66,17 @@ Feature = Annotated[str, Field(pattern=rf"^({_NAMED}|=.{{1,40}})$")]
 class EncodingSection(_Section):
     """What the channels say of a grid's symbols, one after the other."""
 
-    symbols: Annotated[list[Symbol], Field(min_length=2, max_length=16)] = Field(
-        description="the symbols' names, by their numbers"
+    symbols: Annotated[tuple[Symbol, ...], Field(strict=False, min_length=2, max_length=16)] = (
+        Field(description="the symbols' names, by their numbers")
     )
     background: Annotated[int, Field(ge=0, le=15)] = Field(
         description="number of the symbol around everything"
     )
-    features: Annotated[list[Feature], Field(max_length=24)] = Field(
+    features: Annotated[tuple[Feature, ...], Field(strict=False, max_length=24)] = Field(
         description="what the first channels say of each cell, and keep or carry on"
     )
-    outputs: Annotated[list[Feature], Field(min_length=1, max_length=16)] = Field(
-        description="what the next channels should say in the end"
+    outputs: Annotated[tuple[Feature, ...], Field(strict=False, min_length=1, max_length=16)] = (
+        Field(description="what the next channels should say in the end")
     )
 
     @model_validator(mode="after")
@@ -119,9 +121,7 @@ class Head(_Section):
     outputs: Annotated[list[RowNumber], Field(min_length=1, max_length=MAX_CHANNELS)] = Field(
         description="row of each channel's next state"
     )
-    palette: Annotated[
-        list[Annotated[str, Field(pattern=r"^#[0-9a-f]{6}$")]], Field(max_length=16)
-    ] = Field(
+    palette: Annotated[list[HexColor], Field(max_length=16)] = Field(
         default=[],
         description="optional: a colour for each number that the visible bits give; the first "
         "channel is the lowest bit",
@@ -130,7 +130,7 @@ class Head(_Section):
         default=None,
         description="optional: what the channels say of a grid's symbols, for dct apply",
     )
-    blocks: Blocks | None = Field(
+    blocks: Annotated[tuple[Label, Label, Bit, Bit], Field(strict=False)] | None = Field(
         default=None,
         description="optional, of a rule by blocks: the numbers of two channels that start as a "
         "cell's row and column in its block of 2×2, and those of the grid's first cell, 0 or 1",
@@ -150,16 +150,16 @@ def explain(error: ValidationError, model: type[BaseModel]) -> str:
     first = error.errors(include_url=False)[0]
     key, *inside = (str(part) for part in first["loc"])
     fields = model.model_fields
-    if first["type"] == "extra_forbidden":
+    place, value = f'"{key}"' + "".join(f"[{index}]" for index in inside), first["input"]
+    if first["type"] == "extra_forbidden" and not inside:
         return f'there is no key "{shorten(key)}" here: {did_you_mean(shorten(key), fields)}'
     if first["type"] == "missing":
-        return f'key "{key}" is missing: {fields[key].description}'
-    place, value = f'"{key}"' + "".join(f"[{index}]" for index in inside), first["input"]
+        return f"{'' if inside else 'key '}{place} is missing: {fields[key].description}"
     kind = fields[key].annotation
     if get_origin(kind) is Literal and isinstance(value, str):
         hint = did_you_mean(shorten(value), get_args(kind))
         return f"{place} cannot be {shown(value)}: {hint}"
-    if first["type"] in ("too_short", "too_long"):
+    if first["type"] in ("too_short", "too_long", "extra_forbidden"):
         return f"{place} {in_plain_words(first['msg'])}"
     return f"{place} {in_plain_words(first['msg'])}, not {shown(value)}"
 
@@ -195,17 +195,9 @@ def _head(automaton: Automaton) -> dict[str, Any]:
         "visible": list(automaton.visible),
         "outputs": circuit.outputs.tolist(),
         **({"palette": palette} if palette else {}),
-        **({} if automaton.encoding is None else {"encoding": _plain(automaton.encoding)}),
+        **({} if automaton.encoding is None else {"encoding": automaton.encoding}),
         **({} if automaton.blocks is None else {"blocks": list(automaton.blocks)}),
     }
-
-
-def _plain(encoding: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: list(x) if isinstance(x, tuple) else x for key, x in encoding.items()}
-
-
-def _tuples(encoding: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: tuple(x) if isinstance(x, list) else x for key, x in encoding.items()}
 
 
 def read_circuit(path: Path, by_chance: Parse | None = None) -> Automaton:
@@ -253,16 +245,17 @@ def parse(data: Any, source: str) -> Automaton:
             first = len(encoding.features)
             if head.visible != list(range(first, first + len(encoding.outputs))):
                 raise CircuitError('"visible" must be the channels of the outputs of "encoding"')
+        if head.blocks and len({*head.blocks[:2]} - {*head.visible}) < 2:
+            which = "{} and {}".format(*head.blocks[:2])
+            raise CircuitError(f'"blocks": the channels {which} must be two that are not visible')
         op, a, b = _gates(data)
-        circuit = Circuit(
-            op.astype(np.uint8), a, b, np.array(head.outputs, np.int32), tuple(head.channels)
-        )
+        circuit = Circuit(op, a, b, np.array(head.outputs), tuple(head.channels))
         return Automaton(
             circuit=circuit,
             visible=tuple(head.visible),
             palette=tuple(map(parse_color, head.palette)),
-            encoding=None if head.encoding is None else _tuples(head.encoding.model_dump()),
-            blocks=head.blocks and head.blocks.moved(0, 0),
+            encoding=None if encoding is None else encoding.model_dump(),
+            blocks=head.blocks and Blocks(*head.blocks),
             **{key: getattr(head, key) for key in _SHARED},
         )
     except ValidationError as error:

@@ -12,7 +12,7 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.colors import parse_color
 from difflogic.circuit.grid import NEIGHBORHOOD
-from difflogic.formats.circuit_file import SideLength, explain
+from difflogic.formats.circuit_file import HexColor, SideLength, explain
 from difflogic.identification.families import Odds
 from difflogic.identification.rules import Space, spread_states
 from difflogic.simulation.bit_grid import BitGrid, pack, unpack
@@ -20,8 +20,6 @@ from difflogic.simulation.interpreter import Interpreter
 from difflogic.simulation.random_bits import Chance, Use, child_keys, stream_key
 from difflogic.system.array_types import Words
 from difflogic.system.errors import CircuitError, ConfigError
-
-Hex = Annotated[str, Field(pattern=r"^#[0-9a-f]{6}$")]
 
 
 class ChanceInterpreter(Interpreter):
@@ -80,7 +78,9 @@ class ChanceFile(_Section):
     height: SideLength = Field(description="rows of the grid")
     width: SideLength = Field(description="columns of the grid")
     steps: Annotated[int, Field(ge=1, le=2**25)] = Field(description="steps of the film")
-    palette: Annotated[list[Hex], Field(max_length=16)] = Field(description="colours of states")
+    palette: Annotated[list[HexColor], Field(max_length=16)] = Field(
+        description="colours of states"
+    )
     table: list[EntryOdds] = Field(description="the entries, in order")
 
 
@@ -91,12 +91,17 @@ def parse(data: Any, source: str) -> Automaton:
         space = Space(found.neighbourhood, found.symmetry, found.states)
         odds = [each.probabilities for each in found.table]
         names = [space.describe(entry) for entry in range(space.entries)]
-        right = names == [each.entry for each in found.table]
-        if not right or any(len(p) != space.states or abs(sum(p) - 1) > 1e-9 for p in odds):
+        if names != [each.entry for each in found.table]:
             raise CircuitError(
-                f'"table" must have the {space.entries} entries of its neighbourhood and symmetry '
-                f"in order, each with {space.states} probabilities whose sum is 1"
+                f'"table" must have the {space.entries} entries of its neighbourhood and symmetry, '
+                f"from {names[0]} to {names[-1]}, in order"
             )
+        for name, chances in zip(names, odds, strict=True):
+            if len(chances) != space.states or abs(sum(chances) - 1) > 1e-9:
+                raise CircuitError(
+                    f'"table": entry {name} has {len(chances)} probabilities, whose sum is '
+                    f"{sum(chances):.12g}: give {space.states}, whose sum is 1"
+                )
     except ValidationError as error:
         raise CircuitError(f"{source}: {explain(error, ChanceFile)}") from None
     except (ConfigError, CircuitError) as error:

@@ -61,9 +61,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return a hint with the nearest of the `known` names, or with all of them."""
     known = list(known)
     nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
-    if nearest:
-        return f'did you mean "{nearest[0]}"?'
-    return "choose from " + ", ".join(known)
+    return f'did you mean "{nearest[0]}"?' if nearest else "choose from " + ", ".join(known)
 
 
 _PLAIN = (
@@ -74,6 +72,9 @@ _PLAIN = (
     (r"Input should be a valid integer.*", "must be a whole number"),
     (r"Input should be a valid number.*", "must be a number"),
     (r"Input should be a valid string", "must be a text"),
+    (r"Input should be a valid tuple", "must be a list"),
+    (r"Extra inputs are not permitted", "is no key: leave it out"),
+    (r"String should match pattern '\^#.*", "must be a colour such as #d63031"),
     (r"Input should be a valid (\w+).*", r"must be a \1"),
     (r"\w+ should (\w+ .*?)( after validation)?(, not .*)?", r"must \1\3"),
 )

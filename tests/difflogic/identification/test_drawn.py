@@ -96,7 +96,7 @@ def test_draws_depend_on_seed_and_place_alone(rule, monkeypatch):
         ("symmetry", "outer", "outer-sum"),
         ("steps", None, "steps"),
         ("table", [], "table"),
-        ("palette", ["red"], "palette"),
+        ("palette", ["red"], r'"palette"\[0\] must be a colour such as #d63031, not "red"'),
     ],
 )
 def test_wrong_files_are_refused_by_name(rule, tmp_path, key, value, named):
@@ -110,9 +110,10 @@ def test_wrong_files_are_refused_by_name(rule, tmp_path, key, value, named):
 
 def test_probabilities_must_sum_to_one(rule, tmp_path):
     data = json.loads(rule.read_text())
-    data["table"][3]["probabilities"] = [0.5, 0.6]
+    data["table"][3]["probabilities"] = [0.5, 0.5001]
     (tmp_path / "wrong.json").write_text(json.dumps(data))
-    with pytest.raises(CircuitError, match="whose sum is 1"):
+    told = rf"wrong\.json: .*{data['table'][3]['entry']} has 2 .* is 1\.0001: give 2, whose"
+    with pytest.raises(CircuitError, match=told):
         difflogic.simulate(tmp_path / "wrong.json")
 
 
