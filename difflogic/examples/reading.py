@@ -7,6 +7,7 @@ import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -118,10 +119,10 @@ def numbered(cells: NamedRows, symbols: Sequence[str], told: Sequence[str] = ())
     return np.array([[number[name] for name in row] for row in cells], np.uint8)
 
 
-def split_task(path: Path) -> tuple[Path, str]:
+def split_task(path: Path) -> tuple[Path, str | None]:
     """Return a file, and the name of the task that is meant, as in tasks.json:007bbfb7, if any."""
-    file, _, task = str(path).rpartition(":")
-    return (Path(file), task) if file.lower().endswith(".json") else (path, "")
+    found = re.fullmatch(r"(.*?\.json):(.*)", str(path), re.IGNORECASE)
+    return (Path(found[1]), found[2]) if found else (path, None)
 
 
 def _read(path: Path, paired: bool) -> Iterator[Raw]:
@@ -151,15 +152,27 @@ def _read(path: Path, paired: bool) -> Iterator[Raw]:
         raise ConfigError(f"{path}: is not UTF-8 text") from None
 
 
-def _task(value: Any, task: str) -> Any:
-    """Return the task of this name, if a file has tasks by name."""
-    of_dicts = isinstance(value, dict) and {type(each) for each in value.values()} == {dict}
-    tasks = value if of_dicts and not {*value} & {"train", "test"} else {}
-    if task in tasks or not (tasks or task):
+def _task(value: Any, task: str | None) -> Any:
+    """Return the task of this name, if a file has tasks by name. Others are not checked."""
+    named = isinstance(value, dict) and not {*value} & {"train", "test", "input"}
+    tasks = value if named and any(isinstance(each, dict) for each in value.values()) else {}
+    if task in tasks or (task is None and not tasks):
         return tasks.get(task, value)
-    some = f"{', '.join([*tasks][:5]) or 'none'}{', …' if len(tasks) > 5 else ''}"
-    what = f'has no task "{task:.40}"' if task else "has several tasks: name one after the file"
-    raise ConfigError(f"{what}: its tasks are {some:.200}")
+    if not tasks:
+        raise ConfigError(f'has no tasks by name: leave out ":{task:.40}"')
+    groups = ([name for name in tasks if _is_task(tasks[name]) is fine] for fine in (True, False))
+    some, bad = (
+        ", ".join(map(json.dumps, names[:5])) + ", …" * (len(names) > 5) for names in groups
+    )
+    what = "several tasks: name one after the file" if task is None else f'no task "{task:.40}"'
+    bad = bad and f"; these cannot be read: {bad:.150}"
+    raise ConfigError(f"has {what}: its tasks are {some or 'none':.200}{bad}")
+
+
+def _is_task(value: Any) -> bool:
+    with suppress(ConfigError):
+        return bool([*_walk(value, "", True)])
+    return False
 
 
 def _from_lines(text: str, paired: bool) -> Iterator[Raw]:
@@ -271,8 +284,9 @@ def _from_npz(path: Path) -> Iterator[Raw]:
         names = [name for name in ("inputs", "outputs", "mask") if name in reader.names]
         arrays = {name: reader.numbers(name, 4 * MOST_CELLS) for name in names}
         before = arrays.get("inputs", np.zeros(0))
-        mask = arrays.get("mask", np.ones(before.shape))
-        if before.ndim not in (2, 3) or any(each.shape != before.shape for each in arrays.values()):
+        mask = arrays.pop("mask", np.ones(before.shape))
+        shapes = {each.shape for each in (mask, *arrays.values())}
+        if before.ndim not in (2, 3) or shapes != {before.shape}:
             raise reader.error(
                 "needs arrays inputs and outputs of one shape (pairs, rows, columns), and may have "
                 "a mask of this shape"
@@ -283,14 +297,9 @@ def _from_npz(path: Path) -> Iterator[Raw]:
         place = f"pair {number + 1}"
         if not cells[:rows, :columns].all():
             raise ConfigError(f"{place}: the mask is no rectangle in the upper left corner")
-        grids = [
-            np.atleast_2d(arrays[name][number])[:rows, :columns].tolist()
-            for name in ("inputs", "outputs")
-            if name in arrays
-        ]
-        whole = [
-            [[int(x) if float(x).is_integer() else x for x in row] for row in grid]
-            for grid in grids
-        ]
-        checked = [_cells(grid, place) for grid in whole]
+        checked = []
+        for array in arrays.values():
+            grid = np.atleast_2d(array[number])[:rows, :columns].tolist()
+            whole = [[int(x) if float(x).is_integer() else x for x in row] for row in grid]
+            checked.append(_cells(whole, place))
         yield Raw(place, checked[0], checked[1] if len(checked) > 1 else None)

@@ -105,11 +105,24 @@ def test_a_task_is_read_by_its_name(tmp_path):
     assert len(read_examples([tmp_path / "tasks.json:task3"]).train) == 3
     (asked,) = read_inputs(tmp_path / "tasks.json:task3")
     assert asked.before == [["3"]]
-    for name, words in ((":other", 'no task "other": .* task1, .* task5, …'), ("", "name one .*:")):
+    for name, words in (
+        (":other", 'no task "other": .* "task1", .* "task5", …$'),
+        ("", "name one"),
+    ):
         with pytest.raises(ConfigError, match=words):
             read_inputs(tmp_path / f"tasks.json{name}")
+    path.write_text(json.dumps({"": {"train": [pair]}, "a:b": {"train": [pair] * 2}, "c": 3}))
+    assert [
+        len(read_examples([tmp_path / f"tasks.json:{name}"]).train) for name in ("", "a:b")
+    ] == [1, 2]
+    for name, words in (
+        (":c", "json:c: the file: needs"),
+        ("", '"", "a:b"; these cannot be read: "c"$'),
+    ):
+        with pytest.raises(ConfigError, match=words):
+            read_examples([tmp_path / f"tasks.json{name}"])
     path.write_text(json.dumps([pair]))
-    with pytest.raises(ConfigError, match='no task "x": its tasks are none'):
+    with pytest.raises(ConfigError, match='no tasks by name: leave out ":x"'):
         read_examples([tmp_path / "tasks.json:x"])
 
 
