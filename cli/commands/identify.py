@@ -71,6 +71,8 @@ def identify(
         check_output(to, force)
         if assumed.neighbourhood == "radius-2" and not chance:
             raise ConfigError(f"{to}: {UNDRAWABLE}")
+    if chance and effort != "normal":
+        raise ConfigError("--chance and --effort: leave it out: there is no circuit to simplify")
     if predict is not None:
         if chance:
             raise ConfigError("--chance and --predict: simulate the rule from the last frame")
@@ -164,21 +166,19 @@ def data(found: Identified, to: Path | None) -> dict[str, Any]:
     """Return the result for JSON."""
     from difflogic.system.json_values import chosen
 
-    rule, circuit = found.rule, found.circuit
+    rule, circuit, odds = found.rule, found.circuit, found.entry_odds
     space = rule.space
-    odds = found.entry_odds
-    table: list[dict[str, Any]] = []
-    for entry, known in enumerate(rule.known):
-        table.append(
-            {
-                "entry": space.describe(entry),
-                "next": space.shown(rule.complete[space.examples[entry]]),
-                "known": known,
-                "in_another_rule": None if rule.second is None else rule.second[entry],
-                "agreement": None if rule.agreement is None else rule.agreement[entry],
-                "odds": None if odds is None else odds[:, entry],
-            }
-        )
+    table = [
+        {
+            "entry": space.describe(entry),
+            "next": space.shown(rule.complete[space.examples[entry]]),
+            "known": known,
+            "in_another_rule": None if rule.second is None else rule.second[entry],
+            "agreement": None if rule.agreement is None else rule.agreement[entry],
+            "odds": None if odds is None else odds[:, entry],
+        }
+        for entry, known in enumerate(rule.known)
+    ]
     return {
         "recording": rule.recording.source,
         "read": rule.recording.told,

@@ -70,23 +70,28 @@ def _report(path: Path, plan: SweepPlan, rows: Sequence[Row], code: int, as_json
     """
     from difflogic.sweeps import sweep_results
     from difflogic.sweeps.comparison import compare
+    from difflogic.sweeps.directory import SweepDirectory
 
+    kept = SweepDirectory(path).is_sweep
     interrupted = code not in (0, FAILURE)
     missing = sum(row.status == "missing" for row in rows)
     for row in rows:
         if row.status == "failed":
             note(f"error: {row.variant}, seed {row.seed}: {row.error}")
     if missing:
+        then = f"continue with: dct sweep --dir {for_shell(path)}"
         note(
             f"{'interrupted' if interrupted else 'not finished'}: {len(rows) - missing} of "
-            f"{len(rows)} runs ended; continue with: dct sweep --dir {for_shell(path)}"
+            f"{len(rows)} runs ended; {then if kept else 'nothing is saved: begin again'}"
         )
     elif interrupted:
         note(f"interrupted after all {len(rows)} runs had ended")
     if as_json:
         data = sweep_results.to_data(plan, rows)
-        heads = {"directory": str(path), "interrupted": interrupted}
+        heads = {"directory": str(path) if kept else None, "interrupted": interrupted}
         output.show_json({**heads, **data, "comparison": compare(plan, rows)})
+        return
+    if not kept:
         return
     headings = sweep_results.value_headings(plan)
     found = sweep_results.aggregate(plan, rows)

@@ -23,7 +23,7 @@ from difflogic.system.deadline import never_stop
 from difflogic.system.errors import RunDirectoryError, TrainingError
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.system.stops import later
-from difflogic.system.work import Stopped, ignore, say, stopped, work, working
+from difflogic.system.work import Stopped, ignore, say, stopped, tell, work, working
 from difflogic.training.rank_plan import RankPlan
 
 if TYPE_CHECKING:
@@ -172,6 +172,7 @@ class Session(OpenedRun):
             with timer("other"):
                 state = trainer.state() if trainer.may_search else None
                 try:
+                    tell("epochs:", trainer.epoch, trainer.config.training.epochs)
                     with self._ranks.step():
                         result = trainer.step()
                 except TrainingError as error:

@@ -36,6 +36,7 @@ from difflogic.system.errors import ConfigError
 from difflogic.system.files import check_output, write_whole
 from difflogic.system.json_values import chosen, json_value
 from difflogic.system.quantities import counted
+from difflogic.system.work import tell
 
 Counts = npt.NDArray[np.int64]
 
@@ -244,10 +245,10 @@ def _weighed(
     film: Recording, within: Space, boundary: str, deadline: Deadline
 ) -> Iterator[tuple[float, Space]]:
     """Yield families with their log probabilities."""
-    for hood, offsets in NEIGHBOURHOODS.items():
-        if not {*offsets} <= {*within.offsets}:
-            continue
+    hoods = [name for name, each in NEIGHBOURHOODS.items() if {*each} <= {*within.offsets}]
+    for number, hood in enumerate(hoods):
         deadline.require("all was counted")
+        tell("neighbourhoods counted:", number, len(hoods), hood)
         wide = hood == "radius-2"
         finest = Space(hood, within.symmetry if wide else "none", film.states)
         counts = count(film, finest, boundary, deadline).counts
@@ -281,7 +282,8 @@ def _mended(
         before = after = votes()
         if (before.max(axis=1) < before.sum(axis=1)).any():
             break
-    for _ in range(MOST_PASSES):
+    for number in range(MOST_PASSES):
+        tell("passes over wrong cells:", number, None)
         gains, states = _gains(right, space.spread(after.argmax(axis=1)), space, boundary)
         if (most := int(gains.max())) < 1:
             break

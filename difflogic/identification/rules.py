@@ -93,7 +93,9 @@ class Space:
                 "--symmetry outer-totalistic"
             )
         if self.neighbourhood == BLOCKS and (self.symmetry != "none" or self.states > 4):
-            raise ConfigError(f"{BLOCKS}: up to 4 states, without --symmetry: it says which it has")
+            plain = "leave out --symmetry: the answer says which the rule has"
+            many = f"has {self.states} states: blocks are read with up to 4"
+            raise ConfigError(f"{BLOCKS}: {many if self.states > 4 else plain}")
         if self.patterns > MOST_PATTERNS:
             raise ConfigError(
                 f"{self.states} states of {self.cells} cells make {self.patterns} neighbourhoods, "

@@ -54,8 +54,8 @@ def choose(
     if exact or not (auto or film.sizes):
         if auto:
             raise ConfigError(
-                "auto weighs rules without noise and hidden states, of lines, or of grids with "
-                "frames one step apart"
+                "auto weighs rules without blocks, noise and hidden states, of lines, or of grids "
+                "with frames one step apart"
             )
         with about(film.subject):
             space = Space(neighbourhood, symmetry, film.states)

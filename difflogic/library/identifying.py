@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 import time
@@ -33,6 +32,7 @@ from difflogic.system.archive import write_npz
 from difflogic.system.deadline import Deadline, never_stop
 from difflogic.system.declaration import EffortOption, Seconds, checked
 from difflogic.system.errors import ConfigError
+from difflogic.system.files import write_whole
 from difflogic.system.json_values import json_value
 from difflogic.system.work import ticking, work, working
 
@@ -91,9 +91,7 @@ class Identified:
         if require_output(path, (".json", ".npz"), force).suffix == ".json":
             write_output(path, json.dumps(json_value(found)) + "\n", force)
             return
-        content = io.BytesIO()
-        write_npz(content, found)
-        write_output(path, content.getvalue(), force)
+        write_whole(Path(path), lambda file: write_npz(file, found))
 
     @cached_property
     def automaton(self) -> Automaton:
@@ -152,6 +150,7 @@ def identify_chance(
     boundary), and StoppedError if there was no time.
     """
     refused = {"noise": assumed.noise, "hidden": assumed.hidden, "gap": assumed.gap != 1}
+    refused["plain-start"] = assumed.plain_start
     refused[f"neighbourhood {BLOCKS}"] = assumed.neighbourhood == BLOCKS
     for name in filter(refused.get, refused):
         raise ConfigError(f"--chance and --{name}: give one; chance counts what one step does")
@@ -166,7 +165,9 @@ def identify_chance(
         raise ConfigError(
             f"{film.subject}: --chance needs to see every cell, and --boundary periodic or zero"
         )
-    return find(film, inquiry.space, inquiry.boundary, _deadline(time_limit, should_stop))
+    deadline = _deadline(time_limit, should_stop)
+    with working(asked=never_stop):  # the deadline asks
+        return find(film, inquiry.space, inquiry.boundary, deadline)
 
 
 def _deadline(time_limit: float | None, should_stop: ShouldStop) -> Deadline:
@@ -195,9 +196,10 @@ def identify(
     `should_stop` returns true, entries stay undecided. Raises ConfigError if no rule explains the
     recording, and StoppedError if there was no time to find one.
     """
-    began = time.perf_counter()
+    began, noise, hidden = time.perf_counter(), assumed.noise, assumed.hidden
+    if assumed.plain_start and not hidden:
+        raise ConfigError("--plain-start is about hidden states: give --hidden, too")
     film = film_of(recording, assumed)
-    noise, hidden = assumed.noise, assumed.hidden
     wanted = Wanted(
         *(assumed.neighbourhood, assumed.radius, assumed.symmetry, assumed.gap, assumed.boundary)
     )

@@ -28,7 +28,7 @@ from difflogic.system.errors import ConfigError, RunDirectoryError, TrainingErro
 from difflogic.system.html_table import table
 from difflogic.system.json_values import chosen
 from difflogic.system.quantities import parse_seeds
-from difflogic.system.work import say, stopped, undoing
+from difflogic.system.work import Progress, say, stopped, undoing, work
 
 TICK_SECONDS = 0.125
 TABLE_SECONDS = 2.0
@@ -232,4 +232,5 @@ class _Sweep:
         return stopping
 
     def _show(self, execution: Execution, row: Row | None) -> None:
+        work().tell(Progress("runs ended:", execution.ended, self.plan.size))
         self.progress(SweepProgress(self.place.path, self.plan, execution, row))

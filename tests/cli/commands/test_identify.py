@@ -292,14 +292,6 @@ def test_pairs_of_rows_get_odds_and_a_prediction(dct, tmp_path):
     assert again.exit_code == 2  # not overwritten
 
 
-def test_a_film_is_predicted(dct, tmp_path, frames):
-    np.savez(tmp_path / "film.npz", frames=frames[:-1])
-    out = tmp_path / "next.npz"
-    options = ["--symmetry", "outer-totalistic", "--effort", "low", "--predict", str(out)]
-    assert dct("identify", str(tmp_path / "film.npz"), *options).exit_code == 0
-    np.testing.assert_array_equal(np.load(out)["states"], frames[-1])
-
-
 def test_films_go_on(dct, tmp_path):
     """From any frame, in any file that shows it, in the states that the recording has."""
     start = np.random.default_rng(2).choice([0, 1, 2], (24, 24), p=[0.7, 0.2, 0.1])
@@ -314,6 +306,7 @@ def test_films_go_on(dct, tmp_path):
     )
     known = re.search(r"(\S+) = 0, (\S+) = 1, (\S+) = 2", made.stdout).groups()
     states = np.array([known.index(name) for name in ("#5a5a5a", "white", "black")])[cells]
+    np.testing.assert_array_equal(np.load(tmp_path / "next.npz")["states"], states[10])
     np.save(tmp_path / "array.npy", states[9])
     np.savez(tmp_path / "film.npz", frames=states[:10])
     files = {"film.gif": 4, "still.png": 9, "next.npz": 10, "array.npy": 9, "film.npz": 9}
@@ -372,5 +365,7 @@ def test_a_rule_by_chance_is_hinted_at_found_and_run(dct, tmp_path):
         result = dct(*verb)
         assert result.exit_code == 2
         assert "is a rule by chance, and has no gates" in result.stderr
-    refused = dct("identify", path, "--chance", "--predict", out)
-    assert "--chance and --predict" in refused.stderr
+    for given in (["predict", out], ["effort", "low"], ["plain-start"]):
+        refused = dct("identify", path, "--chance", f"--{given[0]}", *given[1:])
+        assert f"--chance and --{given[0]}" in refused.refusal
+    assert "give --hidden, too" in dct("identify", path, "--plain-start").refusal

@@ -247,6 +247,15 @@ def test_a_sweep_that_ends_abruptly_while_compiling_leaves_nothing(tmp_path, mon
         sweep("checkerboard-small", SweepOptions("0-1", directory=place))
 
 
+@pytest.mark.thorough
+def test_a_sweep_that_is_stopped_before_its_first_run_names_no_directory(dct, words, monkeypatch):
+    monkeypatch.setattr("difflogic.sweeps.work.Control.stop_test", lambda control: lambda: True)
+    done = dct(*words, "--seeds=0-1", "--dir=none", "--backend=sequential")
+    assert done.stderr.endswith("0 of 2 runs ended; nothing is saved: begin again\n")
+    assert not done.stdout
+    assert not Path("none").exists()
+
+
 @pytest.fixture
 def plan():
     return make_plan(Request("checkerboard-small", (), ("training.batch=1,2",)), tuple(range(8)))

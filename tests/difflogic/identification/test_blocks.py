@@ -162,9 +162,9 @@ def test_what_a_film_leaves_open():
 
 REFUSED = {
     "leave out --noise": {"noise": True},
-    "without --symmetry": {"symmetry": "rotations"},
+    "leave out --symmetry": {"symmetry": "rotations"},
     "and --gap": {"gap": 2},
-    "up to 4 states": {"states": 5},
+    "up to 4$": {"states": 5},
     r"\d+ or more of 16 become several, such as .* after frame [01]": {},
 }
 

@@ -3,6 +3,7 @@
 import signal
 import threading
 
+import numpy as np
 import pytest
 
 import difflogic
@@ -17,6 +18,18 @@ def _python_handles_interrupts():
     yield
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.thorough
+def test_training_a_sweep_and_rules_by_chance_tell(tmp_path):
+    brief, told = ["training.epochs=3", "finishing.from_epoch=9"], []
+    options = difflogic.SweepOptions("0-1", (), brief, directory=tmp_path, backend="sequential")
+    with difflogic.working(tell=lambda news: told.append((news.what, news.done, news.total))):
+        difflogic.sweep("checkerboard-small", options)
+        difflogic.train(tiny("training.epochs=2"), directory=tmp_path / "run")
+        difflogic.identify_chance(np.zeros((3, 4, 4), int))
+    for what in ("runs ended:", 2, 2), ("epochs:", 1, 2), ("neighbourhoods counted:", 3, 4):
+        assert what in told
 
 
 @pytest.mark.parametrize("within", ["between epochs", "in a step", "saving"])
