@@ -68,8 +68,7 @@ def bench(
     }
     given = [option for option, asked in lists.items() if asked]
     if len(given) > 1:
-        names = " and ".join(given)
-        raise ConfigError(f"{names} measure different things: give only one of them")
+        raise ConfigError(f"{' and '.join(given)} measure different things: give only one of them")
     source = chosen.source
     own = with_flags(workers=None if lists["--workers"] else workers)
     overrides = [*chosen.overrides, *own]

@@ -67,10 +67,9 @@ def identify(
     from difflogic.system.errors import ConfigError, StoppedError
     from difflogic.system.files import check_output
 
-    if to is not None:
-        check_output(to, force)
-        if assumed.neighbourhood == "radius-2" and not chance:
-            raise ConfigError(f"{to}: {UNDRAWABLE}")
+    check_output(to, force)
+    if to is not None and assumed.neighbourhood == "radius-2" and not chance:
+        raise ConfigError(f"{to}: {UNDRAWABLE}")
     if chance and effort != "normal":
         raise ConfigError("--chance and --effort: leave it out: there is no circuit to simplify")
     if predict is not None:

@@ -185,10 +185,9 @@ def convergence(
     from difflogic.library import proving
     from difflogic.system.files import check_output
 
-    if to is not None:
-        check_output(to, force)
-        if len(claims.sizes) > 1:
-            raise ConfigError("-o saves the certificate of one grid: give --size at most once")
+    check_output(to, force)
+    if to is not None and len(claims.sizes) > 1:
+        raise ConfigError("-o saves the certificate of one grid: give --size at most once")
     # Naming an experiment's file allows its code to run, but not the code of the source.
     experiment = None if task is None else load_config(task, allow_code=True)
     with show_progress(stop_at_once=True):

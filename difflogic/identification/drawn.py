@@ -102,15 +102,15 @@ def parse(data: Any, source: str) -> Automaton:
                     f'"table": entry {name} has {len(chances)} probabilities, whose sum is '
                     f"{sum(chances):.12g}: give {space.states}, whose sum is 1"
                 )
+        channels = np.arange(space.bits, dtype=np.int32)
+        centre = NEIGHBORHOOD // 2 * space.bits + channels
+        kind, none = np.empty(0, np.uint8), np.empty(0, np.int32)
+        rule = ChanceRule(kind, none, none, centre, tuple(channels), space, np.array(odds))
+        colors = tuple(map(parse_color, found.palette))
+        colors += colors[-1:] * (2**space.bits - len(colors))
+        place = found.boundary, found.height, found.width, found.steps
+        return Automaton("chance", rule, rule.labels, *place, 1.0, "random", colors)
     except ValidationError as error:
         raise CircuitError(f"{source}: {explain(error, ChanceFile)}") from None
     except (ConfigError, CircuitError) as error:
         raise CircuitError(f"{source}: {error}") from None
-    channels = np.arange(space.bits, dtype=np.int32)
-    centre = NEIGHBORHOOD // 2 * space.bits + channels
-    kind, none = np.empty(0, np.uint8), np.empty(0, np.int32)
-    rule = ChanceRule(kind, none, none, centre, tuple(channels), space, np.array(odds))
-    colors = tuple(map(parse_color, found.palette))
-    colors += colors[-1:] * (2**space.bits - len(colors))
-    place = found.boundary, found.height, found.width, found.steps
-    return Automaton("chance", rule, rule.labels, *place, 1.0, "random", colors)

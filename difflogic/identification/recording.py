@@ -306,6 +306,10 @@ def read(paths: Sequence[Path], how: Reading = PLAINLY) -> Recording:
     source = ", ".join(str(path) for path in paths)
     if how.names and how.threshold is not None:
         raise ConfigError("--threshold makes the states 0 and 1: leave out their names in --states")
+    for path in paths if (how.cell, how.threshold) != ("auto", None) else ():
+        array = is_archive(path) and how.cell == "auto"
+        if not array and (is_archive(path) or path.suffix.lower() in PATTERNS or holds_pairs(path)):
+            raise ConfigError(f"{path}: has no pixels: leave out --cell and --threshold")
     if len(paths) == 1 and holds_pairs(paths[0]):
         if how.names:
             raise ConfigError(f"{source}: --states: pairs name their symbols: give their number")

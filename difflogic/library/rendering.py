@@ -85,6 +85,8 @@ def render(
     Raises what `simulate` raises, and RunDirectoryError if the file cannot be written.
     """
     path = require_output(file, FILMS, force)
+    if frames.at and (frames.every != 1 or conditions.steps is not None):
+        raise ConfigError("--at names the steps to show: leave out --every and --steps")
     loaded = load(source, drawn.parse)
     conditions = conditions.begun(loaded.automaton)
     automaton = conditions.automaton(loaded)

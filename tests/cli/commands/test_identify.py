@@ -246,6 +246,7 @@ def test_bad_recordings_are_refused_with_the_remedy(dct, tmp_path, frames):
     assert "12 states of 9 cells" in refused(dct, tmp_path, "t.tiff", twelve, "--states", "12")
     both = ("--threshold", "0.5", "--states", "white,black")
     assert "leave out their names" in dct("identify", str(tmp_path / "g.gif"), *both).refusal
+    assert "has no pixels" in refused(dct, tmp_path, "c.npz", zeros, "--cell", "2")
     assert "no colour" in refused(dct, tmp_path, "n.gif", greys, "--states", "white,blak")
     assert "has the colour black" in refused(dct, tmp_path, "m.gif", greys, "--states", "white,red")
     assert "has numbers" in refused(dct, tmp_path, "c.npz", zeros, "--states", "white,red")

@@ -95,6 +95,8 @@ def test_it_serves_a_run_until_ctrl_c(run, start, tiny):
         (["render", CHECKERBOARD, "-o", "a.gif", "--at", "x"], '--at: "x"'),
         (["render", CHECKERBOARD, "-o", "a.gif", "--damage", "x"], "must be STEPS:Y,X,HxW"),
         (["render", CHECKERBOARD, "-o", "a.gif", "--boundary", "open"], "'open' is not one of"),
+        (["render", CHECKERBOARD, "-o", "a.gif", "--at=1", "--every=2"], "leave out"),
+        (["render", CHECKERBOARD, "-o", "a.gif", "--density=0", "--start=zeros"], "--start"),
         (["render", CHECKERBOARD], "output"),
         (["report", CHECKERBOARD, "-o", "report.pdf"], "must end in .html"),
         (["report", CHECKERBOARD, "-o", "no/report.html"], "create the directory first"),

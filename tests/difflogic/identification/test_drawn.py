@@ -96,6 +96,7 @@ def test_draws_depend_on_seed_and_place_alone(rule, monkeypatch):
         ("symmetry", "outer", "outer-sum"),
         ("steps", None, "steps"),
         ("table", [], "table"),
+        ("palette", ["#000000"] * 3, "a palette of 3 colours"),
         ("palette", ["red"], r'"palette"\[0\] must be a colour such as #d63031, not "red"'),
     ],
 )
