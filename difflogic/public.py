@@ -1,7 +1,6 @@
 """The public names. `difflogic` reads this list, and imports each when it is first used."""
 
 # ruff: noqa: I001  (one line for a module)
-from difflogic.circuit.signals import rule as rule
 from difflogic.circuit.specification import Cases as Cases
 from difflogic.config import Config as Config, load_config as load_config
 from difflogic.engine.hardware import Hardware as Hardware
@@ -30,6 +29,7 @@ from difflogic.library.proving import certify as certify, prove as prove
 from difflogic.library.rendering import render as render
 from difflogic.library.reporting import plot as plot, report as report
 from difflogic.library.serving import watch as watch
+from difflogic.library.signals import rule as rule
 from difflogic.library.simplifying import simplify as simplify
 from difflogic.library.simulating import simulate as simulate
 from difflogic.library.sweeping import sweep as sweep

@@ -45,7 +45,10 @@ class Format:
     def render(
         self, automaton: Automaton, file: Path | None = None, interface: Interface | None = None
     ) -> bytes:
-        """Return the content of `file`."""
+        """Return the content of `file`. Raises CircuitError if no circuit file could hold it."""
+        from difflogic.formats.circuit_file import require_expressible  # a list needs no pydantic
+
+        require_expressible(automaton)  # names and labels become code
         given: dict[str, Any] = {} if interface is None else {"interface": interface}
         if file is not None and self.named:
             given["file"] = file.name

@@ -19,7 +19,7 @@ from difflogic.tasks import make_task
 from difflogic.tasks.checkerboard import Checkerboard
 from tests import results
 from tests.difflogic.circuit.circuits import automaton_of, circuit_of
-from tests.difflogic.circuit.test_signals import tough_checkerboard
+from tests.difflogic.library.test_signals import tough_checkerboard
 from tests.difflogic.proof.convergence.brute import step_all
 from tests.difflogic.proof.convergence.trained import path
 

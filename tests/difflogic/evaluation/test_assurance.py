@@ -24,7 +24,7 @@ from difflogic.proof.verdict import Verdict
 from difflogic.system.json_values import json_value
 from difflogic.tasks import make_task
 from tests.difflogic.circuit.circuits import circuit_of
-from tests.difflogic.circuit.test_signals import tough_checkerboard
+from tests.difflogic.library.test_signals import tough_checkerboard
 from tests.difflogic.proof.convergence.trained import trained
 from tests.difflogic.proof.mutants import Posed
 

@@ -16,7 +16,7 @@ from difflogic.proof.question import Wound
 from difflogic.proof.verdict import Verdict
 from difflogic.tasks import make_task
 from tests.difflogic.circuit.circuits import circuit_of
-from tests.difflogic.circuit.test_signals import tough_checkerboard
+from tests.difflogic.library.test_signals import tough_checkerboard
 from tests.difflogic.proof.convergence.trained import trained
 
 CONFIG = load_config("checkerboard-tough")

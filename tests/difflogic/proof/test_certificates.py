@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 from difflogic.circuit.gates import Op
-from difflogic.circuit.signals import rule
 from difflogic.circuit.specification import Cases
 from difflogic.config import load_config
 from difflogic.formats.circuit_file import read_circuit
 from difflogic.library.groups import Claims
 from difflogic.library.loaded import Loaded, load
 from difflogic.library.proving import Certified, certify
+from difflogic.library.signals import rule
 from difflogic.proof.answer import Assurance, Confinement
 from difflogic.proof.certificates import write_cases, write_certificate
 from difflogic.proof.convergence.confinement import Ground, confine
@@ -31,8 +31,8 @@ from difflogic.system.array_types import Bits
 from difflogic.system.errors import CircuitError
 from difflogic.tasks import make_task
 from difflogic.tasks.line import ADDITION
-from tests.difflogic.circuit.test_signals import tough
 from tests.difflogic.evaluation.naive import blinker
+from tests.difflogic.library.test_signals import tough
 from tests.difflogic.proof.asking import decide, every_size
 from tests.difflogic.proof.conftest import Check
 from tests.difflogic.proof.convergence.trained import (

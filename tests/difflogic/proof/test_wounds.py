@@ -9,11 +9,11 @@ import pytest
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.live_part import live_part
-from difflogic.circuit.signals import rule
 from difflogic.circuit.specification import Cases
 from difflogic.config import Config, load_config
 from difflogic.library.groups import Claims
 from difflogic.library.proving import certify
+from difflogic.library.signals import rule
 from difflogic.proof.answer import Confinement
 from difflogic.proof.cases import ListedStarts
 from difflogic.proof.convergence.confinement import Ground, confine

@@ -25,7 +25,7 @@ from difflogic.proof.convergence import sets
 from difflogic.proof.convergence.planes import Board, Network
 from difflogic.search.rewirer import Rewirer, rebuilt, rewire
 from difflogic.tasks import make_task
-from tests.difflogic.circuit.test_signals import tough_checkerboard
+from tests.difflogic.library.test_signals import tough_checkerboard
 
 CHANNELS = 2
 

@@ -21,7 +21,7 @@ from difflogic.proof.verdict import Verdict
 from difflogic.system.array_types import Bits
 from difflogic.system.deadline import Deadline
 from tests.difflogic.circuit.circuits import circuit_of
-from tests.difflogic.circuit.test_signals import tough_checkerboard
+from tests.difflogic.library.test_signals import tough_checkerboard
 from tests.difflogic.proof.asking import every_size
 from tests.difflogic.proof.convergence.trained import (
     NAMES,

@@ -20,7 +20,7 @@ from difflogic.proof.verdict import Verdict
 from difflogic.system.deadline import Deadline
 from difflogic.system.work import checking
 from tests.difflogic.circuit.circuits import Builder, automaton, automaton_of, circuit_of
-from tests.difflogic.circuit.test_signals import tough_checkerboard
+from tests.difflogic.library.test_signals import tough_checkerboard
 from tests.difflogic.proof.asking import every_size
 from tests.difflogic.proof.convergence.brute import questions
 from tests.difflogic.proof.convergence.trained import (

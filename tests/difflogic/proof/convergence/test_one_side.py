@@ -16,7 +16,7 @@ import pytest
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.live_part import live_part
-from difflogic.circuit.signals import rule
+from difflogic.library.signals import rule
 from difflogic.proof.answer import Answer, Budget
 from difflogic.proof.certificates import write_one_side
 from difflogic.proof.convergence import one_side

@@ -10,6 +10,7 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.colors import Color
 from difflogic.circuit.grid import NEIGHBORHOOD, Start
 from difflogic.circuit.xag import Xag, to_circuit
+from difflogic.formats.circuit_file import require_expressible
 from difflogic.system.declaration import Range, checked
 from difflogic.system.errors import CircuitError
 
@@ -67,8 +68,8 @@ def rule(
 
     `function` gets the cells NW, N, NE, W, C, E, SW, S and SE, each a list of `channels` signals.
     It returns the next state of C: a signal, 0 or 1 for each channel. It is called once, so loops
-    and ifs of Python build gates. The rest says how to run the circuit, as in `Automaton`. Raises
-    CircuitError for what is no circuit.
+    and ifs of Python build gates. The rest says how to run the circuit, within the limits of a
+    circuit file. Raises CircuitError for what is no circuit, or breaks them.
     """
     xag = Xag(NEIGHBORHOOD * channels)
     signals = [Signal(xag, xag.input(row)) for row in range(xag.inputs)]
@@ -77,4 +78,6 @@ def rule(
     if len(after) != channels:
         raise CircuitError(f"{name}: returns {len(after)} bits, but its cells have {channels}")
     circuit = to_circuit(xag, after, tuple(range(channels)), range(channels))
-    return Automaton(name, circuit, visible, boundary, *size, steps, fire_rate, start, palette)
+    made = Automaton(name, circuit, visible, boundary, *size, steps, fire_rate, start, palette)
+    require_expressible(made)
+    return made

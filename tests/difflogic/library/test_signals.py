@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,11 @@ import pytest
 
 import difflogic
 from difflogic.circuit.automaton import Automaton
-from difflogic.circuit.signals import rule
+from difflogic.formats import FORMATS
 from difflogic.library.groups import Claims
 from difflogic.library.loaded import load
 from difflogic.library.proving import certify
+from difflogic.library.signals import rule
 from difflogic.system.errors import CircuitError, ConfigError
 
 PAGE = Path(__file__).parents[3] / "docs" / "tough.md"
@@ -105,3 +107,18 @@ def test_signals_of_another_rule_are_refused() -> None:
         rule(lambda *cells: [kept[0] & cells[0][0]], 1)
     with pytest.raises(ConfigError, match="channels 0: must be from 1 to 64"):
         rule(lambda *cells: [], 0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "key"),
+    [({"name": 'x"""\nimport os'}, "name"), ({"name": "a b"}, "name")]
+    + [({"size": size}, "height") for size in ((0, 1), (-3, 4), (70000, 3))],
+)
+def test_what_no_circuit_file_could_hold_is_neither_made_nor_exported(changes, key) -> None:
+    made = rule(lambda *cells: cells[4], 1)
+    with pytest.raises(CircuitError, match=f'"{key}" must'):
+        rule(lambda *cells: cells[4], 1, **changes)
+    changes = dict(zip(("height", "width"), changes.pop("size", ()), strict=False)) | changes
+    for name in FORMATS:
+        with pytest.raises(CircuitError, match=f'"{key}" must'):
+            difflogic.export(replace(made, **changes), format=name)
