@@ -106,6 +106,7 @@ def show(run: RunOrSweep, as_json: AsJson = False) -> None:
         "run": in_one_line(path),
         "begun": f"{begun:%Y-%m-%d %H:%M}, {age} ago",
         "state": state,
+        "problem": in_one_line(found.problem or ""),
         "experiment": in_one_line(f"{record['experiment']}, seed {record['seed']}"),
         "settings": "as shipped" if found.is_shipped else "of no shipped experiment",
         "files": ", ".join(

@@ -10,7 +10,8 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.formats.circuit_file import BY_CHANCE, Parse, read_circuit
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
-from difflogic.run.run_directory import saved_model
+from difflogic.run.run_directory import RunDirectory, saved_model
+from difflogic.run.summary import require_whole
 from difflogic.system.archive import is_archive
 from difflogic.system.declaration import checked
 from difflogic.system.errors import CircuitError, ConfigError
@@ -69,8 +70,8 @@ def load(source: Source, by_chance: Parse | None = None) -> Loaded:
     """Load a run's directory, "last" for the newest, a model file, or a circuit file.
 
     A loaded model or automaton is accepted, too. Raises CircuitError, ModelFileError or
-    RunDirectoryError if the path leads to none of these, or to a rule by chance, unless `by_chance`
-    parses it.
+    RunDirectoryError if the path leads to none of these, to a finished run whose files have
+    changed, or to a rule by chance, unless `by_chance` parses it.
     """
     own = source.circuit if isinstance(source, Loaded) else source
     if by_chance is None and isinstance(own, Automaton) and own.circuit.interpreter:
@@ -89,5 +90,8 @@ def load(source: Source, by_chance: Parse | None = None) -> Loaded:
         reason = (error.strerror or str(error)).lower()
         raise CircuitError(f"{path}: cannot be read: {reason}") from None
     if is_archive(file):
-        return Loaded(str(source), model=Model.load(file), folder=file.parent)
+        model = Model.load(file)
+        if file != path:
+            require_whole(RunDirectory(file.parent), model.config)
+        return Loaded(str(source), model=model, folder=file.parent)
     return Loaded(str(source), circuit=read_circuit(file, by_chance))

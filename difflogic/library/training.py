@@ -165,10 +165,7 @@ def start_model(source: Source) -> StartModel:
         return StartModel.of(model)
     path = saved_model(Path(source))
     is_run = path != Path(source)
-    start = StartModel.read(path, loaded.name, follow=not is_run)
-    if is_run:
-        start.require_summed_up(RunDirectory(path.parent))
-    return start
+    return StartModel.read(path, loaded.name, follow=not is_run)
 
 
 def open_run(

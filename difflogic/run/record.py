@@ -43,6 +43,8 @@ class RunRecord:
     """The run's configuration, by ``section.key``."""
     summary: Mapping[str, Any] | None
     """The contents of summary.json, once the run has ended or stopped."""
+    problem: str | None = None
+    """Why the run is damaged."""
 
 
 def list_runs(root: str | Path = ROOT, inside: bool = False) -> list[RunRecord]:
@@ -65,16 +67,18 @@ def list_runs(root: str | Path = ROOT, inside: bool = False) -> list[RunRecord]:
 def read_record(run: RunDirectory) -> RunRecord:
     """Return what the files of a run or sweep say. Raises OSError if it is neither."""
     state, epochs, found, settings = "damaged", None, {}, {}
-    when, path = run.begun, run.path
+    when, path, problem = run.begun, run.path, None
     if run.is_sweep:
         state = "sweep"
     else:
         with suppress(DctError, ValueError):
             settings = parse_settings(read_inside(run.config, MAX_BYTES).decode())
-        with suppress(DctError):
-            found = read_summary(run) or {}
+        try:
+            found = read_summary(run, whole=True) or {}
             if found or isinstance(settings.get("training.seed"), int):
                 state, epochs = _progress(run, found)
+        except DctError as error:
+            problem = str(error)
     scores, seconds = found.get("scores", {}), found.get("seconds", {})
     columns = {
         "path": str(path),
@@ -94,7 +98,7 @@ def read_record(run: RunDirectory) -> RunRecord:
         "version": found.get("versions", {}).get("dct"),
         "processor": found.get("cpu", {}).get("name"),
     }
-    return RunRecord(path, columns, settings, found or None)
+    return RunRecord(path, columns, settings, found or None, problem)
 
 
 def _progress(run: RunDirectory, found: Mapping[str, Any]) -> tuple[str, int]:

@@ -76,6 +76,8 @@ class Described:
     """The contents of summary.json."""
     files: dict[str, int]
     """The bytes of each file."""
+    problem: str | None
+    """Why the run is damaged: a file that is, or does not match summary.json."""
 
 
 def describe(run: str | Path) -> Described:
@@ -95,7 +97,8 @@ def describe(run: str | Path) -> Described:
             if pair[0] != pair[1] and found.settings and not UNIMPORTANT.match(key):
                 changed[key] = pair
     summary = None if found.summary is None else dict(found.summary)
-    return Described(record, changed, is_shipped, summary, RunDirectory(found.path).sizes)
+    sizes = RunDirectory(found.path).sizes
+    return Described(record, changed, is_shipped, summary, sizes, found.problem)
 
 
 def opened(name: str | Path) -> RunRecord:

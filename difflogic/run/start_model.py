@@ -14,10 +14,9 @@ from typing import Any
 from difflogic.config.models import Config
 from difflogic.model.model import Model
 from difflogic.run.run_directory import RunDirectory
-from difflogic.run.summary import FILES, read_summary
 from difflogic.system.archive import MAX_FILE_BYTES
 from difflogic.system.errors import ConfigError, ModelFileError, RunDirectoryError
-from difflogic.system.files import for_shell, open_plain, reason, write_whole
+from difflogic.system.files import open_plain, reason, write_whole
 
 _SIZES = {
     "channels": "automaton.channels",
@@ -75,27 +74,6 @@ class StartModel:
     def keep(self, run: RunDirectory) -> None:
         """Write it to a run that starts from it."""
         write_whole(run.start, methodcaller("write", self.content))
-
-    def require_summed_up(self, run: RunDirectory) -> None:
-        """Raise RunDirectoryError if the summary of a finished run describes another model."""
-        problem = None
-        try:
-            summary = read_summary(run)
-        except RunDirectoryError as error:
-            problem = str(error)
-        else:
-            # An unfinished run may have saved a newer model than its summary describes.
-            if summary is not None and summary["finished"]:
-                kept = summary[FILES].get(run.model.name, self.sha256)
-                expected = {"sha256": kept} | {key: summary[key] for key in ("experiment", "seed")}
-                if expected != self.as_dict():
-                    what = f"is damaged, or of another run than {run.summary.name} describes"
-                    problem = f"{run.model}: {what}"
-        if problem is not None:
-            raise RunDirectoryError(
-                f"{problem}: to start from the model anyway, name its file; to restore it from a "
-                f"checkpoint: dct train --resume {for_shell(run.path)}"
-            )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the entry of a run's summary."""

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from difflogic.run.run_directory import RunDirectory
 from difflogic.system.errors import RunDirectoryError
-from difflogic.system.files import digest, read_inside, reason
+from difflogic.system.files import digest, for_shell, read_inside, reason
 from difflogic.system.json_values import json_value
 
 if TYPE_CHECKING:
@@ -137,10 +137,13 @@ def write_summary(run: RunDirectory, results: Mapping[str, Any]) -> Path:
     return run.write(run.summary, render(results, found))
 
 
-def read_summary(run: RunDirectory, config: Config | None = None) -> dict[str, Any] | None:
+def read_summary(
+    run: RunDirectory, config: Config | None = None, *, whole: bool = False
+) -> dict[str, Any] | None:
     """Return summary.json, or None if it is missing. Raises RunDirectoryError if it is damaged.
 
-    With the run's configuration, also raises it if the files of a finished run do not match.
+    With `whole`, also raises it if the files of a finished run do not match; with the configuration
+    that the run should have, if the summary is not of that one either.
     """
     try:
         found = parse(read_inside(run.summary, MOST_SUMMARY_BYTES))
@@ -148,14 +151,31 @@ def read_summary(run: RunDirectory, config: Config | None = None) -> dict[str, A
         return None
     except ValueError as error:
         raise RunDirectoryError(f"{run.summary}: is damaged: {error}") from None
-    if config is not None and found["finished"]:
-        _require_its_files(run, found, config)
+    if found["finished"]:
+        named = found["seed"], found["experiment"]
+        if config is not None and named != (config.training.seed, config.name):
+            raise RunDirectoryError(f"{run.summary}: is that of another run")
+        if whole or config is not None:
+            _require_its_files(run, found)
     return found
 
 
-def _require_its_files(run: RunDirectory, results: Mapping[str, Any], config: Config) -> None:
-    if results["seed"] != config.training.seed or results["experiment"] != config.name:
-        raise RunDirectoryError(f"{run.summary}: is that of another run")
+def require_whole(run: RunDirectory, config: Config) -> None:
+    """Raise RunDirectoryError, with what to do, if files of a finished run do not match.
+
+    `config` is that of its model.
+    """
+    try:
+        read_summary(run, whole=True)
+        read_summary(run, config)
+    except RunDirectoryError as error:
+        raise RunDirectoryError(
+            f"{error}: to use {run.model.name} anyway, name that file; to restore the run from a "
+            f"checkpoint: dct train --resume {for_shell(run.path)}"
+        ) from None
+
+
+def _require_its_files(run: RunDirectory, results: Mapping[str, Any]) -> None:
     for path in run.summed_up:
         try:
             found = digest(path)

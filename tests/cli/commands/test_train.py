@@ -393,10 +393,16 @@ class TestFrom:
         assert lost not in " ".join(resumed.stderr.split())
 
     @pytest.mark.thorough
-    def test_a_model_that_does_not_match_the_summary_is_refused(self, train_tiny, source, tmp_path):
+    def test_a_model_that_does_not_match_the_summary_is_refused(
+        self, dct, train_tiny, source, tmp_path
+    ):
         other, run = tmp_path / "other", tmp_path / "run"
         train_tiny("--epochs", "2", "--seed", "5", "--quiet", "--dir", str(other))
-        (source / "model.npz").write_bytes((other / "model.npz").read_bytes())
+        shutil.copy(other / "model.npz", source)
+        assert dct("runs", "show", source, "--json").json["record"]["verdict"] == "damaged"
+        for command in ("eval", "report", "export --format json", "runs show"):
+            result = dct(*command.split(), source)
+            assert "model.npz: is damaged" in " ".join((result.stdout + result.stderr).split())
 
         def begun(name, *arguments):
             result = train_tiny("--from", str(name), "--epochs", "1", "--quiet", *arguments)
@@ -404,11 +410,11 @@ class TestFrom:
             return " ".join(result.stderr.split())
 
         refusal = begun(source, "--dir", str(run))
-        assert "model.npz: is damaged, or of another run than summary.json describes" in refusal
+        assert "model.npz: is damaged, or of another run" in refusal
         assert f"dct train --resume {source}" in refusal
         summary = json.loads((source / "summary.json").read_text())
         write_summary(RunDirectory(source), summary)
-        assert "or of another run" in begun(source, "--dir", str(run))
+        assert "summary.json: is that of another run" in begun(source, "--dir", str(run))
         # Of the model's own run, or of one that did not end and may have a newer model.
         for right in ({"seed": 5}, {"finished": False}):
             write_summary(RunDirectory(source), summary | right)

@@ -109,16 +109,12 @@ def test_signals_of_another_rule_are_refused() -> None:
         rule(lambda *cells: [], 0)
 
 
-@pytest.mark.parametrize(
-    ("changes", "key"),
-    [({"name": 'x"""\nimport os'}, "name"), ({"name": "a b"}, "name")]
-    + [({"size": size}, "height") for size in ((0, 1), (-3, 4), (70000, 3))],
-)
-def test_what_no_circuit_file_could_hold_is_neither_made_nor_exported(changes, key) -> None:
+@pytest.mark.parametrize("size", [(0, 1), (-3, 4), (70000, 3)])
+def test_what_no_circuit_file_could_hold_is_neither_made_nor_exported(size) -> None:
     made = rule(lambda *cells: cells[4], 1)
-    with pytest.raises(CircuitError, match=f'"{key}" must'):
-        rule(lambda *cells: cells[4], 1, **changes)
-    changes = dict(zip(("height", "width"), changes.pop("size", ()), strict=False)) | changes
+    for changes in ({"size": size}, {"name": "a b"}, {"name": 'x"""\nimport os'}):
+        with pytest.raises(CircuitError, match=r'"(name|height)" must'):
+            rule(lambda *cells: cells[4], 1, **changes)
     for name in FORMATS:
-        with pytest.raises(CircuitError, match=f'"{key}" must'):
-            difflogic.export(replace(made, **changes), format=name)
+        with pytest.raises(CircuitError, match='"height" must'):
+            difflogic.export(replace(made, height=size[0]), format=name)

@@ -49,7 +49,8 @@ def test_a_run_without_summary_is_listed_by_its_checkpoint(runs, tmp_path):
 
 
 def test_damaged_runs_and_other_files_in_the_list(runs, tmp_path):
-    for name, damaged in (("a", "summary.json"), ("b", "config.toml")):
+    files = "summary.json", "config.toml", "config.toml", "metrics.csv", "model.npz"
+    for name, damaged in zip("abcde", files, strict=True):
         shutil.copytree(runs / "seed3", tmp_path / name)
         (tmp_path / name / damaged).write_text("{")
     (tmp_path / "b" / "summary.json").unlink()
@@ -59,7 +60,7 @@ def test_damaged_runs_and_other_files_in_the_list(runs, tmp_path):
     (tmp_path / "sweep").mkdir()
     (tmp_path / "sweep" / "sweep.toml").write_text("")
     found = {listed.path.name: listed.columns["state"] for listed in list_runs(tmp_path)}
-    assert found == {"a": "damaged", "b": "damaged", "sweep": "sweep"}
+    assert found == {**dict.fromkeys("abcde", "damaged"), "sweep": "sweep"}
 
 
 def test_no_directory(tmp_path):
