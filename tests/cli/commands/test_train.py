@@ -337,8 +337,8 @@ class TestExperiments:
     def test_a_picture_is_shown_before_the_training_starts(self, dct):
         small = [
             "--epochs=1",
-            "--set=perception.kernels=1",
             "--channels=4",
+            "--set=perception.kernels=1",
             "--set=update.gates=[4]",
         ]
         result = dct("train-pattern", *small)
@@ -357,9 +357,7 @@ class TestFrom:
     @pytest.fixture
     def source(self, train_tiny, tmp_path):
         path = tmp_path / "source"
-        assert (
-            train_tiny("--epochs", "2", "--seed", "4", "--quiet", "--dir", str(path)).exit_code == 0
-        )
+        assert train_tiny("--epochs=2", "--seed=4", "--quiet", f"--dir={path}").exit_code == 0
         return path
 
     @pytest.mark.parametrize(
@@ -393,15 +391,13 @@ class TestFrom:
         assert lost not in " ".join(resumed.stderr.split())
 
     @pytest.mark.thorough
-    def test_a_model_that_does_not_match_the_summary_is_refused(
-        self, dct, train_tiny, source, tmp_path
-    ):
+    def test_a_model_of_another_run_is_refused(self, dct, train_tiny, source, tmp_path):
         other, run = tmp_path / "other", tmp_path / "run"
         train_tiny("--epochs", "2", "--seed", "5", "--quiet", "--dir", str(other))
         shutil.copy(other / "model.npz", source)
-        assert dct("runs", "show", source, "--json").json["record"]["verdict"] == "damaged"
+        assert dct("runs", "show", str(source), "--json").json["record"]["verdict"] == "damaged"
         for command in ("eval", "report", "export --format json", "runs show"):
-            result = dct(*command.split(), source)
+            result = dct(*command.split(), str(source))
             assert "model.npz: is damaged" in " ".join((result.stdout + result.stderr).split())
 
         def begun(name, *arguments):

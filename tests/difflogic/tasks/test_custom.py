@@ -110,9 +110,7 @@ def test_the_class_checks_its_keys(tmp_path):
 
 
 def test_another_single_start_needs_a_name(tmp_path):
-    one = SOURCE.replace("board = rng.integers(0, 2, ", "board = np.ones(").replace(
-        "dtype=np.uint8)\n", "dtype=np.uint8)\n", 1
-    )
+    one = SOURCE.replace("board = rng.integers(0, 2, ", "board = np.ones(")
     assert 'give the class start = "random"' in error(write(tmp_path, one), allow_code=True)
     named = one.replace("    def sample", '    start = "zeros"\n\n    def sample')
     assert load_config(write(tmp_path, named), allow_code=True).task.start_name == "zeros"
@@ -177,16 +175,9 @@ def test_cells_that_do_not_count_contradict_nothing():
 def test_samples_that_contradict_each_other_are_worth_a_warning(tmp_path):
     assert without_effect(load_config(write(tmp_path), allow_code=True)) == []
     loose = SOURCE.replace("self.section.by, axis", "rng.integers(0, 2), axis")
-    (words,) = without_effect(
-        load_config(
-            write(
-                tmp_path,
-                loose.replace("self.height", "1"),
-                CONFIG.replace("height = 4", "height = 1"),
-            ),
-            allow_code=True,
-        )
-    )
+    row = CONFIG.replace("height = 4", "height = 1")
+    path = write(tmp_path, loose.replace("self.height", "1"), row)
+    (words,) = without_effect(load_config(path, allow_code=True))
     assert "equal starts and different targets" in words
 
 
