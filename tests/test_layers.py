@@ -22,7 +22,7 @@ BUDGETS = {
     "difflogic.experiment": 32_400,
     "difflogic.formats": 4_290,
     "difflogic.inspection": 2_090,
-    "difflogic.library.exporting": 12_630,
+    "difflogic.library.exporting": 12_810,
     "difflogic.library.training": 32_130,
     "difflogic.proof": 7_930,
     "difflogic.search": 12_000,

@@ -244,7 +244,7 @@ def _circuit_problems(config: Config) -> list[str]:
             '[perception] directions: "all" needs wiring = "moore": set that, or directions to '
             '"same" or "random"'
         ]
-    for key in ("switch", "tough"):
+    for key in ("switch", "tough", "periods"):
         if getattr(config.automaton, key) and not config.automaton.places:
             return [f"[automaton] {key}: needs counted places: set places = true"]
     if config.places is not None:

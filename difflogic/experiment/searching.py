@@ -24,6 +24,7 @@ from difflogic.experiment.compiling import Compilation
 from difflogic.model.model import Model
 from difflogic.proof.answer import Answer
 from difflogic.run.measures import StepResult
+from difflogic.run.start_model import fitted
 from difflogic.search.corrector import Corrector
 from difflogic.search.finisher import AnyFinisher, Certify, Correction, Finished, Finisher
 from difflogic.search.footprint import ROUND, search_bytes
@@ -61,13 +62,14 @@ class Trainer:
         """Start from `model`, or from an untrained one wired from the configuration's seed.
 
         If the configuration names a saved model, `model` must be that model, since starting over
-        goes back to it; raises ConfigError without it. With several `ranks`, each has a trainer,
-        and all take every step together. Runs on a GPU may share `fleets`.
+        goes back to it. Raises ConfigError without it, and for a model of another circuit. With
+        several `ranks`, each has a trainer, and all take every step together. Runs on a GPU may
+        share `fleets`.
         """
         if config.run.start_sha256 is not None and model is None:
             raise config.missing_start
         self.config, self.ranks, problem = config, ranks, config.problem
-        self.first_model = model or Model.create(config)
+        self.first_model = fitted(model, config, "model") if model else Model.create(config)
         """The model that the run begins with."""
         learner, netlist = learner_of(problem, ranks, fleets), self.first_model.netlist
         self.descent = Descent(

@@ -78,8 +78,11 @@ class SoftRollout:
         return self._locks[os.getpid()]
 
     def with_logits(self, logits: Array) -> Model:
-        """Return the model with other logits, (parameters, 16), for the library's functions."""
-        return replace(self.model, logits=np.array(logits, order="C"))
+        """Return the model with other logits, (parameters, 16), for the library's functions.
+
+        Raises ConfigError for what is not finite.
+        """
+        return replace(self.model, logits=np.array(real_numbers("logits", logits), order="C"))
 
     def draw_masks(
         self, batch: int, size: tuple[int, int], steps: int | None = None, *, seed: int, epoch: int

@@ -83,12 +83,12 @@ def load(source: Source, by_chance: Parse | None = None) -> Loaded:
             return Loaded(source.config.name, model=source)
         case Automaton():
             return Loaded(source.name, circuit=source)
-    path = Path(source)
     try:
+        path = Path(source)
         file = saved_model(path)
-    except OSError as error:  # such as a name that is too long
-        reason = (error.strerror or str(error)).lower()
-        raise CircuitError(f"{path}: cannot be read: {reason}") from None
+    except (OSError, TypeError, ValueError) as error:  # such as a name that is too long
+        reason = (getattr(error, "strerror", None) or str(error)).lower()
+        raise CircuitError(f"{source}: cannot be read: {reason}") from None
     if is_archive(file):
         model = Model.load(file)
         if file != path:

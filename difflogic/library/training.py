@@ -164,8 +164,7 @@ def start_model(source: Source) -> StartModel:
     if not isinstance(source, str | Path):
         return StartModel.of(model)
     path = saved_model(Path(source))
-    is_run = path != Path(source)
-    return StartModel.read(path, loaded.name, follow=not is_run)
+    return StartModel.read(path, loaded.name, follow=path == Path(source))
 
 
 def open_run(

@@ -35,7 +35,7 @@ def advise(summary: Mapping[str, Any], directory: str, allow_code: bool = False)
     found, reason = summary["scores"].get("assurance", {}), "Not exact yet"
     if found.get("verdict") == "proved" and (found.get("from_step") or 0) > checked["step"]:
         reason = f"Too late: right from step {found['from_step']}, not from step {checked['step']}"
-    train = f"dct train {for_shell(run.config)} --seed {summary['seed'] + 1}"
+    train = f"dct train {for_shell(run.config)} --seed {(summary['seed'] + 1) % 2**63}"
     if summary.get("start"):  # from another start it would be another experiment
         train += f" --from {for_shell(run.start)}"
     longer = f"{resume} --epochs {2 * summary['epochs_requested']}"

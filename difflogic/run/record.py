@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from difflogic.run import lock
 from difflogic.run.run_directory import ROOT, RunDirectory, entries, epoch_of, suggestion
 from difflogic.run.story import ON_PAIRS, verdict
-from difflogic.run.summary import read_summary
+from difflogic.run.summary import read_summary, require_its_files
 from difflogic.system.errors import DctError, RunDirectoryError
 from difflogic.system.files import read_inside
 from difflogic.system.toml import MAX_BYTES, flat, parse_toml
@@ -74,11 +74,14 @@ def read_record(run: RunDirectory) -> RunRecord:
         with suppress(DctError, ValueError):
             settings = parse_settings(read_inside(run.config, MAX_BYTES).decode())
         try:
-            found = read_summary(run, whole=True) or {}
+            found = read_summary(run) or {}
             if found or isinstance(settings.get("training.seed"), int):
-                state, epochs = _progress(run, found)
+                last, state = run.checkpoints[:1], state_of(run, found)
+                if state == "finished":
+                    require_its_files(run, found)
+                epochs = found["epochs"] if found else epoch_of(last[0]) if last else 0
         except DctError as error:
-            problem = str(error)
+            state, problem, found = "damaged", str(error), {}
     scores, seconds = found.get("scores", {}), found.get("seconds", {})
     columns = {
         "path": str(path),
@@ -99,12 +102,6 @@ def read_record(run: RunDirectory) -> RunRecord:
         "processor": found.get("cpu", {}).get("name"),
     }
     return RunRecord(path, columns, settings, found or None, problem)
-
-
-def _progress(run: RunDirectory, found: Mapping[str, Any]) -> tuple[str, int]:
-    """Return a run's state, and its finished epochs: those of a checkpoint while it trains."""
-    last = run.checkpoints[:1]
-    return state_of(run, found), found["epochs"] if found else epoch_of(last[0]) if last else 0
 
 
 def state_of(run: RunDirectory, summary: Mapping[str, Any] | None) -> State:

@@ -137,13 +137,10 @@ def write_summary(run: RunDirectory, results: Mapping[str, Any]) -> Path:
     return run.write(run.summary, render(results, found))
 
 
-def read_summary(
-    run: RunDirectory, config: Config | None = None, *, whole: bool = False
-) -> dict[str, Any] | None:
+def read_summary(run: RunDirectory, config: Config | None = None) -> dict[str, Any] | None:
     """Return summary.json, or None if it is missing. Raises RunDirectoryError if it is damaged.
 
-    With `whole`, also raises it if the files of a finished run do not match; with the configuration
-    that the run should have, if the summary is not of that one either.
+    With the run's configuration, also raises it if the files of a finished run do not match.
     """
     try:
         found = parse(read_inside(run.summary, MOST_SUMMARY_BYTES))
@@ -151,12 +148,10 @@ def read_summary(
         return None
     except ValueError as error:
         raise RunDirectoryError(f"{run.summary}: is damaged: {error}") from None
-    if found["finished"]:
-        named = found["seed"], found["experiment"]
-        if config is not None and named != (config.training.seed, config.name):
+    if config is not None and found["finished"]:
+        require_its_files(run, found)
+        if (found["seed"], found["experiment"]) != (config.training.seed, config.name):
             raise RunDirectoryError(f"{run.summary}: is that of another run")
-        if whole or config is not None:
-            _require_its_files(run, found)
     return found
 
 
@@ -166,7 +161,6 @@ def require_whole(run: RunDirectory, config: Config) -> None:
     `config` is that of its model.
     """
     try:
-        read_summary(run, whole=True)
         read_summary(run, config)
     except RunDirectoryError as error:
         raise RunDirectoryError(
@@ -175,7 +169,8 @@ def require_whole(run: RunDirectory, config: Config) -> None:
         ) from None
 
 
-def _require_its_files(run: RunDirectory, results: Mapping[str, Any]) -> None:
+def require_its_files(run: RunDirectory, results: Mapping[str, Any]) -> None:
+    """Raise RunDirectoryError if the files of a finished run do not match its summary."""
     for path in run.summed_up:
         try:
             found = digest(path)
@@ -183,7 +178,8 @@ def _require_its_files(run: RunDirectory, results: Mapping[str, Any]) -> None:
             what = "is missing" if error.errno == ENOENT else reason(error)
             raise RunDirectoryError(f"{path}: {what}") from None
         if found != results[FILES].get(path.name):
-            raise RunDirectoryError(f"{path}: is damaged, or of another run")
+            what = f"is damaged, or of another run than {run.summary.name} describes"
+            raise RunDirectoryError(f"{path}: {what}")
 
 
 def render(summary: Mapping[str, Any], files: Mapping[str, str]) -> str:

@@ -146,6 +146,8 @@ class CheckedTask(ABC):
                     f"{self.prefix}.sample gives a {name} of shape {found}, but {shape} is needed: "
                     f"{what}, rows and columns"
                 )
+        right = sample[1].dtype.kind in "buif"
+        self.require("sample", sample[1], right, "a start and a target of real numbers")
         if sample[0].dtype != np.uint8:
             raise TaskError(
                 f"{self.prefix}.sample gives a start of type {sample[0].dtype}: uint8 is needed, "
@@ -175,11 +177,9 @@ class CheckedTask(ABC):
             return None
         shape = (len(self.loss_channels), self.height, self.width)
         bits = np.asarray(target)
-        if bits.shape != shape or not np.isin(bits, (0, 1)).all():
-            raise TaskError(
-                f"{self.prefix}.lasting_target must be bits of shape {shape}: loss channels, rows "
-                f"and columns of 0 and 1; it is of shape {bits.shape}"
-            )
+        right = bits.shape == shape and np.isin(bits, (0, 1)).all()
+        words = f"bits of shape {shape}: loss channels, rows and columns of 0 and 1"
+        self.require("lasting_target", f"of shape {bits.shape}", right, words)
         return bits.astype(np.uint8)
 
     def find_lasting_period(self, side: int) -> int | None:
@@ -190,10 +190,8 @@ class CheckedTask(ABC):
         period: int | None = self.call("lasting_period")
         if period is None or self.source is None:
             return period
-        if type(period) is not int or period < 1:
-            raise TaskError(
-                f"{self.prefix}.lasting_period must be a whole number of cells, or None"
-            )
+        right = type(period) is int and period >= 1
+        self.require("lasting_period", period, right, "a whole number of cells, or None")
 
         target = partial(self.lasting_target_on, boundary=None)
         part = target(side, side)[:, :period, :period]
@@ -212,11 +210,9 @@ class CheckedTask(ABC):
         found, last = self.call("steps_seen"), self.automaton.steps
         steps = list(found) if isinstance(found, Sequence | np.ndarray) else []
         whole = all(isinstance(step, int | np.integer) for step in steps)
-        if not (steps and whole and steps == sorted({*steps} & {*range(1, last + 1)})):
-            raise TaskError(
-                f"{self.prefix}.steps_seen must be whole numbers from 1 to {last} ([automaton] "
-                f"steps), ascending, each once; it is {found!r:.100}"
-            )
+        right = steps and whole and steps == sorted({*steps} & {*range(1, last + 1)})
+        words = f"whole numbers from 1 to {last} ([automaton] steps), ascending, each once"
+        self.require("steps_seen", found, right, words)
         return tuple(map(int, steps))
 
     def find_loss(
@@ -224,11 +220,8 @@ class CheckedTask(ABC):
     ) -> tuple[float, npt.NDArray[np.floating]]:
         """Return a checked `loss`. Raises TaskError."""
         found = self.call("loss", states.copy(), target)
-        if not (isinstance(found, tuple) and len(found) == 2):
-            raise TaskError(
-                f"{self.prefix}.loss must return a number and its gradient with respect to the "
-                f"states; it returns {described(found)}"
-            )
+        right = isinstance(found, tuple) and len(found) == 2
+        self.require("loss", found, right, "a number and its gradient with respect to the states")
         value, gradient = (np.asarray(each) for each in found)
         for name, array, shape in ("value", value, ()), ("gradient", gradient, states.shape):
             if array.shape != shape or array.dtype.kind not in "buif":
@@ -278,6 +271,11 @@ class CheckedTask(ABC):
             )
         return cases
 
+    def require(self, name: str, found: object, right: object, words: str) -> None:
+        """Raise TaskError unless what the class says is right."""
+        if not right:
+            raise TaskError(f"{self.prefix}.{name} must be {words}; it is {found!r:.100}")
+
     def call(self, name: str, *arguments: object, **options: object) -> Any:
         """Call a method, or read a property. Errors of a custom task become TaskErrors."""
         try:
@@ -285,7 +283,7 @@ class CheckedTask(ABC):
             return found(*arguments, **options) if callable(found) else found
         except DctError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             if self.source is None:
                 raise
             raise TaskError(
@@ -305,8 +303,8 @@ def draw_batch(
     """Draw `batch` samples of an epoch, numbered from `first`, each from its own stream.
 
     Returns start states (batch, channels, height, width) and targets (batch, loss channels,
-    height, width). Raises ConfigError if a start has values other than 0 and 1, or if a target has
-    infinity, NaN in only some loss channels of a cell, or nothing but NaN.
+    height, width). Raises ConfigError if a start has values other than 0 and 1, or if a target is
+    above 1e9, NaN in only some loss channels of a cell, or nothing but NaN.
     """
     starts, targets = task.draw_numbered(seed, purpose, epoch, range(first, first + batch))
     targets = targets.astype(np.float64, copy=False)
@@ -316,14 +314,15 @@ def draw_batch(
             "be 0 or 1"
         )
     free = np.isnan(targets)
-    wrong = np.argwhere(np.isinf(targets) | free & ~free.all(axis=1, keepdims=True))
+    # Squares of larger targets, summed, could exceed float32.
+    wrong = np.argwhere((np.abs(targets) > 1e9) | free & ~free.all(axis=1, keepdims=True))
     if len(wrong):
         sample, channel, y, x = wrong[0]
         raise ConfigError(
             f'task "{task.name}": the target of sample {first + sample} in epoch {epoch} is '
             f"{targets[sample, channel, y, x]} in loss channel {channel} at row {y}, column {x}: "
-            "every target must be a finite number, 0 or 1 for bits, or NaN in all loss channels of "
-            "a cell that does not count"
+            "every target must be a number up to 1e9, 0 or 1 for bits, or NaN in all loss channels "
+            "of a cell that does not count"
         )
     if free.all(axis=(1, 2, 3)).any():
         raise TaskError(f"{task.prefix}.sample gives a target of NaN alone: some cell must count")

@@ -7,7 +7,7 @@ import sys
 import types
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -77,11 +77,14 @@ def try_out(section: CustomSection, automaton: AutomatonConfig) -> Start:
         raise TaskError(
             f"{task.prefix}.sample gives two samples for the same generator: draw only with rng"
         )
-    if not isinstance(due := task.call("due"), int) or due < automaton.steps:
-        raise TaskError(
-            f"{task.prefix}.due must be a whole number from {automaton.steps} ([automaton] steps) "
-            f"on; it is {due!r:.100}"
-        )
+    due, words = task.call("due"), f"a whole number from {automaton.steps} ([automaton] steps) on"
+    task.require("due", due, isinstance(due, int) and due >= automaton.steps, words)
+    patches, size = task.call("patches"), {(task.height, task.width)}
+    right = isinstance(patches, dict) and {np.shape(each)[1:] for each in patches.values()} <= size
+    task.require("patches", patches, right, "by size, arrays (patches, rows, columns)")
+    stages = task.call("stages")
+    counts = {getattr(each, "channels", 0) for each in stages} if isinstance(stages, tuple) else ()
+    task.require("stages", stages, counts == {task.channels}, "tasks with as many channels")
     cases = task.find_cases()
     clash = None if cases is None else contradiction(cases.starts, cases.targets)
     if clash is not None:
@@ -93,6 +96,7 @@ def try_out(section: CustomSection, automaton: AutomatonConfig) -> Start:
         shape = len(task.find_steps_seen()), *first[0].shape[1:]
         task.find_loss(np.full(shape, 0.5), first[1][0])
     start: Start = task.call("start")
+    task.require("start", start, start in get_args(Start), '"random", "center" or "zeros"')
     return start
 
 

@@ -119,7 +119,7 @@ class LinkedRanks(Ranks):
         return message
 
     def broadcast(self, array: Array) -> None:
-        self.broadcast_bytes(_bytes(array), 0)
+        self.broadcast_bytes(array.reshape(-1).view(np.uint8), 0)
 
     def add_in_turn(self, sums: Bytes, add: Callable[[], None]) -> None:
         last = self.size - 1
@@ -159,7 +159,3 @@ class LinkedRanks(Ranks):
         found = np.array([what], np.int64)
         self.broadcast(found)
         return int(found[0])
-
-
-def _bytes(array: Array) -> Bytes:
-    return array.reshape(-1).view(np.uint8)

@@ -62,6 +62,8 @@ def facts(snapshot: Snapshot) -> Facts:
     decided = None if last is None else last.decided
     shown = snapshot.runs[snapshot.shown] if snapshot.shown is not None else None
     which = [("run", f"{shown[0]}, seed {shown[1]}")] if shown else []
+    ended = snapshot.state == "finished"
+    not_yet = "by no search; the report has the tests" if ended else "not yet"
     return [
         *which,
         ("state", _state(snapshot)),
@@ -71,12 +73,8 @@ def facts(snapshot: Snapshot) -> Facts:
         ("hard loss", _short(next(losses, None))),
         ("gates decided", "–" if decided is None else f"{decided:.1%}"),
         ("last search", _last_search(snapshot)),
-        ("verified exact", f"after epoch {exact:,}" if exact is not None else _not_yet(snapshot)),
+        ("verified exact", not_yet if exact is None else f"after epoch {exact:,}"),
     ]
-
-
-def _not_yet(snapshot: Snapshot) -> str:
-    return "by no search; the report has the tests" if snapshot.state == "finished" else "not yet"
 
 
 def _short(value: float | None) -> str:

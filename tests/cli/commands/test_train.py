@@ -395,7 +395,6 @@ class TestFrom:
         other, run = tmp_path / "other", tmp_path / "run"
         train_tiny("--epochs", "2", "--seed", "5", "--quiet", "--dir", str(other))
         shutil.copy(other / "model.npz", source)
-        assert dct("runs", "show", str(source), "--json").json["record"]["verdict"] == "damaged"
         for command in ("eval", "report", "export --format json", "runs show"):
             result = dct(*command.split(), str(source))
             assert "model.npz: is damaged" in " ".join((result.stdout + result.stderr).split())

@@ -135,6 +135,8 @@ def test_wrong_gradients_and_workers_are_refused():
         pull_back(np.full(starts.shape, np.nan))
     with pytest.raises(ConfigError, match=r"gradients have shape \(3,\)"):
         pull_back(np.ones(3))
+    with pytest.raises(ConfigError, match=r"logits of shape .*: nan at"):
+        SoftRollout(model).with_logits(np.full(logits.shape, np.nan))
     with pytest.raises(ConfigError, match="workers: 0"):
         SoftRollout(model, workers=0)
 

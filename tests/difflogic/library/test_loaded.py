@@ -68,3 +68,4 @@ def test_missing_files_are_named(tmp_path):
     assert "holds no model.npz: name the directory of a run" in problem(tmp_path)
     assert "cannot be read: no such file or directory" in problem(tmp_path / "none")
     assert "cannot be read: file name too long" in problem(tmp_path / ("x" * 300))
+    assert all("cannot be read: " in problem(path) for path in (None, "a\0b"))

@@ -111,10 +111,9 @@ def test_signals_of_another_rule_are_refused() -> None:
 
 @pytest.mark.parametrize("size", [(0, 1), (-3, 4), (70000, 3)])
 def test_what_no_circuit_file_could_hold_is_neither_made_nor_exported(size) -> None:
-    made = rule(lambda *cells: cells[4], 1)
     for changes in ({"size": size}, {"name": "a b"}, {"name": 'x"""\nimport os'}):
         with pytest.raises(CircuitError, match=r'"(name|height)" must'):
             rule(lambda *cells: cells[4], 1, **changes)
     for name in FORMATS:
         with pytest.raises(CircuitError, match='"height" must'):
-            difflogic.export(replace(made, height=size[0]), format=name)
+            difflogic.export(replace(tough_checkerboard(), height=size[0]), format=name)

@@ -211,7 +211,7 @@ def swapped(first, second):
         (lambda path: swapped(path, path.with_name("seed1")), "training.seed: 1 → 0"),
         (
             lambda path: swapped(path / "summary.json", path.with_name("seed1") / "summary.json"),
-            "summary.json: is that of another run",
+            "config.toml: is damaged, or of another run than summary.json",
         ),
     ],
 )
