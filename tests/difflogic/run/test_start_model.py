@@ -121,7 +121,7 @@ def test_other_sizes_are_refused(source):
     assert "perception.kernels: 2 in the model, 3 asked for" in text
     assert "update.gates: [8, 4, 2] in the model, [7, 4, 2] asked for" in text
     assert "channels" not in text
-    with pytest.raises(ConfigError, match="perception.kernels: 2 in the model, 3 asked for"):
+    with pytest.raises(ConfigError, match=r"perception.kernels: 2 in the model, 3 asked for"):
         Trainer(other, Model.create(tiny()))
 
 
