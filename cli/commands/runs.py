@@ -47,7 +47,7 @@ def list_(
     if as_json:
         output.show_json(found)
     elif not found:
-        note(f"{directory}: no runs yet: dct train NAME makes one")
+        note(f"{directory}: no runs yet: dct train NAME makes one, dct runs show RUN shows it")
     else:
         _show_records(found, found.settings)
 

@@ -311,7 +311,8 @@ def _pictures(progress: RunProgress, width: int, lines: int, colored: bool) -> I
     state, preview = progress.hard_state, progress.preview
     shown: list[tuple[str, Bits, Palette]] = []
     if state is not None:
-        seen, named = state[list(progress.channels)], "exact" if _is_exact(progress) else "now"
+        exact = progress.over and progress.finished is not None and progress.finished.exact
+        seen, named = state[list(progress.channels)], "exact" if exact else "now"
         shown.append((named, seen, progress.palette))
     if preview is not None:
         shown.insert(0, ("target", preview.bits, preview.palette))
@@ -334,10 +335,6 @@ def _pictures(progress: RunProgress, width: int, lines: int, colored: bool) -> I
         for part in row:
             line.append_text(part).append(" " * (columns - len(part)))
         yield line
-
-
-def _is_exact(progress: RunProgress) -> bool:
-    return progress.over and progress.finished is not None and progress.finished.exact
 
 
 def _facts(progress: RunProgress) -> dict[str, str]:

@@ -319,7 +319,7 @@ def draw_batch(
     if len(wrong):
         sample, channel, y, x = wrong[0]
         raise ConfigError(
-            f'task "{task.name}": the target of sample {first + sample} in epoch {epoch} is '
+            f"{task.prefix}: the target of sample {first + sample} in epoch {epoch} is "
             f"{targets[sample, channel, y, x]} in loss channel {channel} at row {y}, column {x}: "
             "every target must be a number up to 1e9, 0 or 1 for bits, or NaN in all loss channels "
             "of a cell that does not count"

@@ -77,7 +77,7 @@ def test_the_copy_of_a_run_is_found_by_its_hash(tmp_path):
         (("board = rng.", "board = 2 + rng."), "a start with the value"),
         (("board = rng.", "raise SystemExit(0)\n        board = rng."), "sample failed in line 19"),
         ((".astype(float)", ".astype(str)"), "a target of real numbers; it is array"),
-        (("[:1].astype(float)", "[:1] * 1e300"), "a number up to 1e9"),
+        (("def sample", "stays = 'yes'\n\n    def sample"), "stays must be True or False"),
         (("def sample", "patches = [1]\n\n    def sample"), "patches must be by size, arrays"),
         (("def sample", "stages = 1, 2\n\n    def sample"), "stages must be tasks with as many"),
         (("def sample", "start = 'foo'\n\n    def sample"), 'start must be "random", "center"'),
@@ -87,7 +87,7 @@ def test_invalid_classes(tmp_path, change, says):
     assert change[0] in SOURCE
     path = write(tmp_path, SOURCE.replace(*change))
     message = error(path, allow_code=True)
-    assert "shift.py" in message
+    assert str(tmp_path / "shift.py") in message
     assert says in message
 
 
