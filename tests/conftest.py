@@ -51,6 +51,12 @@ def pytest_configure() -> None:
     Environment.compile = compiled_once(Environment.compile)  # type: ignore[method-assign]
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Return one worker more than cores: tests also wait, for processes and for clocks."""
+    return int(psutil.cpu_count()) + 1
+
+
 def compiled_once(compiling: Any) -> Any:
     """Return what compiles Jinja's templates, and keeps their code."""
     kept: dict[Any, Any] = {}

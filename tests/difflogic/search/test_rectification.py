@@ -147,7 +147,7 @@ WIDE = "update.gates=[128,128,64,32,16,8,4]"
 @pytest.mark.parametrize("stays", [False, True])
 def test_it_corrects_more_than_changes_of_one_gate(stays):
     plain, rectified = [], []
-    for seed in range(2 if stays else 4):
+    for seed in range(2 if stays else 8):
         case = Case(seed, 0.1, WIDE, f"task.hold={str(stays).lower()}")
         plain.append(finished(case))
         rectified.append(finished(case, rectify=25))

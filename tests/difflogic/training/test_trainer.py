@@ -13,7 +13,6 @@ from difflogic.model.model import Model
 from difflogic.run.measures import PHASES
 from difflogic.system.errors import ConfigError, TrainingError
 from difflogic.system.work import working
-from difflogic.tasks import Task
 from difflogic.training.optimizer import Learned
 from difflogic.training.sampling import draw_samples
 from difflogic.training.trainer import Descent
@@ -65,35 +64,18 @@ def test_warming_up_does_not_change_training():
         np.testing.assert_array_equal(trainer.model.logits, logits)
 
 
-@pytest.mark.filterwarnings("ignore:overflow")
-@pytest.mark.parametrize("value", [np.nan, np.inf, 1e30])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_infinite_numbers_end_the_run(value):
     config = tiny()
     model = Model.create(config)
-    # A gate that outputs `value`: what a logit of NaN makes of it, or a state that overflows.
     broken = model.logits.copy()
-    broken[-1] = value if value != 1e30 else broken[-1]
-    problem = config.problem
-    if value == 1e30:
-        problem = problem.of(Huge(problem.task))
+    broken[-1] = value  # a gate that outputs what a logit of NaN makes of it
     learner = partial(Learned, training=config.training)
-    with Descent(problem, replace(model, logits=broken), learner) as descent:
+    with Descent(config.problem, replace(model, logits=broken), learner) as descent:
         with pytest.raises(TrainingError, match=r"epoch 1: .* \[training\] learning_rate"):
             descent.step()
         assert descent.epoch == 0
         np.testing.assert_array_equal(descent.circuit.logits, broken)
-
-
-class Huge(Task):
-    """A task whose targets are too large for the square of an error in float32."""
-
-    def __init__(self, task):
-        super().__init__(task.section, task.automaton)
-        self.task = task
-
-    def sample(self, rng):
-        start, target = self.task.sample(rng)
-        return start, target * 1e200
 
 
 def test_phases_are_timed():

@@ -124,7 +124,7 @@ PLAIN_MUTATIONS = {
         "        for loss in range(« → len(loss_steps) - 1, »len(loss_steps)):"
     ),
     "hard shift off by one": (
-        "np.divmod(np.array(shifts, np.int64) + « → np.sign(shifts) + »64 * pad, 64)"
+        "np.divmod(np.array(far, np.int64) + « → np.sign(far) + »64 * pad, 64)"
     ),
     "hard shift off by one within words": (
         "high, low, v.splat(«shift → builder.add(shift, I64(1))»)"
