@@ -64,7 +64,9 @@ class HardSimulator:
         """Express each neighbour as shifts of the whole batch, each under a mask of cells."""
         views = shifts(self.grid.height, self.grid.width, self.grid.boundary)
         far, valid = zip(*(each for view in views for each in view), strict=True)
-        start, masks = np.cumsum([0, *map(len, views)]), self._pack(np.tile(valid, self.batch))
+        start = np.cumsum([0, *map(len, views)])
+        # One after the other: unpacked, a mask takes eight times the memory.
+        masks = np.concatenate([self._pack(np.tile(each, self.batch)[None]) for each in valid])
         # Enough for every shifted read, with one word more for bits that straddle two words.
         pad = max(map(abs, far)) // 64 + 2
         skip, shift = np.divmod(np.array(far, np.int64) + 64 * pad, 64)
