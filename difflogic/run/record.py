@@ -64,8 +64,11 @@ def list_runs(root: str | Path = ROOT, inside: bool = False) -> list[RunRecord]:
     return sorted(found, key=lambda record: (record.columns["begun"], record.path))
 
 
-def read_record(run: RunDirectory) -> RunRecord:
-    """Return what the files of a run or sweep say. Raises OSError if it is neither."""
+def read_record(run: RunDirectory, with_files: bool = True) -> RunRecord:
+    """Return what the files of a run or sweep say. Raises OSError if it is neither.
+
+    `with_files` also compares the files of a finished run with its summary.
+    """
     state, epochs, found, settings = "damaged", None, {}, {}
     when, path, problem = run.begun, run.path, None
     if run.is_sweep:
@@ -77,7 +80,7 @@ def read_record(run: RunDirectory) -> RunRecord:
             found = read_summary(run) or {}
             if found or isinstance(settings.get("training.seed"), int):
                 last, state = run.checkpoints[:1], state_of(run, found)
-                if state == "finished":
+                if with_files and state == "finished":
                     require_its_files(run, found)
                 epochs = found["epochs"] if found else epoch_of(last[0]) if last else 0
         except DctError as error:
@@ -122,7 +125,7 @@ def proved_runs(run: Path, config: Config) -> list[tuple[int, float]]:
     settings, found = flat(config.effective()), []
     for path in beside[-NEIGHBOURS:]:
         with suppress(OSError):
-            each = read_record(RunDirectory(path))
+            each = read_record(RunDirectory(path), with_files=False)  # each run starts with this
             is_same = all(
                 each.settings.get(key) == value for key, value in settings.items() if key != SEED
             )
