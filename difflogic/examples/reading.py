@@ -160,10 +160,9 @@ def _task(value: Any, task: str | None) -> Any:
         return tasks.get(task, value)
     if not tasks:
         raise ConfigError(f'has no tasks by name: leave out ":{task:.40}"')
-    groups = ([name for name in tasks if _is_task(tasks[name]) is fine] for fine in (True, False))
-    some, bad = (
-        ", ".join(map(json.dumps, names[:5])) + ", …" * (len(names) > 5) for names in groups
-    )
+    fine = {name for name, each in tasks.items() if _is_task(each)}
+    groups = [name for name in tasks if name in fine], [name for name in tasks if name not in fine]
+    some, bad = (", ".join(map(json.dumps, x[:5])) + ", …" * (len(x) > 5) for x in groups)
     what = "several tasks: name one after the file" if task is None else f'no task "{task:.40}"'
     bad = bad and f"; these cannot be read: {bad:.150}"
     raise ConfigError(f"has {what}: its tasks are {some or 'none':.200}{bad}")

@@ -202,7 +202,7 @@ class Conditions:
         colours = map(hex_color, own or usual_palette(channels))
         names = tuple(color_name(color_number(each)) for each in colours)
         line, grid = automaton.height == 1, (automaton.height, automaton.width)
-        how = Reading(line, 2**channels, None, self.cell, False, grid, names, not own)
+        how = Reading(line, 2**channels, cell=self.cell, grid=grid, colours=names, usual=not own)
         film = read([Path(self.start)], how)
         cells = film.frame(self.frame)
         say(f"{film.source}: {film.told}")

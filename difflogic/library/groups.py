@@ -28,6 +28,7 @@ from difflogic.system.errors import ConfigError
 
 Line = Literal["line-1", "line-2", "line-3"]
 Counted = Literal["outer-totalistic", "outer-sum", "totalistic"]
+"""Symmetries that count the neighbours in each state."""
 
 
 def _states(text: str) -> int | tuple[str, ...]:

@@ -179,7 +179,7 @@ class CheckedTask(ABC):
         bits = np.asarray(target)
         right = bits.shape == shape and np.isin(bits, (0, 1)).all()
         words = f"bits of shape {shape}: loss channels, rows and columns of 0 and 1"
-        self.require("lasting_target", f"of shape {bits.shape}", right, words)
+        self.require("lasting_target", bits if bits.shape == shape else bits.shape, right, words)
         return bits.astype(np.uint8)
 
     def find_lasting_period(self, side: int) -> int | None:

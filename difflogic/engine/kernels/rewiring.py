@@ -15,8 +15,8 @@ from difflogic.engine.kernels.hard import reads
 from difflogic.system.jit import borrowing_kernel, by_reference, part
 
 FIRST, MORE = 4, 8
-"""Words of cases to try a change on first, as most changes fail there; each try that passes is
-followed by one on this many times as many."""
+"""Words of cases to try a change on first, since most changes fail there, and how many times as
+many each further try takes."""
 
 TIDY = 256
 """Changes tried before dead gates are dropped, and the order is drawn again."""
@@ -136,9 +136,9 @@ def tidy(net, draws, at):
     waiting, kept, first, following = 0, 0, net.readers[0], net.readers[1:]
     net.waits[:], first[:] = 0, -1
     for gate in range(gates - 1, -1, -1):
-        for side in range(2 * net.live[inputs + gate]):
-            row = net.b[gate] if side else net.a[gate]
-            if reads(net.op[gate], side == 1) and row >= inputs:
+        for side in range(2):
+            row, is_read = (net.b if side else net.a)[gate], reads(net.op[gate], side == 1)
+            if net.live[inputs + gate] and is_read and row >= inputs:
                 net.waits[gate] += 1
                 following[side, gate] = first[row - inputs]
                 first[row - inputs] = 2 * gate + side

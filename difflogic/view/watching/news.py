@@ -62,8 +62,9 @@ def facts(snapshot: Snapshot) -> Facts:
     decided = None if last is None else last.decided
     shown = snapshot.runs[snapshot.shown] if snapshot.shown is not None else None
     which = [("run", f"{shown[0]}, seed {shown[1]}")] if shown else []
-    ended = snapshot.state == "finished"
-    not_yet = "by no search; the report has the tests" if ended else "not yet"
+    not_yet = (
+        "by no search; the report has the tests" if snapshot.state == "finished" else "not yet"
+    )
     return [
         *which,
         ("state", _state(snapshot)),
