@@ -36,7 +36,8 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
             given[name] = group(**{each: given.pop(each) for each in options & given.keys()})
         function(**given)
 
-    run.__name__, run.__doc__ = function.__name__, function.__doc__
+    run.__name__ = function.__name__
+    run.__doc__ = function.__doc__
     run.__annotations__ = {each.name: each.annotation for each in shown}
     run.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
     return run

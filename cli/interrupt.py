@@ -121,7 +121,8 @@ _state = _State()
 @contextmanager
 def command() -> Iterator[None]:
     """While entered, a signal raises KeyboardInterrupt; otherwise it ends the process."""
-    _state.raising, _state.exit_code = True, 128 + signal.SIGINT
+    _state.raising = True
+    _state.exit_code = 128 + signal.SIGINT
     try:
         yield
     finally:
@@ -142,7 +143,8 @@ def install() -> None:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _end_at_once)
     atexit.register(_ignore_signals)
-    sys.excepthook, sys.unraisablehook = _uncaught, _unraisable
+    sys.excepthook = _uncaught
+    sys.unraisablehook = _unraisable
     import socket  # slow to import
 
     here, there = socket.socketpair()

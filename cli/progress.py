@@ -74,7 +74,8 @@ class LongWork:
         self._reported: set[tuple[str, int]] = set()
 
     def __call__(self, pause: Pause) -> None:
-        key, now = (pause.what, pause.total), time.monotonic()
+        key = (pause.what, pause.total)
+        now = time.monotonic()
         if not pause.done:
             self._began[key] = now
             return

@@ -78,7 +78,8 @@ def _train(experiment: Experiment, options: RunOptions, shared: Shared, group: R
             command = f"dct train --resume {for_shell(shown.path)}"
             note(f"interrupted before the final tests; resume: {command}")
             raise typer.Exit(shown.interruption.exit_code) from None
-    summary, path = dict(found.summary), str(found.path)
+    summary = dict(found.summary)
+    path = str(found.path)
     if summary["interrupted"]:
         note(
             f"interrupted after epoch {summary['epochs']} of {summary['epochs_requested']}; "
@@ -102,7 +103,8 @@ def resolved(experiment: Experiment, options: RunOptions, shared: Shared) -> Con
     from difflogic.library.training import resolve
     from difflogic.tasks import require_task
 
-    source, overrides = experiment.config, [*experiment.overrides, *options.all_overrides(shared)]
+    source = experiment.config
+    overrides = [*experiment.overrides, *options.all_overrides(shared)]
     if options.resume is None:
         source = source or experiment.default
         if experiment.name is not None:
@@ -140,7 +142,8 @@ class Shown(ExitStack):
     def __init__(self, quiet: bool, watch: bool) -> None:
         super().__init__()
         self.interruption = Interruption(None)
-        self._quiet, self._watch = quiet, watch
+        self._quiet = quiet
+        self._watch = watch
         self._publish: Callable[[StepResult], None] = lambda result: None
 
     def begin(self, session: Session) -> None:

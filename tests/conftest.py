@@ -47,7 +47,8 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     os.fsync = lambda descriptor: None
     measuring.BURST /= 10
-    noise.SETTLING, noise.COUNTED = 20, 20
+    noise.SETTLING = 20
+    noise.COUNTED = 20
     Environment.compile = compiled_once(Environment.compile)  # type: ignore[method-assign]
 
 

@@ -33,7 +33,8 @@ NAMES = (
 )
 """Shipped experiments, and those that commands made of a picture and of pairs, in experiments/."""
 
-FEW, MANY = 3, 30
+FEW = 3
+MANY = 30
 """Epochs of `make test` and `make exhaustive`. The latter reach searches and finished circuits."""
 
 

@@ -85,7 +85,9 @@ class Mutants(ast.NodeTransformer):
     """Puts all mutants into a module, and lists them as `file function: before → after`."""
 
     def __init__(self, file: str, found: list[str]) -> None:
-        self._file, self._found, self._inside = file, found, list[str]()
+        self._file = file
+        self._found = found
+        self._inside = list[str]()
 
     def visit(self, node: Any) -> Any:
         match node:
@@ -126,7 +128,8 @@ class Mutants(ast.NodeTransformer):
 
 def prepared(tree: Path) -> list[str]:
     """Make the copy of the sources, unless it is there; return its mutants."""
-    kept, found = tree.with_suffix(".json"), list[str]()
+    kept = tree.with_suffix(".json")
+    found = list[str]()
     if kept.is_file():
         return list(json.loads(kept.read_text()))
     listed = subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True, timeout=60)
@@ -135,7 +138,8 @@ def prepared(tree: Path) -> list[str]:
         shutil.copy2(ROOT / name, tree / name)
     for path in (tree / "difflogic" / part for part in DECIDES):
         for each in [path] if path.is_file() else sorted(path.rglob("*.py")):
-            file, module = each.relative_to(tree / "difflogic"), ast.parse(each.read_text())
+            file = each.relative_to(tree / "difflogic")
+            module = ast.parse(each.read_text())
             if "kernels" in file.parts:  # compiled: cannot ask which mutant to try
                 continue
             Mutants(file.as_posix(), found).visit(module)
@@ -173,15 +177,19 @@ class Trying:
     """Runs the collected tests in forks, in place of pytest's own loop."""
 
     def __init__(self, into: Path, mutants: list[str], asked: list[str]) -> None:
-        self._into, self._mutants, self._asked = into, mutants, asked
-        self._failed, self._seconds = "", defaultdict[str, float](float)
+        self._into = into
+        self._mutants = mutants
+        self._asked = asked
+        self._failed = ""
+        self._seconds = defaultdict[str, float](float)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self._seconds[report.nodeid] += report.duration
         self._failed = self._failed or (report.nodeid if report.failed else "")
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        reached, results = self._into / "reached.json", self._into / "tried.jsonl"
+        reached = self._into / "reached.json"
+        results = self._into / "tried.jsonl"
         if not reached.is_file():
             forked(lambda: self._learn(session.items, reached), 10**5)
         tests, seconds = json.loads(reached.read_text())
@@ -196,7 +204,9 @@ class Trying:
         for number, mutant in enumerate(self._mutants):
             if mutant in known or mutant not in wanted:
                 continue
-            reaching, spent, chosen = {*tests.get(str(number), ())}, 0.0, list[pytest.Item]()
+            reaching = {*tests.get(str(number), ())}
+            spent = 0.0
+            chosen = list[pytest.Item]()
             mine = first[mutant.split(" ")[0]]
             for name in filter(reaching.__contains__, dict.fromkeys([*mine, *order])):
                 spent += seconds[name]
@@ -213,7 +223,8 @@ class Trying:
         found: dict[int, list[str]] = defaultdict(list)
         for item in items:
             seen = set[int]()
-            builtins._is, self._failed = seen.add, ""  # type: ignore[attr-defined]
+            builtins._is = seen.add  # type: ignore[attr-defined]
+            self._failed = ""
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
             for number in () if self._failed else seen:
                 found[number].append(item.nodeid)

@@ -47,7 +47,8 @@ FIELD = re.compile(r"\{.*?\}")
 Row = Mapping[str, str]
 
 TABLES = tomllib.loads((FOLDER / "pages.toml").read_text(encoding="utf-8"))
-SENTENCES, TYPED = TABLES.pop("sentences"), TABLES.pop("typed")
+SENTENCES = TABLES.pop("sentences")
+TYPED = TABLES.pop("typed")
 PAGES = sorted({table["page"] for table in TABLES.values()} | SENTENCES.keys())
 
 
@@ -71,7 +72,8 @@ def measure(row: Row) -> dict[str, str]:
     What counts are the runs in its directory `runs`, or what it wrote to `found.json`. Notes are
     gates of the circuits in the directory, or else what a command without runs printed.
     """
-    source, tests = provenance(), ROOT / "tests"
+    source = provenance()
+    tests = ROOT / "tests"
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     with tempfile.TemporaryDirectory() as folder:
         there = Path(folder, "found.json")
@@ -140,7 +142,8 @@ def values_of(row: Row) -> dict[str, Any]:
     values["n"] = re.findall(r"\d+(?:\.\d+)?", row["notes"])
     values["notes"] = row["notes"] and f"; {row['notes']}"
     for name in MEASURED:
-        least, most = row[f"{name}_min"], row[f"{name}_max"]
+        least = row[f"{name}_min"]
+        most = row[f"{name}_max"]
         values[f"{name}_median"] = row[name] or "–"
         span = "" if least == most else f" ({least} to {most})"
         values[name] = values[f"{name}_median"] + span
@@ -198,7 +201,9 @@ def main() -> int:
         parser.error(f"no row {', '.join(sorted(unknown))}: choose from {', '.join(rows)}")
     most = float("inf") if given.all else CHEAP
     cheap = [name for name, row in rows.items() if row["cost"] and float(row["cost"]) <= most]
-    commit, found, moved = provenance()["commit"], {}, set()
+    commit = provenance()["commit"]
+    found = {}
+    moved = set()
     if FOUND.exists() and "dirty" not in commit:
         found = json.loads(FOUND.read_text(encoding="utf-8")).get(commit, {})
     for name in given.names or cheap:
@@ -206,7 +211,8 @@ def main() -> int:
             found[name] = measure(rows[name])
             FOUND.parent.mkdir(exist_ok=True)
             FOUND.write_text(json.dumps({commit: found}), encoding="utf-8")
-        old, new = rows[name], found[name]
+        old = rows[name]
+        new = found[name]
         changes = [
             f"{key} {old[key] or '-'} → {new[key]}" for key in FIGURES if old[key] != new[key]
         ]

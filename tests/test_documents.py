@@ -220,5 +220,6 @@ def test_custom_task_page_runs_as_written(tmp_path, monkeypatch):
             assert "# ones among the five cells of a cross that make a one" in output
     summary = json.loads((tmp_path / "runs" / "vote" / "summary.json").read_text())
     assert summary["exact_epoch"] is not None
-    own, kept = (tmp_path / "vote.py", tmp_path / "runs" / "vote" / "vote.py")
+    own = tmp_path / "vote.py"
+    kept = tmp_path / "runs" / "vote" / "vote.py"
     assert kept.read_text() == own.read_text()

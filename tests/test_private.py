@@ -65,7 +65,9 @@ def test_private_parts_are_there():
 
 @pytest.mark.thorough
 def test_no_other_private_part_is_used():
-    own, used, imported = set(), set(), set()
+    own = set()
+    used = set()
+    imported = set()
     for path in [*files("cli"), *files("difflogic")]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             match node:

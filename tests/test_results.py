@@ -27,7 +27,8 @@ def due():
     """Yield the names of some cheap rows, two trainings first: others by the day of the commit."""
     words = ["git", "log", "-1", "--format=%ct"]
     done = subprocess.run(words, cwd=results.ROOT, capture_output=True, text=True, check=False)
-    names, left = [name for name, row in ROWS.items() if float(row["cost"] or "inf") <= 4], SECONDS
+    names = [name for name, row in ROWS.items() if float(row["cost"] or "inf") <= 4]
+    left = SECONDS
     random.Random(int(done.stdout or 0) // 86400).shuffle(names)
     trained = [name for name in names if ROWS[name]["learned"]][:2]
     for name in dict.fromkeys(trained + names):

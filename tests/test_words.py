@@ -71,7 +71,8 @@ ELSEWHERE = {
 
 def parts(path: Path) -> tuple[str, str]:
     """Return what runs of a module, and its docstrings and comments."""
-    runs, said = [path.stem, path.parent.name], []
+    runs = [path.stem, path.parent.name]
+    said = []
     for token in tokenize.generate_tokens(io.StringIO(path.read_text()).readline):
         alone = token.line[: token.start[1]].strip() == "" and token.string.endswith('"""')
         (said if alone or token.type == tokenize.COMMENT else runs).append(token.string)

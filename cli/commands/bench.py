@@ -74,7 +74,8 @@ def bench(
     overrides = [*chosen.overrides, *own]
     settings = load_config(source, overrides, BENCHMARK, allow_code=True)
     if settings.published.batch is not None:
-        samples, usual = settings.training.batch, load_config(source, overrides).training.batch
+        samples = settings.training.batch
+        usual = load_config(source, overrides).training.batch
         if samples != usual:
             note(
                 f"note: using the published batch size, {samples}; training uses {usual} "
@@ -107,7 +108,9 @@ def machine_facts() -> dict[str, Any]:
 
 
 def _show(report: Benchmark) -> None:
-    config, task, path = report.config, report.config.task, report.path
+    config = report.config
+    task = report.config.task
+    path = report.path
     typer.echo(
         f"{config.name} · {task.height}×{task.width} cells, "
         f"{counted(config.automaton.steps, 'automaton step')}, batch {config.training.batch} · "
@@ -128,7 +131,9 @@ def _show(report: Benchmark) -> None:
 
 def _rates(report: Benchmark) -> dict[str, str]:
     """Return label and text of each line below the table of phases."""
-    path, plan, memory = report.path, report.path.plan, report.peak_memory
+    path = report.path
+    plan = report.path.plan
+    memory = report.peak_memory
     peak = f"{report.peak_one_core / 1e9:.0f} billion fused multiply-adds per second on one core"
     lines = {"gate evaluations": f"{report.gate_rate / 1e9:.2f} billion per second"}
     if path.workers > 1:
@@ -142,7 +147,8 @@ def _rates(report: Benchmark) -> dict[str, str]:
         taken = "{created:g} per step: {own:.1f} taken by their own worker, {stolen:.1f} stolen"
         lines["tasks"] = taken.format_map(path.tasks)
     if plan is not None:
-        each, shared = show_bytes(plan.bytes_per_worker), show_bytes(plan.bytes_shared)
+        each = show_bytes(plan.bytes_per_worker)
+        shared = show_bytes(plan.bytes_shared)
         lines["buffers"] = f"{each} per worker, {shared} shared"
     return lines | {
         "process": f"{show_bytes(memory)} at most" if memory else "memory unknown on this system",
@@ -202,7 +208,8 @@ def _show_table(found: Comparison, head: str) -> None:
 
 
 def _cells(row: Measurement, first: Measurement) -> list[Any]:
-    total, efficiency = row.total, row.efficiency(first)
+    total = row.total
+    efficiency = row.efficiency(first)
     equal = None
     if row.difference is not None:
         equal = "yes" if row.equal else f"NO: {row.difference:.2g}"

@@ -25,7 +25,8 @@ def list_(as_json: AsJson = False) -> None:
     from difflogic.config.manual import experiments
     from difflogic.pictures.picture import shipped_pictures
 
-    found, pictures = experiments(), [*shipped_pictures()]
+    found = experiments()
+    pictures = [*shipped_pictures()]
     if as_json:
         output.show_json({"experiments": found, "pictures": pictures})
         return
@@ -62,7 +63,8 @@ def docs() -> None:
 
 
 def _row(each: dict[str, Any]) -> list[Any]:
-    rate, published = each["fire_rate"], each["published"]
+    rate = each["fire_rate"]
+    published = each["published"]
     parts = []
     if published["learned_by"] is not None:
         budget = f" of {published['epochs']}" if published["epochs"] is not None else ""

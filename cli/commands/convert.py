@@ -67,7 +67,8 @@ def export(
             force=force,
             time_limit=time_limit,
         )
-    automaton, written = found.automaton, found.format
+    automaton = found.automaton
+    written = found.format
     circuit = automaton.circuit
     where = f": {file}"
     if file is None:

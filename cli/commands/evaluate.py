@@ -153,7 +153,8 @@ def _show_robustness(test: Mapping[str, Any]) -> None:
 
 
 def _show_gates(test: Mapping[str, Any]) -> None:
-    scopes, published = test["scopes"], test["published_active_gates"]
+    scopes = test["scopes"]
+    published = test["published_active_gates"]
     parts = ("perception", "update", "both")
     rows = [
         [scope.replace("_", " "), *(scopes[scope][part]["active"] for part in parts)]

@@ -50,10 +50,12 @@ def train_examples(
     if shared.as_json:
         output.show_json(found.as_dict())
     else:
-        scores, path = found.summary["scores"], for_shell(found.path)
+        scores = found.summary["scores"]
+        path = for_shell(found.path)
         longer = "" if found.padded is None else f"; {found.padded.text}"
         proof = f"{scores['assurance']['text']}{longer}; other grids are not proved"
-        right, (fine, kept) = scores["right_pairs"], scores["right_pairs"]["held out"]
+        right = scores["right_pairs"]
+        (fine, kept) = scores["right_pairs"]["held out"]
         # Suspected pairs were kept aside to learn the others.
         right = right | {"held out": [fine, kept - len(found.suspected)]}
         told = {"circuit": in_one_line(found.words), **story(found.summary, proof)}
@@ -112,7 +114,8 @@ def _beside(found: Applied) -> list[str]:
 
     A mark follows each cell of the rule's grid that the file has otherwise.
     """
-    grids, known = [found.before, found.after], found.expected
+    grids = [found.before, found.after]
+    known = found.expected
     if known and not found.right and [*map(len, known)] == [*map(len, found.after)]:
         grids.append(known)
     width = max((len(name) for grid in grids for row in grid for name in row), default=0)

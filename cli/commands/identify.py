@@ -124,7 +124,8 @@ def _text(found: Identified) -> str:
     from difflogic.identification.recording import place
     from difflogic.identification.rules import describe_hidden
 
-    rule, weakest = found.rule, None
+    rule = found.rule
+    weakest = None
     if rule.agreement is not None:
         seen = (~rule.never_seen).nonzero()[0]
         weakest = int(seen[rule.agreement[seen].argmin()])
@@ -165,7 +166,9 @@ def data(found: Identified, to: Path | None) -> dict[str, Any]:
     """Return the result for JSON."""
     from difflogic.system.json_values import chosen
 
-    rule, circuit, odds = found.rule, found.circuit, found.entry_odds
+    rule = found.rule
+    circuit = found.circuit
+    odds = found.entry_odds
     space = rule.space
     table = [
         {

@@ -51,7 +51,9 @@ def _state_channels(automaton: Automaton) -> list[int]:
 def _text(found: Inspection, trained: Automaton, limit: int | None) -> str:
     from difflogic.circuit.gates import SYMBOLS
 
-    automaton, circuit, fan_out = found.automaton, found.automaton.circuit, found.wires.fan_out
+    automaton = found.automaton
+    circuit = found.automaton.circuit
+    fan_out = found.wires.fan_out
     widest = int(fan_out.argmax())
     return output.page(
         "inspect",
@@ -96,7 +98,9 @@ def _cells(found: Inspection) -> dict[str, list[str]]:
 def _data(found: Inspection, trained: Automaton) -> dict[str, Any]:
     from difflogic.system.json_values import chosen
 
-    automaton, circuit, fan_out = found.automaton, found.automaton.circuit, found.wires.fan_out
+    automaton = found.automaton
+    circuit = found.automaton.circuit
+    fan_out = found.wires.fan_out
     return {
         **chosen(automaton, "name", "boundary", "fire_rate"),
         "visible_channels": automaton.visible,

@@ -64,8 +64,10 @@ def _show_device(config: Config, as_json: bool) -> None:
     if as_json:
         output.show_json(found.as_dict())
         return
-    shape, adapter = found.shape, found.adapter
-    grid, largest = shape.grid, max(shape.bytes, key=shape.bytes.__getitem__)
+    shape = found.shape
+    adapter = found.adapter
+    grid = shape.grid
+    largest = max(shape.bytes, key=shape.bytes.__getitem__)
     typer.echo(
         f"{config.name} · {grid.height}×{grid.width} cells, "
         f"{counted(shape.steps, 'automaton step')}, batch {shape.batch} · {adapter.name}, "
@@ -84,7 +86,8 @@ def _show_device(config: Config, as_json: bool) -> None:
 def _show(found: Planned) -> None:
     plan = found.plan
     where = "another machine" if plan.machine.described else "this machine"
-    grid, steps = plan.rollouts.grid, counted(plan.rollouts.steps, "automaton step")
+    grid = plan.rollouts.grid
+    steps = counted(plan.rollouts.steps, "automaton step")
     typer.echo(
         f"{found.config.name} · {grid.height}×{grid.width} cells, {steps}, batch {plan.batch} · "
         f"{where}, {counted(plan.machine.cores, 'core')}\n"

@@ -100,8 +100,10 @@ def show(run: RunOrSweep, as_json: AsJson = False) -> None:
         output.show_json(found)
         return
     record = found.record
-    path, state = record["path"], record["state"]
-    begun, age = record["begun"].astimezone(), _cell("age", record["age"])
+    path = record["path"]
+    state = record["state"]
+    begun = record["begun"].astimezone()
+    age = _cell("age", record["age"])
     lines = {
         "run": in_one_line(path),
         "begun": f"{begun:%Y-%m-%d %H:%M}, {age} ago",

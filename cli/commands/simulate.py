@@ -58,7 +58,8 @@ def simulate(
 
 
 def _show(found: Simulated) -> None:
-    g, automaton = found.geometry, found.automaton
+    g = found.geometry
+    automaton = found.automaton
     circuit = automaton.circuit
     typer.echo(
         f"{automaton.name} · {counted(circuit.gates, 'gate')}, "

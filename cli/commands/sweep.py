@@ -100,7 +100,8 @@ def _report(path: Path, plan: SweepPlan, rows: Sequence[Row], code: int, as_json
     output.show_table(" | ".join(names), lines, len(headings), SPARE)
     if len(plan.variants) > 1:
         _show_comparison(compare(plan, rows))
-    proved, ended = sum(each.proved for each in found), sum(each.seeds for each in found)
+    proved = sum(each.proved for each in found)
+    ended = sum(each.seeds for each in found)
     shown = in_one_line(str(path))
     typer.echo(f"\nproved: {proved} of {counted(ended, 'run')}")
     typer.echo(f"sweep      {shown}   (table.csv, table.json, table.md)")
@@ -139,7 +140,8 @@ class _Shown(ExitStack):
 
     def update(self, news: SweepProgress) -> None:
         """Show the sweep's progress."""
-        execution, now = news.execution, time.monotonic()
+        execution = news.execution
+        now = time.monotonic()
         if not self._begun:
             self._begun = True
             self._begin(news)
@@ -183,7 +185,8 @@ def line(row: Row, ended: int, runs: int, outlook: str) -> str:
 def bars(execution: Execution, runs: int) -> list[Bar]:
     """Return a bar for the sweep, and one for each active run, as far as they fit."""
     words = f"{execution.ended} of {counted(runs, 'run')}  {execution.outlook}"
-    shown, usual = [Bar("sweep", execution.ended, runs, words)], execution.usual()
+    shown = [Bar("sweep", execution.ended, runs, words)]
+    usual = execution.usual()
     for run in execution.running()[:MOST_BARS]:
         known = usual[run.variant.name]
         most = known.epochs[1] if known else run.variant.config.training.epochs

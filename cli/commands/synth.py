@@ -40,7 +40,8 @@ def synth(
             "other cells to fire"
         )
     if not made.fits:
-        side, others = made.largest, " or ".join(made.others)
+        side = made.largest
+        others = " or ".join(made.others)
         note(
             f"{made.automaton.height}×{made.automaton.width} cells do not fit on "
             f"{made.device.name}: about {side}×{side} would"
@@ -51,7 +52,9 @@ def synth(
 
 def _show(found: Synthesized) -> None:
     made = found.synthesis
-    height, width, percent = made.automaton.height, made.automaton.width, 100 * made.share
+    height = made.automaton.height
+    width = made.automaton.width
+    percent = 100 * made.share
     rows: list[tuple[str, Any, Any]] = [
         ("LUTs", f"{made.luts / made.cells:.2f}", made.luts),
         ("flip-flops", f"{made.flip_flops / made.cells:.2f}", made.flip_flops),

@@ -57,7 +57,8 @@ def _findings(chosen: ConfiguredByOption, world: Ranks) -> list[Deviation]:
     from difflogic.config import load_config
     from difflogic.experiment.searching import compile_kernels
 
-    source, given = chosen.source, chosen.overrides
+    source = chosen.source
+    given = chosen.overrides
     settings = load_config(source, given, allow_code=True)
     for precision in PRECISIONS:
         precise = [*given, f"training.precision={precision}"]

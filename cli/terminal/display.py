@@ -111,7 +111,8 @@ class RunProgress:
         if result.hard_state is not None:
             self.hard_state = result.hard_state
         if result.finished is not None:
-            self.finished, self.searched = result.finished, result.epoch
+            self.finished = result.finished
+            self.searched = result.epoch
         if stage is not None and over:
             self.stage = stage
         elif stage is not None:
@@ -119,7 +120,8 @@ class RunProgress:
 
     def _enter(self, attempt: int, stage: int) -> None:
         if (attempt, stage) != (self.attempt, self.stage):
-            self.attempt, self.stage = attempt, stage
+            self.attempt = attempt
+            self.stage = stage
             # The losses and checks of others say nothing about this one.
             self.best_hard_loss = self.finished = None
 
@@ -194,7 +196,8 @@ class RunProgress:
     def _longest(self) -> float:
         """The most seconds of usual runs, or their epochs at this run's pace, once known."""
         assert self.usual is not None
-        (least, most), pace = self.usual.epochs, self.rate
+        (least, most) = self.usual.epochs
+        pace = self.rate
         is_known = pace is not None and 2 * self.epoch >= least
         return max(self.usual.seconds[1], most / pace if pace and is_known else 0.0)
 
@@ -203,7 +206,8 @@ class RunProgress:
         """The time that has passed, and what is known of the rest."""
         from difflogic.run.outlook import beside_usual  # imports Pydantic
 
-        passed, pace = f"{self._passed:.0f} s", self.rate
+        passed = f"{self._passed:.0f} s"
+        pace = self.rate
         if self.over:
             return passed
         left = (self.epochs - self.epoch) / pace if pace else math.inf
@@ -224,13 +228,15 @@ class Lines(Display):
         self._shown = -1, 1
         self._epoch = 0
         self._time = time.perf_counter()
-        self._lock, self._closed = threading.Lock(), threading.Event()
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
         # A long step, search or proof reports nothing meanwhile.
         threading.Thread(target=self._repeat, daemon=True).start()
 
     def update(self) -> None:
         progress = self._progress
-        part, stage = PICTURE_LINES * progress.epoch // progress.epochs, progress.stage
+        part = PICTURE_LINES * progress.epoch // progress.epochs
+        stage = progress.stage
         with self._lock:
             is_new = part > self._shown[0] or stage != self._shown[1]
             if is_new or time.perf_counter() - self._time >= LINE_SECONDS:
@@ -308,11 +314,13 @@ def _pictures(progress: RunProgress, width: int, lines: int, colored: bool) -> I
     """Yield lines that show what fits side by side: the target, the state, and what differs."""
     from rich.text import Text
 
-    state, preview = progress.hard_state, progress.preview
+    state = progress.hard_state
+    preview = progress.preview
     shown: list[tuple[str, Bits, Palette]] = []
     if state is not None:
         exact = progress.over and progress.finished is not None and progress.finished.exact
-        seen, named = state[list(progress.channels)], "exact" if exact else "now"
+        seen = state[list(progress.channels)]
+        named = "exact" if exact else "now"
         shown.append((named, seen, progress.palette))
     if preview is not None:
         shown.insert(0, ("target", preview.bits, preview.palette))
@@ -348,7 +356,8 @@ def _facts(progress: RunProgress) -> dict[str, str]:
     if progress.finished is not None:
         found["searched"] = f"at epoch {progress.searched}: {finishing(progress.finished)}"
     if progress.soft_loss is not None:
-        hard, sure = loss(progress.hard_loss), percent(progress.decided)
+        hard = loss(progress.hard_loss)
+        sure = percent(progress.decided)
         found["loss"] = (
             f"soft {loss(progress.soft_loss)} (gates mixed), hard {hard} (likeliest ops); "
             f"{sure} decided"
@@ -366,7 +375,8 @@ def finishing(found: Finished) -> str:
         return "proved, but right too late"
     if not found.exact:
         return f"{found.wrong_before} → {found.wrong} wrong cells"
-    made, exact = found.polished, "found an exact circuit"
+    made = found.polished
+    exact = "found an exact circuit"
     return exact + (
         "" if made is None else f", {made.before.gates} → {made.after.gates} active gates"
     )

@@ -93,7 +93,8 @@ def show_table(heads: str, rows: Iterable[Sequence[Any]], texts: int = 1, spare:
     On a narrow terminal, columns in `spare`, such as "seed | run", are left out until the rest
     fits, beginning with the first.
     """
-    names, cells = heads.split(" | "), [list(row) for row in rows]
+    names = heads.split(" | ")
+    cells = [list(row) for row in rows]
     table = make_table(heads, cells, texts)
     for name in spare.split(" | ") if spare and sys.stdout.isatty() else ():
         if _width(table) <= _terminal().width:

@@ -120,7 +120,8 @@ def show_convergence_json(found: Certified, certificate: Path | None) -> None:
 def _data(found: Finding) -> dict[str, Any]:
     from difflogic.system.json_values import chosen
 
-    question, rows = found.question, (row for channel in found.known.tolist() for row in channel)
+    question = found.question
+    rows = (row for channel in found.known.tolist() for row in channel)
     names = "verdict method from_step any_schedule unknown_cells attempts counterexample seconds"
     return {
         **chosen(question, "asked", "height", "width", "boundary"),

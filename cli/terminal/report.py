@@ -38,7 +38,8 @@ def render(
     """
     from difflogic.run.advice import advise
 
-    scores, proof = summary["scores"], None
+    scores = summary["scores"]
+    proof = None
     if "assurance" in scores:
         proof = assurance(scores["assurance"], scores["checked"]["exact"], directory, None)
         proof += "; other grids are not proved" if "right_pairs" in scores else ""
@@ -66,7 +67,9 @@ def time_in_lines(seconds: Mapping[str, Any]) -> str:
 
 def shares(parts: Mapping[str, float]) -> str:
     """Return a bar of `CELLS` characters, with a part's shade for its share."""
-    total, spent, text = sum(parts.values()) or 1.0, 0.0, ""
+    total = sum(parts.values()) or 1.0
+    spent = 0.0
+    text = ""
     for name, each in parts.items():
         spent += each
         text += SHADES[name] * (round(CELLS * spent / total) - len(text))

@@ -78,8 +78,12 @@ class Screen(Display):
         """
         from cli.terminal.bars import Bars
 
-        self._bars, self._around, self._stays = bars, around, stays
-        self._next, self._notice, self._is_last = 0.0, "", False
+        self._bars = bars
+        self._around = around
+        self._stays = stays
+        self._next = 0.0
+        self._notice = ""
+        self._is_last = False
         self._shown = Bars(self._frame, stays)
         self.console = self._shown.console
         self._size, self._drawing = self.console.size, threading.RLock()
@@ -118,7 +122,8 @@ class Screen(Display):
 
     def close(self) -> None:
         interrupt.tell_by(None)
-        self._is_last, self._notice = True, ""
+        self._is_last = True
+        self._notice = ""
         if self._stays:
             self.update(now=True)
         with suppress(OSError):
@@ -130,7 +135,10 @@ class Counter:
 
     def __init__(self, what: str, total: int | None = None) -> None:
         """Count `what`, up to `total` if that is known."""
-        self._what, self._total, self._done, self._remark = what, total, 0, ""
+        self._what = what
+        self._total = total
+        self._done = 0
+        self._remark = ""
         self._next = time.perf_counter() + QUIET_SECONDS
         self._screen: Screen | None = None
 
@@ -146,7 +154,8 @@ class Counter:
 
     def update(self, done: int, remark: str = "") -> None:
         """Show how many parts are done, if it is time to; `remark` describes the last one."""
-        self._done, self._remark = done, remark
+        self._done = done
+        self._remark = remark
         if self._screen is not None:
             self._screen.update()
         elif (now := time.perf_counter()) >= self._next:

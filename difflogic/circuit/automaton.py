@@ -122,11 +122,9 @@ def live_channels(circuit: Circuit, visible: tuple[int, ...]) -> npt.NDArray[np.
     Shape (C,). The visible channels are live, and so is each channel that a live one's next state
     reads at any neighbour.
     """
-    own, outputs, (_, a, b) = (
-        list(places(circuit, visible)),
-        circuit.outputs.tolist(),
-        circuit.lists,
-    )
+    own = list(places(circuit, visible))
+    outputs = circuit.outputs.tolist()
+    (_, a, b) = circuit.lists
     seen = reached(circuit.inputs, a, b, [outputs[channel] for channel in own], outputs)
     live = np.zeros(circuit.channels, np.bool_)
     live[own] = True

@@ -12,7 +12,8 @@ from difflogic.system.array_types import Words
 MOST_INPUTS = 20
 """Proofs try all cases of up to this many inputs: a million cases, a few milliseconds."""
 
-MOST_WORDS, MOST_ROW_WORDS = 2**23, 2**11
+MOST_WORDS = 2**23
+MOST_ROW_WORDS = 2**11
 """Words evaluated at a time: of all rows together (64 MiB), and of one row (16 KiB)."""
 
 WORD_INPUTS = 6

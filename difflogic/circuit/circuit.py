@@ -203,7 +203,9 @@ def reached(
     Gates read `a` and `b`, as in a Graph's lists. With `after`, the row of each channel's next
     state, also what they depend on in earlier steps: input row r is of channel r mod channels.
     """
-    end, channels, waiting = inputs + len(a), len(after), list(rows)
+    end = inputs + len(a)
+    channels = len(after)
+    waiting = list(rows)
     seen = bytearray(end + 1)
     seen[end] = 1
     while waiting:

@@ -65,8 +65,11 @@ def evaluate(
     called every GATES_AT_ONCE gates. `spent` saves memory: once row r has its value, the values of
     rows `spent[r]` are dropped.
     """
-    values, (kinds, a, b) = list(inputs), graph.lists
-    anything, first, size = values[0], len(values), len(values) + len(kinds)
+    values = list(inputs)
+    (kinds, a, b) = graph.lists
+    anything = values[0]
+    first = len(values)
+    size = len(values) + len(kinds)
     values += [anything] * (size - first + 1)
     for count, row in enumerate(range(first, size) if rows is None else rows, 1):
         if not count % GATES_AT_ONCE:

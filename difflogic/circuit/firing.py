@@ -27,7 +27,8 @@ class Firing:
         self, fire_rate: float, shape: tuple[int, ...], streams: Iterable[np.random.Generator]
     ) -> None:
         """Take the shape of one step's mask and one stream per sample."""
-        self._rate, self._shape = fire_rate, shape
+        self._rate = fire_rate
+        self._shape = shape
         self._streams = list(streams) if fire_rate < 1 else []
 
     def draw(self, steps: int) -> Masks | None:

@@ -56,7 +56,8 @@ class TruthTable:
 
         A gate of another form becomes sure of its most probable op, so the hard circuit stays.
         """
-        ops, near = logits.argmax(axis=0), self.logits(self.numbers(logits))
+        ops = logits.argmax(axis=0)
+        near = self.logits(self.numbers(logits))
         far = np.abs(near - logits).max(axis=0) > TOLERANCE * (1 + np.abs(logits).max(axis=0))
         others = np.flatnonzero(far | (near.argmax(axis=0) != ops))
         logits[:, others] = self.logits(self.sure[:, ops[others]].astype(logits.dtype))

@@ -87,7 +87,8 @@ def neighbors(height: int, width: int, boundary: Boundary | Walls) -> npt.NDArra
     grids = boundary if isinstance(boundary, Walls) else Walls((height,), (width,))
     row, column = (np.pad(places, 1, constant_values=OUTSIDE - 1) for places in grids.places)
     for n, (dy, dx) in enumerate(OFFSETS):
-        ny, nx = y + dy, x + dx
+        ny = y + dy
+        nx = x + dx
         inside = (row[ny + 1] == row[y + 1] + dy) & (column[nx + 1] == column[x + 1] + dx)
         cell = (ny % height) * width + nx % width
         table[n] = cell if boundary == "periodic" else np.where(inside, cell, OUTSIDE)
@@ -101,9 +102,11 @@ def shifts(
 
     Cells at an edge see the opposite edge at another distance than the rest, or nothing.
     """
-    own, found = np.arange(height * width), []
+    own = np.arange(height * width)
+    found = []
     for seen in neighbors(height, width, boundary):
-        exists, far = seen != OUTSIDE, seen - own
+        exists = seen != OUTSIDE
+        far = seen - own
         found.append([(each, exists & (far == each)) for each in np.unique(far[exists]).tolist()])
     return found
 

@@ -19,7 +19,8 @@ def hard_circuit(netlist: Netlist, ops: npt.NDArray[np.uint8]) -> Circuit:
 
 def netlist_of(circuit: Circuit, channels: int) -> tuple[Netlist, npt.NDArray[np.uint8]]:
     """Return a circuit as a netlist of `channels` channels, with its ops; missing ones become 0."""
-    labels, gates = np.array(circuit.labels), np.arange(circuit.gates + 1, dtype=np.int32)
+    labels = np.array(circuit.labels)
+    gates = np.arange(circuit.gates + 1, dtype=np.int32)
     inputs = NEIGHBORHOOD * [*labels] + channels * np.repeat(range(NEIGHBORHOOD), len(labels))
     rows = np.append(inputs, NEIGHBORHOOD * channels + gates).astype(np.int32)
     outputs = np.full(channels, rows[-1])

@@ -39,7 +39,8 @@ def staged(
     for source in (a, b):
         np.maximum.at(last, source, level[inputs:] - 1)
     last[outputs] = depth
-    place, found = np.arange(len(level)), []
+    place = np.arange(len(level))
+    found = []
     for number in range(1, depth + 1):
         # Gates of this level, and values that later levels read.
         here = np.flatnonzero((level <= number) & (last >= number))

@@ -29,7 +29,8 @@ def usual(rule: str) -> str:
     found = _WRITTEN.fullmatch(rule.strip().upper())
     if found is None:
         return rule
-    born, stays = found[1] or found[4] or "", found[2] or found[3] or ""
+    born = found[1] or found[4] or ""
+    stays = found[2] or found[3] or ""
     return notation(sorted({*born}), sorted({*stays})) + found[5]
 
 

@@ -169,7 +169,8 @@ class WiredLayers:
 
 def wire(architecture: Architecture, rng: np.random.Generator) -> WiredLayers:
     """Draw the wiring of all layers. Raises ConfigError if a layer cannot be wired."""
-    first, rest = architecture.perception_first, architecture.perception_wiring
+    first = architecture.perception_first
+    rest = architecture.perception_wiring
     topologies = [first] + [rest] * (len(architecture.perception) - 1)
     perception = tuple(
         _wire_layers("perception", NEIGHBORHOOD, architecture.perception, topologies, rng)
@@ -178,7 +179,8 @@ def wire(architecture: Architecture, rng: np.random.Generator) -> WiredLayers:
     if architecture.all_directions:
         perception = tuple(map(wired_to_see, perception, architecture.first_directions))
     topologies = ["unique"] * len(architecture.update)
-    inputs, sizes = architecture.update_inputs, architecture.update
+    inputs = architecture.update_inputs
+    sizes = architecture.update
     fixed = architecture.fixed
     if fixed is not None:
         inputs, sizes = fixed.learned(architecture)
@@ -299,7 +301,8 @@ def flatten(layers: WiredLayers) -> Netlist:
         for layer in layers.kernel(kernel):
             copies = np.empty((layer.gates, channels), np.int32)
             for gate in range(layer.gates):
-                a, b = seen[layer.a[gate]], seen[layer.b[gate]]
+                a = seen[layer.a[gate]]
+                b = seen[layer.b[gate]]
                 copies[gate] = add(a, b, np.full(channels, parameter + gate))
             parameter += layer.gates
             seen = copies

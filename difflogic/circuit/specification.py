@@ -49,7 +49,8 @@ class Machine:
 
     def run(self, numbers: list[int]) -> list[int]:
         """Return what it prints for the numbers of the cells, given from right to left."""
-        state, printed = 0, []
+        state = 0
+        printed = []
         for number in numbers:
             printed.append(self.prints[state][number])
             state = self.moves[state][number]

@@ -83,7 +83,8 @@ def unique(inputs: int, gates: int, rng: np.random.Generator) -> Wiring:
     b = np.concatenate([s + d for s, d in zip(starts, distances, strict=True)])[:gates]
     if inputs % 2 and gates < inputs - 1:
         # The pairs so far leave the last of an odd number of inputs unread.
-        a[-1], b[-1] = inputs - 2, inputs - 1
+        a[-1] = inputs - 2
+        b[-1] = inputs - 1
     order = rng.permutation(gates)
     return Wiring(inputs, a[order].astype(np.int32), b[order].astype(np.int32))
 

@@ -22,7 +22,8 @@ from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.system.deadline import NEVER, Deadline
 
-FALSE, TRUE = 0, 1
+FALSE = 0
+TRUE = 1
 """The constant literals."""
 
 
@@ -98,7 +99,8 @@ class Literals(Logic[int]):
 
     def count_ones(self, literals: Sequence[int]) -> list[int]:
         """Return the number of literals that are 1, as binary digits, lowest first."""
-        digits, column = [], list(literals)
+        digits = []
+        column = list(literals)
         while column:
             carries = []
             while len(column) > 1:
@@ -202,13 +204,15 @@ def to_circuit(
     labels. Inverters become part of the ops, as in `absorb_inverters`. Raises ValueError if an
     output depends on another channel.
     """
-    first, before = 1 + NEIGHBORHOOD * len(channels), xag.inputs // NEIGHBORHOOD
+    first = 1 + NEIGHBORHOOD * len(channels)
+    before = xag.inputs // NEIGHBORHOOD
     place = {0: 0} | {
         1 + neighbor * before + channel: 1 + neighbor * len(channels) + number
         for neighbor in range(NEIGHBORHOOD)
         for number, channel in enumerate(channels)
     }
-    ops, wires = [0] * first, [(0, 0)] * first
+    ops = [0] * first
+    wires = [(0, 0)] * first
     gates, x, y = xag.lists
     for node in xag.cone(outputs):
         gate = node - xag.first_gate
@@ -239,7 +243,8 @@ def absorb_inverters(
     inverted outputs read computes its inverse. Constant outputs, inverted inputs, and nodes read
     both inverted and not each get one more gate at the end.
     """
-    wanted, inverses = outputs >> 1, (outputs & 1).astype(np.bool_)
+    wanted = outputs >> 1
+    inverses = (outputs & 1).astype(np.bool_)
     inverted = np.zeros(len(op), np.bool_)
     inverted[wanted[inverses]] = True
     inverted[wanted[~inverses]] = False

@@ -16,7 +16,8 @@ COMPARED_SAMPLES = 64
 
 def without_effect(config: Config) -> list[str]:
     """Return a warning for contradictory samples, and each setting without effect: what to do."""
-    finishing, found = config.finishing, []
+    finishing = config.finishing
+    found = []
     if isinstance(config.task, CustomSection) and custom.is_loaded(config.task):
         clash = contradiction(*draw_batch(make_task(config), 0, 0, COMPARED_SAMPLES))
         if clash is not None:

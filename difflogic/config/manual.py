@@ -28,7 +28,8 @@ def experiments() -> list[dict[str, Any]]:
 
 
 def _facts(config: Config) -> dict[str, Any]:
-    task, training = make_task(config), config.training
+    task = make_task(config)
+    training = config.training
     return {
         "name": config.name,
         "task": task.name,

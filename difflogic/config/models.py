@@ -193,8 +193,10 @@ def _with_code(task: TaskSection, run: RunFacts) -> TaskSection:
 
 
 def _task_problems(config: Config) -> list[str]:
-    task, channels = config.task, config.automaton.channels
-    training, pool = config.training, config.pool
+    task = config.task
+    channels = config.automaton.channels
+    training = config.training
+    pool = config.pool
     problems = task.problems(config.automaton)
     if training.restart_every and not config.finishing.every:
         problems.append(
@@ -202,7 +204,8 @@ def _task_problems(config: Config) -> list[str]:
             "kept without checks: set it to 0, or [finishing] every above 0"
         )
     if custom.is_loaded(task):
-        kind, why = task_class(task), None
+        kind = task_class(task)
+        why = None
         if kind.has_changing_targets():
             why = "the target of this task changes with every step"
         elif kind.has_loss():
@@ -232,7 +235,8 @@ def _task_problems(config: Config) -> list[str]:
 
 
 def _circuit_problems(config: Config) -> list[str]:
-    channels, update = config.automaton.channels, config.update.gates
+    channels = config.automaton.channels
+    update = config.update.gates
     if update[-1] != channels:
         return [
             "[update] gates: the last layer is the cell's next state and needs one gate per "
@@ -270,7 +274,8 @@ def _circuit_problems(config: Config) -> list[str]:
 
 def _places_problems(config: Config, counters: Places) -> list[str]:
     """Return why cells cannot count their places."""
-    found, wrong = [], []
+    found = []
+    wrong = []
     for (section, key), value in COUNTING.items():
         if counters.periods and key == "fire_rate":
             continue  # tiles are right in any order of firing
@@ -284,7 +289,8 @@ def _places_problems(config: Config, counters: Places) -> list[str]:
     if counters.tough and (counters.switch or min(config.task.height, config.task.width) < 3):
         what = "3 rows and columns or more, and no switch"
         return [*found, f"[automaton] tough: needs {what}: set tough = false"]
-    channels, gates = config.automaton.channels, config.update.gates
+    channels = config.automaton.channels
+    gates = config.update.gates
     if channels <= counters.channels:
         found.append(
             f"[automaton] places: the counters take {counters.channels} channels: set channels "

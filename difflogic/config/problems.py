@@ -46,7 +46,8 @@ def find(error: ValidationError, task: type[TaskSection] | None = None) -> Itera
             continue
         place = tuple(str(part) for part in location[:2])
         if detail["type"] == "union_tag_not_found" and isinstance(detail["input"], dict):
-            place, value = (TASK, "kind"), detail["input"].get("kind")
+            place = (TASK, "kind")
+            value = detail["input"].get("kind")
             problem = "missing" if value is None else "enum"
             yield Mistake(place, _describe(problem, place, None, value, None))
             continue

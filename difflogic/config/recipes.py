@@ -60,7 +60,8 @@ def benchmark(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _as_published(data: dict[str, Any], keys: Sequence[str]) -> dict[str, Any]:
-    published, training = data.get("published"), data.get("training")
+    published = data.get("published")
+    training = data.get("training")
     if not isinstance(training, dict) or not isinstance(published, dict):
         return data
     return data | {"training": training | {k: published[k] for k in keys if k in published}}

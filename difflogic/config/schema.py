@@ -143,8 +143,10 @@ def _literal(value: object) -> str:
 
 
 def _range(schema: dict[str, Any]) -> str:
-    low, above = schema.get("minimum"), schema.get("exclusiveMinimum")
-    high, below = schema.get("maximum"), schema.get("exclusiveMaximum")
+    low = schema.get("minimum")
+    above = schema.get("exclusiveMinimum")
+    high = schema.get("maximum")
+    below = schema.get("exclusiveMaximum")
     if high is None and below is not None and schema["type"] == "integer":
         high = below - 1
     start = f" from {low:g}" if isinstance(low, float) else f" from {low}"

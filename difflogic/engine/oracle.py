@@ -91,8 +91,12 @@ def coefficient_gradients(
         # Several channels may copy one input.
         np.add.at(grad, netlist.outputs, (gradient * updated).reshape(channels, -1))
         for gate in range(netlist.gates - 1, -1, -1):
-            row_a, row_b, param = netlist.a[gate], netlist.b[gate], netlist.param[gate]
-            g, a, b = grad[netlist.inputs + gate], values[row_a], values[row_b]
+            row_a = netlist.a[gate]
+            row_b = netlist.b[gate]
+            param = netlist.param[gate]
+            g = grad[netlist.inputs + gate]
+            a = values[row_a]
+            b = values[row_b]
             _, c1, c2, c3 = coefficients[param]
             grad[row_a] += g * (c1 + c3 * b)
             grad[row_b] += g * (c2 + c3 * a)

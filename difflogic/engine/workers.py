@@ -37,14 +37,16 @@ class CallerAndThreads(ParallelBackendBase):
     uses_threads = True
     supports_sharedmem = True
     _pool: ThreadPoolExecutor | None = None
-    _count, _process = 1, 0
+    _count = 1
+    _process = 0
     _caller_is_free = False
 
     def effective_n_jobs(self, n_jobs: int) -> int:
         return n_jobs
 
     def configure(self, n_jobs: int = 1, parallel: Any = None, **_: Any) -> int:
-        self.parallel, self._count = parallel, n_jobs
+        self.parallel = parallel
+        self._count = n_jobs
         if self._pool is None or self._process != os.getpid():  # a fork copies no threads
             self._pool = ThreadPoolExecutor(max(1, n_jobs - 1), thread_name_prefix="dct-worker")
             self._process = os.getpid()

@@ -44,7 +44,8 @@ def assure_automaton(
 
 def in_words(answer: Answer) -> Assurance:
     """Return what an answer says, with what it says about wounds."""
-    found, kept = answer.assurance, answer.confinement
+    found = answer.assurance
+    kept = answer.confinement
     if kept is None:
         return found
     return replace(found, text=f"{found.text}; {kept.text}", confined=kept.proved)
@@ -84,7 +85,8 @@ def question_of(automaton: Automaton, task: Task, wound: Wound | None = None) ->
             own = Convergence.of(small, target)
             if not task.asks_every_size:
                 return own
-            targets, period = task.lasting_target_on, task.lasting_period
+            targets = task.lasting_target_on
+            period = task.lasting_period
             # Only tasks that teach wounds to close ask how far they reach.
             wound = None if task.lessons is task else wound
             return Plane(small, targets, period, own=own, wound=wound)

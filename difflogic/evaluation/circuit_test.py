@@ -29,7 +29,8 @@ from difflogic.system.work import ignore
 from difflogic.tasks import InapplicableError, Task, make_task
 from difflogic.tasks.parts import TaskError
 
-SOUP_SIDE, SOUP_STEPS = 128, 300
+SOUP_SIDE = 128
+SOUP_STEPS = 300
 """As published: 128×128 cells for 300 steps."""
 
 
@@ -170,7 +171,8 @@ def exactness(subject: Subject) -> dict[str, Any]:
     task = subject.task
     plan = Plan.of(subject.task, subject.starts or STARTS, held_out_streams(subject.seed))
     found = plan.judge(count_wrong(*subject.netlist, plan.scene, plan.starts))
-    counts, notes = list(found.counts), []
+    counts = list(found.counts)
+    notes = []
     more: dict[str, Any] = {}
     if is_deterministic(task):
         notes.append("There is one start only, and nothing random: one rollout tells all.")

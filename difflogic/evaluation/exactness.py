@@ -60,7 +60,8 @@ def check(model: Model, epochs: int | None = None) -> dict[str, Any]:
     of training, by default as many as configured; only starts that never were are *held out*.
     `exact` is as defined above; `exactness` sums the decisive counts.
     """
-    config, ops = model.config, model.ops
+    config = model.config
+    ops = model.ops
     task = make_task(config)
     plan = Plan.of(task, STARTS, held_out_streams(config.training.seed))
     found = plan.judge(count_wrong(model.netlist, ops, plan.scene, plan.starts))

@@ -21,7 +21,9 @@ def count(model: Model) -> dict[str, Any]:
     `all` is every gate with its own logits; `next_state` are active gates that the next state of
     some channel depends on; `loss_channels` those that the loss channels depend on, at any step.
     """
-    architecture, ops, netlist = model.config.architecture, model.ops, model.netlist
+    architecture = model.config.architecture
+    ops = model.ops
+    netlist = model.netlist
     perception = architecture.kernels * architecture.kernel_gates
     parts = {"perception": slice(0, perception), "update": slice(perception, len(ops))}
     chosen = {"all": np.ones(len(ops), bool)}

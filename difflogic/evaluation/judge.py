@@ -43,7 +43,8 @@ class Judge:
     """Certifies circuits of one netlist, in milliseconds each, with the same result anywhere."""
 
     def __init__(self, netlist: Netlist, plan: Plan) -> None:
-        self._netlist, self._plan = netlist, plan
+        self._netlist = netlist
+        self._plan = plan
         self._last: tuple[Ops, Finding] | None = None
         self._kept: tuple[Ops, bool] | None = None
         self._recent: dict[tuple[Any, ...], Finding] = {}
@@ -61,7 +62,8 @@ class Judge:
 
     def is_late(self, ops: Ops) -> bool:
         """Whether sets do not prove a circuit right, or only from a step after the decisive one."""
-        step, latest = self.certified_step(ops), self.latest_step
+        step = self.certified_step(ops)
+        latest = self.latest_step
         return step is None or (latest is not None and step > latest)
 
     def doubtful_starts(self, ops: Ops) -> Bits:
@@ -69,7 +71,8 @@ class Judge:
 
         They depend only on the circuit. If some start stays wrong, some of these do.
         """
-        finding, grid = self._by_sets(ops), self._plan.scene.grid
+        finding = self._by_sets(ops)
+        grid = self._plan.scene.grid
         least, most = (
             finding.question.board.bits(words)[:, -grid.height :, -grid.width :]
             for words in finding.final_sets.members
@@ -103,7 +106,8 @@ class Judge:
 
         None if sets do not prove the circuit right at a later step either.
         """
-        found, step = self._by_sets(ops), self._plan.decisive[0]
+        found = self._by_sets(ops)
+        step = self._plan.decisive[0]
         if found.from_step is None:
             return None
         return 0 if found.from_step <= step else self._unknown(found, step)
@@ -136,7 +140,8 @@ class Judge:
 
         If the task is about every size, small grids lie above and on the left of the training grid.
         """
-        grid, task = self._plan.scene.grid, self._plan.proved
+        grid = self._plan.scene.grid
+        task = self._plan.proved
         assert self._plan.numbered_starts is not None, "ask can_prove first"
         if task is None:
             return grid.boundary, self._plan.numbered_starts.target
@@ -148,7 +153,8 @@ class Judge:
     @cached_property
     def _own(self) -> Words:
         """The cells of the training grid, as a plane."""
-        (_, target), grid = self._asked, self._plan.scene.grid
+        (_, target) = self._asked
+        grid = self._plan.scene.grid
         own = np.zeros(target[0].shape, np.bool_)
         own[-grid.height :, -grid.width :] = True
         (found,) = Board(len(own), own.shape[1], "zero").words(own[None])
@@ -156,8 +162,10 @@ class Judge:
         return words
 
     def _question(self, ops: Ops) -> Convergence:
-        visible, (boundary, target) = tuple(self._plan.scene.channels), self._asked
-        circuit, (_, height, width) = self._live_circuit(ops, visible), target.shape
+        visible = tuple(self._plan.scene.channels)
+        (boundary, target) = self._asked
+        circuit = self._live_circuit(ops, visible)
+        (_, height, width) = target.shape
         rate = self._plan.scene.fire_rate
         return Convergence(circuit, visible, height, width, boundary, target, rate)
 
@@ -166,10 +174,12 @@ class Judge:
 
         Like `live_part.live_circuit`, but only for live gates, less than a tenth.
         """
-        code, xag = prune(self._netlist, ops, visible).code, Xag(self._netlist.inputs)
+        code = prune(self._netlist, ops, visible).code
+        xag = Xag(self._netlist.inputs)
         a, b, op = code.gates.T.tolist()
         literals = evaluate(Gates(op, a, b), map(xag.input, range(xag.inputs)), xag)
-        outputs, channels = [literals[row] for row in code.outputs.tolist()], code.channels.tolist()
+        outputs = [literals[row] for row in code.outputs.tolist()]
+        channels = code.channels.tolist()
         return to_circuit(xag, outputs, tuple(channels), channels)
 
     def keeps(self, ops: Ops) -> bool:

@@ -46,7 +46,8 @@ class Limits:
             some &= reduce(or_, (board.seen(changed, n) for n in range(NEIGHBORHOOD)))
         self._last = board, before
         cells = np.flatnonzero(board.unpack(some))
-        own, copies = cells % board.cells, cells - cells % board.cells
+        own = cells % board.cells
+        copies = cells - cells % board.cells
         seen = board.around[:, own]
         seen = np.where(seen < 0, board.cells * board.copies, seen + copies)
         planes = [_plane_of(board, before.most, 0), _plane_of(board, before.least, 1)]
@@ -77,7 +78,8 @@ class Limits:
     @cached_property
     def planes(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
         """Where inputs may be 1, and 0, (inputs, 2, words), and where outputs may not be."""
-        channels, found = self._channels, _distinct(np.concatenate(self._cases))
+        channels = self._channels
+        found = _distinct(np.concatenate(self._cases))
         found = found[np.random.default_rng(0).permutation(len(found))]
         bits = np.unpackbits(found, axis=1)[:, : 2 * (NEIGHBORHOOD + 1) * channels]
         padded = np.zeros((bits.shape[1], -(-len(bits) // 64) * 64), np.uint8)

@@ -16,10 +16,12 @@ from difflogic.system.streams import Purpose, stream
 PROBABILITIES = (0.0, 0.001, 0.005, 0.01, 0.02, 0.05)
 """Probabilities that a bit flips after a step. Without noise, a cell may be wrong all the same."""
 
-SETTLING, COUNTED = 200, 400
+SETTLING = 200
+COUNTED = 400
 """Steps before wrong cells count, at least, and steps after which they do."""
 
-MOST_CELLS, MOST_STARTS = 2**14, 8
+MOST_CELLS = 2**14
+MOST_STARTS = 8
 """About as many cells in all, so that large grids do not take long; at most as many starts."""
 
 
@@ -29,14 +31,17 @@ def count_wrong(automaton: Automaton, scene: Scene, probability: float, starts: 
     Each bit flips with this probability after each step, from a random stream of its start. A cell
     is wrong if any loss channel is, and does not count if its target is NaN.
     """
-    circuit, grid, rows = automaton.circuit, scene.grid, slice(0, scene.grid.height)
+    circuit = automaton.circuit
+    grid = scene.grid
+    rows = slice(0, scene.grid.height)
     geometry = Geometry(circuit.channels, grid.height, grid.width, grid.boundary)
     channels = [circuit.labels.index(channel) for channel in scene.channels]
     states, drawn = scene.draw(0, starts)
     counts = ~np.isnan(drawn[:, :1])
     wrong = np.zeros((1, starts), np.int64)
     for sample, state in enumerate(states[:, list(circuit.labels)]):
-        target, counted = pack(scene.targets(drawn[sample])), pack(counts[sample])[:, 0]
+        target = pack(scene.targets(drawn[sample]))
+        counted = pack(counts[sample])[:, 0]
         rng = stream(scene.streams.seed, Purpose.EVALUATION_NOISE, scene.streams.epoch, sample)
         seed = int(rng.integers(2**63))
         world = World(geometry, scene.fire_rate, seed, probability)

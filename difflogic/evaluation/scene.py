@@ -48,7 +48,8 @@ class Damage:
     def middle(self, grid: Grid) -> Bits:
         """Return the cells of the square in the middle, shape (H, W)."""
         cells = np.zeros((grid.height, grid.width), np.uint8)
-        y, x = (grid.height - self.size) // 2, (grid.width - self.size) // 2
+        y = (grid.height - self.size) // 2
+        x = (grid.width - self.size) // 2
         cells[y : y + self.size, x : x + self.size] = 1
         return cells
 
@@ -148,7 +149,8 @@ class Scene:
         if not self.undamaged_at:
             return np.ones((len(self.at), len(samples)), np.bool_)
         # Patches spare the first start.
-        everybody, spared = ~np.isin(self.at, self.undamaged_at), np.array(samples) == 0
+        everybody = ~np.isin(self.at, self.undamaged_at)
+        spared = np.array(samples) == 0
         return np.asarray(everybody[:, None] | spared)
 
     def targets(self, drawn: npt.NDArray[Any]) -> Bits:
@@ -156,7 +158,8 @@ class Scene:
         targets: Bits = (drawn != 0).astype(np.uint8)
         if self.advance is None:
             return targets
-        found, step = [], self.first_target
+        found = []
+        step = self.first_target
         for at in self.at:
             while step < at:
                 boards = targets.reshape(-1, self.grid.height, self.grid.width)
@@ -171,7 +174,8 @@ class NumberedStarts:
 
     def __init__(self, draw: Draw, target: Bits) -> None:
         """`target` has the shape (loss channels, height, width)."""
-        self._draw, self.target = draw, target
+        self._draw = draw
+        self.target = target
         self._starts: list[Bits] = []
 
     def clear(self) -> None:

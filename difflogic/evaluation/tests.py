@@ -36,7 +36,8 @@ from difflogic.tasks import make_task
 
 LARGER_STARTS = 16
 
-SQUARE_SIDE, SQUARE = 64, 20
+SQUARE_SIDE = 64
+SQUARE = 20
 """As published: the middle 20×20 of 64×64 cells."""
 SQUARE_TIMES = 4
 """Steps, as a multiple of the training steps: 80 for the synchronous checkerboard, as published."""
@@ -47,7 +48,10 @@ FIRE_RATE = 0.6
 MODE_TIMES = (1, 2, 4)
 MODE_STARTS = 64
 
-LONG_SIDE, LONG_SQUARE, LONG_STEPS, SETTLED = 64, 10, 4000, 200
+LONG_SIDE = 64
+LONG_SQUARE = 10
+LONG_STEPS = 4000
+SETTLED = 200
 """64×64 cells, a random 10×10 of them zeroed after each step; errors count after step 200."""
 LONG_STARTS = 8
 
@@ -82,7 +86,8 @@ def healing(subject: Subject) -> dict[str, Any]:
 def _damaged(subject: Subject, name: str, heals: bool) -> dict[str, Any]:
     steps = SQUARE_TIMES * subject.config.automaton.steps
     until = steps // 2 if heals else steps
-    damage, task = Damage(SQUARE, until), subject.task.on_grid(SQUARE_SIDE, SQUARE_SIDE)
+    damage = Damage(SQUARE, until)
+    task = subject.task.on_grid(SQUARE_SIDE, SQUARE_SIDE)
     scene = scene_of(task, subject.streams(Drawn.DAMAGE), (steps,))
     ignored = None if heals else damage.middle(scene.grid)
     scene = replace(scene, damage=damage, ignored=ignored)
@@ -132,7 +137,8 @@ def robustness(subject: Subject) -> dict[str, Any]:
     The mean is over all starts, and all steps after step SETTLED.
     """
     trained = subject.config.automaton.fire_rate
-    task, streams = subject.task.on_grid(LONG_SIDE, LONG_SIDE), subject.streams(Drawn.ROBUSTNESS)
+    task = subject.task.on_grid(LONG_SIDE, LONG_SIDE)
+    streams = subject.streams(Drawn.ROBUSTNESS)
     scene = replace(
         scene_of(task, streams, range(SETTLED + 1, LONG_STEPS + 1)),
         fire_rate=FIRE_RATE if trained == 1 else trained,
@@ -168,10 +174,12 @@ def robustness(subject: Subject) -> dict[str, Any]:
 )
 def noise(subject: Subject) -> dict[str, Any]:
     """Count wrong cells of the training grid under noise, all steps together, in both modes."""
-    task, trained = subject.task, subject.config.automaton
+    task = subject.task
+    trained = subject.config.automaton
     most = noises.MOST_CELLS // (task.height * task.width)
     starts = subject.starts or max(1, min(noises.MOST_STARTS, most))
-    counts, curves = [], {}
+    counts = []
+    curves = {}
     for name, rate in (("synchronous", 1.0), ("asynchronous", min(FIRE_RATE, trained.fire_rate))):
         grown = equal_steps(SQUARE_TIMES * trained.steps, trained.fire_rate, rate)
         first = max(noises.SETTLING, grown) + 1

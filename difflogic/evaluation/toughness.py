@@ -23,7 +23,9 @@ from difflogic.proof.prover import prove
 from difflogic.system.streams import Purpose
 from difflogic.tasks.base import Task
 
-SIDE, SQUARE, FIRE_RATE = 64, 10, 0.6
+SIDE = 64
+SQUARE = 10
+FIRE_RATE = 0.6
 """As in `dct eval --test robustness`: of 64×64 cells, 10×10 are erased after each step."""
 
 COUNTED = range(400, 701, 10)
@@ -46,7 +48,9 @@ class Toughness:
     """Measures circuits of one netlist, on the same random numbers."""
 
     def __init__(self, netlist: Netlist, task: Task, seed: int) -> None:
-        self._netlist, self._task, self._seed = netlist, task, seed
+        self._netlist = netlist
+        self._task = task
+        self._seed = seed
         self._streams = Streams(seed, Purpose.CHECK_START, Purpose.CHECK_MASK, EPOCH)
 
     def __call__(self, ops: Ops) -> float:
@@ -92,13 +96,16 @@ class Toughness:
         table = prove(Plane(small, task.lasting_target_on, task.lasting_period)).evidence.table
         if table is None:
             return None
-        question, circuit = table.question, table.question.circuit
-        limits, board = Limits(circuit.channels), question.board
+        question = table.question
+        circuit = table.question.circuit
+        limits = Limits(circuit.channels)
+        board = question.board
         if not follow_some(table, WOUND, STRIDE, limits.add_step):
             return None
         states = list(sets.descend(question.network, board))
         for before, after in zip(states, [*states[1:], states[-1]], strict=True):
             limits.add_step(board, board.shown.full, before, after)
-        some, drawn = list(circuit.labels), self._lessons.draw(0, LESSONS)
+        some = list(circuit.labels)
+        drawn = self._lessons.draw(0, LESSONS)
         limits.add_lessons(*(np.asarray(each)[:, some] for each in drawn))
         return circuit, limits

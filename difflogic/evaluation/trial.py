@@ -71,7 +71,8 @@ class Count:
     @classmethod
     def of_all_steps(cls, name: str, scene: Scene, wrong: npt.NDArray[np.int64]) -> Count:
         """Return the count of all steps together, from the wrong cells as for `of_scene`."""
-        last, total = replace(scene, at=scene.at[-1:]), wrong.sum(axis=0, keepdims=True)
+        last = replace(scene, at=scene.at[-1:])
+        total = wrong.sum(axis=0, keepdims=True)
         (count,) = cls.of_scene(name, last, total)
         return replace(count, cells=count.cells * len(scene.at))
 
@@ -94,7 +95,8 @@ class Block:
         """Return the wrong bits of each start after each counted step, (counts, batch)."""
         self.simulator.load(ops, channels)
         self.simulator.state[:] = self.starts
-        found, done = [], 0
+        found = []
+        done = 0
         for script in self.scripts:
             found.append(self.simulator.run(script, done, self.steps))
             done += script.steps
@@ -108,7 +110,8 @@ class Trial:
     """
 
     def __init__(self, netlist: Netlist, scene: Scene, samples: Sequence[int]) -> None:
-        self.scene, self.samples = scene, tuple(samples)
+        self.scene = scene
+        self.samples = tuple(samples)
         self._blocks = [
             replace(block, scripts=tuple(block.scripts))
             for block in _blocks(netlist, scene, self.samples)
@@ -183,7 +186,8 @@ def _scripts(
     seed, _, mask, epoch = scene.streams
     streams = sample_streams(seed, mask, epoch, samples)
     fires = Firing(scene.fire_rate, (scene.grid.height, scene.grid.width), streams)
-    at, counts = np.array(scene.at), scene.counts(samples)
+    at = np.array(scene.at)
+    counts = scene.counts(samples)
     at_once = max(1, EVENTS_AT_ONCE // (scene.grid.cells * len(samples)))
     for first in range(0, scene.at[-1], at_once):
         steps = range(first, min(first + at_once, scene.at[-1]))

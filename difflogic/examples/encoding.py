@@ -117,7 +117,8 @@ class Encoding:
 
         The channels of the outputs start with what is true of the grid, other ones with 0.
         """
-        runs, (height, width) = self.runs(grid), grid.shape
+        runs = self.runs(grid)
+        (height, width) = grid.shape
         starts = np.zeros((len(runs), channels, *size), np.uint8)
         for start, run in zip(starts, runs, strict=True):
             for channel, feature in enumerate((*self.features, *self.outputs)):
@@ -126,7 +127,8 @@ class Encoding:
 
     def targets(self, pair: Pair, size: tuple[int, int]) -> npt.NDArray[np.float64]:
         """Return a target for each run, (runs, outputs, *size), NaN outside the grid."""
-        runs, (height, width) = self.runs(pair.before), pair.after.shape
+        runs = self.runs(pair.before)
+        (height, width) = pair.after.shape
         targets = np.full((len(runs), len(self.outputs), *size), np.nan)
         for target, run in zip(targets, runs, strict=True):
             for bits, feature in zip(target, self.outputs, strict=True):

@@ -71,7 +71,8 @@ class Examples:
             return "has no pair to learn from: give grids with an input and an output"
         for pair in pairs:
             if pair.before.shape != pair.after.shape:
-                (rows, columns), (above, across) = pair.before.shape, pair.after.shape
+                (rows, columns) = pair.before.shape
+                (above, across) = pair.after.shape
                 return (
                     f"{pair.place}: the output has {above}×{across} cells, and the input "
                     f"{rows}×{columns}: an automaton keeps its grid, so both need one size"
@@ -96,7 +97,8 @@ class Examples:
     def sizes(self) -> tuple[tuple[int, int], tuple[int, int]]:
         """The least rows and columns of all grids, and the most."""
         shapes = np.array([pair.before.shape for pair in (*self.train, *self.held_out)])
-        (rows, columns), (most_rows, most_columns) = shapes.min(axis=0), shapes.max(axis=0)
+        (rows, columns) = shapes.min(axis=0)
+        (most_rows, most_columns) = shapes.max(axis=0)
         return (int(rows), int(columns)), (int(most_rows), int(most_columns))
 
     @property
@@ -198,7 +200,8 @@ def without_background(pair: Pair, background: int) -> Pair:
     filled = (pair.before != background) | (pair.after != background)
     if not filled.any():
         return Pair(pair.before[:1, :1], pair.after[:1, :1])
-    rows, columns = np.flatnonzero(filled.any(axis=1)), np.flatnonzero(filled.any(axis=0))
+    rows = np.flatnonzero(filled.any(axis=1))
+    columns = np.flatnonzero(filled.any(axis=0))
     part = np.s_[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
     return Pair(pair.before[part], pair.after[part])
 

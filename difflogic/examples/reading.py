@@ -292,7 +292,8 @@ def _from_npz(path: Path) -> Iterator[Raw]:
             )
     for number, inside in enumerate(mask != 0):
         cells = np.atleast_2d(inside)
-        rows, columns = cells.any(axis=1).sum(), cells.any(axis=0).sum()
+        rows = cells.any(axis=1).sum()
+        columns = cells.any(axis=0).sum()
         place = f"pair {number + 1}"
         if not cells[:rows, :columns].all():
             raise ConfigError(f"{place}: the mask is no rectangle in the upper left corner")

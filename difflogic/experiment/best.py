@@ -59,7 +59,8 @@ class BestCircuit:
 
     def __init__(self, problem: Problem, logits: Array) -> None:
         """`logits` (16, parameters) only give shape and type."""
-        self._training, self._finishing = problem.training, problem.finishing
+        self._training = problem.training
+        self._finishing = problem.finishing
         self._logits = np.zeros_like(logits)
         self._best: Best | None = None
         self.gain: Polished | None = None
@@ -204,7 +205,8 @@ def make_most_probable(logits: Array, ops: npt.NDArray[np.uint8]) -> None:
     """
     present = logits.argmax(axis=0)
     gates = np.flatnonzero(present != ops)
-    old, new = present[gates], ops[gates]
+    old = present[gates]
+    new = ops[gates]
     logits[old, gates], logits[new, gates] = logits[new, gates], logits[old, gates]
     tied = gates[logits.argmax(axis=0)[gates] != new]
     logits[ops[tied], tied] = np.nextafter(logits[ops[tied], tied], np.inf, dtype=logits.dtype)

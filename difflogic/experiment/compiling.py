@@ -40,7 +40,8 @@ class Compilation:
         Other ranks load these kernels from disk when the first search begins.
         """
         finishing = config.finishing
-        self._config, self._plan = config, plan
+        self._config = config
+        self._plan = plan
         self._rolls_out = config.parallel.device == "cpu"
         self._searches = leads and finishing.every > 0 and finishing.candidates > 0
         self._rectifies = finishing.rectify > 0 and why_not_rectify(config) is None
@@ -48,7 +49,8 @@ class Compilation:
     @property
     def needs_compiling(self) -> bool:
         """Whether some kernels are not compiled on this machine yet; compiling takes a while."""
-        precision, strategy = self._config.training.precision, self._plan.sharing.strategy
+        precision = self._config.training.precision
+        strategy = self._plan.sharing.strategy
         rolls_out = not self._rolls_out or is_cached(precision, strategy, self._plan.workers)
         return not (rolls_out and self._search_is_cached)
 

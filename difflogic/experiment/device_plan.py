@@ -103,5 +103,6 @@ def _shape_for(config: Config) -> Shape:
     netlist = Model.create(config).netlist
     rollouts = rollouts_of(config.problem, netlist)
     numbers = 16 if FORMS[config.training.form](config.training.initial_logit) is None else 4
-    batch, losses = config.training.batch, rollouts.loss_channels
+    batch = config.training.batch
+    losses = rollouts.loss_channels
     return shape_of(netlist, rollouts.grid, rollouts.steps, batch, losses, numbers)

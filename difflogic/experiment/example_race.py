@@ -25,11 +25,13 @@ from difflogic.system.errors import ConfigError
 from difflogic.system.work import Stopped, say
 from difflogic.tasks import Task, make_task
 
-SUSPECTED, FEWEST = 0.1, 10
+SUSPECTED = 0.1
+FEWEST = 10
 """Most of the pairs that may be suspected of being wrong, if not two; and the fewest pairs then."""
 MOST_SUSPECTED = 100
 """Pairs up to which each is left out in turn: takes about 20 ms of a pair and 50 others."""
-FIRST_EPOCHS, SECOND_EPOCHS = 100, 200
+FIRST_EPOCHS = 100
+SECOND_EPOCHS = 200
 """Epochs of each way to learn in the first round; each round has twice as many as the one before.
 """
 
@@ -101,7 +103,8 @@ class Lessons:
     @property
     def odd_one(self) -> tuple[str, ...]:
         """The only pair without which more encodings fit, if there is one."""
-        given, train = self.examples, self.examples.train
+        given = self.examples
+        train = self.examples.train
         if not MOST_SUSPECTED >= len(train) >= FEWEST:
             return ()
 
@@ -140,7 +143,8 @@ class _Runner:
     @property
     def tried(self) -> Tried:
         assert self.summary is not None
-        gates, steps = self.summary["scores"]["checked"]["active_gates"], self.way.config.automaton
+        gates = self.summary["scores"]["checked"]["active_gates"]
+        steps = self.way.config.automaton
         known = self.way.words, _is_right(self.summary), gates, steps.steps
         return Tried(*known, self.summary["epochs"], round(self.seconds, 2))
 
@@ -148,7 +152,8 @@ class _Runner:
     def cost(self) -> tuple[bool, int, int, int]:
         """What makes one result better than another, the smaller the better."""
         assert self.summary is not None
-        tried, right_pairs = self.tried, self.summary["scores"]["right_pairs"]["training"][0]
+        tried = self.tried
+        right_pairs = self.summary["scores"]["right_pairs"]["training"][0]
         return not tried.right, 0 if tried.right else -right_pairs, tried.gates, tried.steps
 
 
@@ -163,7 +168,8 @@ def race(
     ended: list[_Runner] = []
     other: LearnedRule | None = None
     with ExitStack() as entered:
-        epochs, wrong = FIRST_EPOCHS, tuple[str, ...]()
+        epochs = FIRST_EPOCHS
+        wrong = tuple[str, ...]()
         while not any(each.tried.right for each in ended):
             for number, way in enumerate(lessons.ways):
                 if ended and limit.passed:

@@ -52,7 +52,8 @@ def ways_to_learn(examples: Examples, options: ExampleOptions = AS_FITS) -> list
 
     Raises ConfigError if no encoding fits: if the same bits would need different results.
     """
-    symbols, channels = options.symbols, options.channels
+    symbols = options.symbols
+    channels = options.channels
     fitting = encodings(examples.train, examples.symbols, examples.background)
     height, width = largest(examples.train)
     alike = any(each.per_symbol for each in fitting)
@@ -128,10 +129,13 @@ def _configure(
 ) -> Config:
     height, width = largest(examples.train)
     channels = size.channels
-    shown, line = len(encoding.features), height == 1
-    kernels, per_kernel = 8 if channels < 4 else 4, [4, 2, 1]
+    shown = len(encoding.features)
+    line = height == 1
+    kernels = 8 if channels < 4 else 4
+    per_kernel = [4, 2, 1]
     if not line:
-        kernels, per_kernel = 8, [8, 4, 2, 1]
+        kernels = 8
+        per_kernel = [8, 4, 2, 1]
     runs = sum(len(encoding.runs(pair.before)) for pair in examples.train)
     return check(
         {
@@ -200,7 +204,8 @@ def _stages(examples: Examples, encoding: Encoding) -> list[int]:
 
 
 def _words(config: Config, encoding: Encoding) -> str:
-    automaton, per_symbol = config.automaton, encoding.per_symbol
+    automaton = config.automaton
+    per_symbol = encoding.per_symbol
     symbols = "run once per symbol" if per_symbol else "symbols known by name"
     stages = config.task.model_dump()["stages"]
     first = f", examples of up to {', '.join(map(str, stages))} cells first" if stages else ""

@@ -46,7 +46,8 @@ def follow(ranks: Ranks, load_code: Callable[[], object] = ignore) -> bool:
         )
     if is_custom(message["config"]["task"]["kind"]):
         load_code()
-    config, model = config_from_dict(message["config"], "rank 0"), None
+    config = config_from_dict(message["config"], "rank 0")
+    model = None
     if config.run.start_sha256 is not None:
         model = _share_model(Model.create(config), ranks)
     with Trainer(config, model, ranks) as trainer:

@@ -22,11 +22,13 @@ def summarize(config: Config, trainer: Trainer, history: History, resumed: int) 
 
     `config` is the run's own, and `resumed` the number of times it was resumed.
     """
-    phases, finished = trainer.phases, trainer.done
+    phases = trainer.phases
+    finished = trainer.done
     with phases("tests"):
         tests = final_scores(trainer.result, trainer.epoch)
     account = phases.account
-    last, best = history.rows[-1] if history.rows else None, history.best(trainer.result_attempt)
+    last = history.rows[-1] if history.rows else None
+    best = history.best(trainer.result_attempt)
     measured = "hard_loss", "accuracy"
     attempts = {"begun": trainer.descent.attempt, "result": trainer.result_attempt}
     return {

@@ -68,10 +68,13 @@ class Trainer:
         """
         if config.run.start_sha256 is not None and model is None:
             raise config.missing_start
-        self.config, self.ranks, problem = config, ranks, config.problem
+        self.config = config
+        self.ranks = ranks
+        problem = config.problem
         self.first_model = fitted(model, config, "model") if model else Model.create(config)
         """The model that the run begins with."""
-        learner, netlist = learner_of(problem, ranks, fleets), self.first_model.netlist
+        learner = learner_of(problem, ranks, fleets)
+        netlist = self.first_model.netlist
         self.descent = Descent(
             problem, self.first_model, learner, ranks, search_bytes(problem, netlist)
         )
@@ -80,7 +83,8 @@ class Trainer:
         self._compilation = Compilation(config, self.descent.plan, ranks.leads)
         self._finishing: tuple[tuple[int, int], AnyFinisher | None] | None = None
         self._model: tuple[SoftCircuit, Model] | None = None
-        self._closed, self._turn = False, threading.Lock()
+        self._closed = False
+        self._turn = threading.Lock()
         self.on_search_progress: OnProgress = ignore
         """Called often during a search for an exact circuit; may be replaced."""
 
@@ -112,7 +116,8 @@ class Trainer:
             self._turn.release()
 
     def _step(self, starts: npt.ArrayLike | None, targets: npt.ArrayLike | None) -> StepResult:
-        descent, stage = self.descent, self.descent.stage
+        descent = self.descent
+        stage = self.descent.stage
         result = descent.step(starts, targets)
         if descent.stage != stage:
             self._best.forget()
@@ -173,8 +178,10 @@ class Trainer:
         if self._finishing is None or self._finishing[0] != place:
             made = None
             if self.config.finishing.every:
-                task, start = descent.stages[descent.stage], descent.circuit_of(descent.attempt - 1)
-                problem, workers = self.config.problem.of(task), descent.plan.workers
+                task = descent.stages[descent.stage]
+                start = descent.circuit_of(descent.attempt - 1)
+                problem = self.config.problem.of(task)
+                workers = descent.plan.workers
                 leads_on = descent.stage < len(descent.stages) - 1
                 made = make_finisher(start, problem, workers, self._certify, leads_on)
             self._finishing = place, made
@@ -197,7 +204,8 @@ class Trainer:
 
     def warm_up(self) -> float:
         """Compile or load the kernels; return the seconds it took. Does not change the training."""
-        before, announced = self.phases.timed, self.needs_compiling
+        before = self.phases.timed
+        announced = self.needs_compiling
         if announced:
             precision = self.config.training.precision
             say(f"compiling the kernels for {precision}, once; may take half a minute …")
@@ -256,7 +264,8 @@ class Trainer:
 
     @property
     def _trained(self) -> SoftCircuit:
-        logits, attempt = self._best.logits, self._best.attempt
+        logits = self._best.logits
+        attempt = self._best.attempt
         if logits is None:
             return self.descent.circuit
         # A run is saved every few seconds, so reuse the wiring of the current attempt.
@@ -319,11 +328,14 @@ def make_finisher(
     `leads_on` says whether another stage follows.
     `certify` answers what the stage's task asks of a circuit, which may have been rebuilt.
     """
-    task, settings, netlist = problem.task, problem.finishing, start.netlist
+    task = problem.task
+    settings = problem.finishing
+    netlist = start.netlist
     if problem.architecture.fixed is not None:
         return Corrector(start, task, certify)
     checks = replace(_plan_of_checks(problem), leads_on=leads_on)
-    judge, toughness = partial(Judge, plan=checks), None
+    judge = partial(Judge, plan=checks)
+    toughness = None
     if settings.tough and task.lessons is not task:
         toughness = Toughness(netlist, task, problem.training.seed)
         if settings.polish:

@@ -84,7 +84,8 @@ class Session(OpenedRun):
         super().__init__(config, run, start)
         self.began = clocks()
         """When this stretch of the run began; may be replaced until `train`."""
-        self._ranks, self._fleets = ranks, fleets
+        self._ranks = ranks
+        self._fleets = fleets
         self._trainer: Trainer | None = None
         self._saved_epoch: int | None = None
 
@@ -101,7 +102,8 @@ class Session(OpenedRun):
         model = self.model
         if self.is_new:
             model = model or Model.create(self.config)
-            problem, netlist = self.config.problem, model.netlist
+            problem = self.config.problem
+            netlist = model.netlist
             size = search_bytes(problem, netlist)
             self.begin(str(RankPlan.of(problem, netlist, self._ranks, search_bytes=size).plan))
         trainer = Trainer(self.for_trainer, model, self._ranks, self._fleets)
@@ -141,7 +143,8 @@ class Session(OpenedRun):
         If the work of this thread is stopped, and the final tests take longer than GRACE_SECONDS,
         it raises Stopped, and a resumed run does them. They are not cut short by `should_stop`.
         """
-        trainer, timer = self.trainer, self.trainer.phases
+        trainer = self.trainer
+        timer = self.trainer.phases
         before = dict(timer.seconds)
         gather(trainer, self._ranks)
         timer.began = self.began
@@ -166,7 +169,8 @@ class Session(OpenedRun):
         on_step: Callable[[StepResult], None],
         before: dict[str, float],
     ) -> None:
-        trainer, timer = self.trainer, self.trainer.phases
+        trainer = self.trainer
+        timer = self.trainer.phases
         clock = _Clock(trainer.config)
         while not (trainer.done or stopped() or should_stop()):
             with timer("other"):
@@ -200,7 +204,8 @@ class Session(OpenedRun):
         return error
 
     def _save_checkpoint(self) -> None:
-        trainer, timer = self.trainer, self.trainer.phases
+        trainer = self.trainer
+        timer = self.trainer.phases
         with timer("checkpoint"):
             device = trainer.config.parallel.device
             self.save_checkpoint(trainer.state(), timer.account, device)

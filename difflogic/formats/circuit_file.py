@@ -150,7 +150,8 @@ def explain(error: ValidationError, model: type[BaseModel]) -> str:
     first = error.errors(include_url=False)[0]
     key, *inside = (str(part) for part in first["loc"])
     fields = model.model_fields
-    place, value = f'"{key}"' + "".join(f"[{index}]" for index in inside), first["input"]
+    place = f'"{key}"' + "".join(f"[{index}]" for index in inside)
+    value = first["input"]
     if first["type"] == "extra_forbidden" and not inside:
         return f'there is no key "{shorten(key)}" here: {did_you_mean(shorten(key), fields)}'
     if first["type"] == "missing":
@@ -216,7 +217,9 @@ def read_circuit(path: Path, by_chance: Parse | None = None) -> Automaton:
 def shrink(decoded: dict[str, Any]) -> Any:
     """Return a valid gate as (op's number, a, b), a third of its size; anything else unchanged."""
     if decoded.keys() == _GATE_KEYS:
-        op, a, b = decoded["op"], decoded["a"], decoded["b"]
+        op = decoded["op"]
+        a = decoded["a"]
+        b = decoded["b"]
         if type(op) is str and op in _NUMBERS and _is_row(a) and _is_row(b):
             return _NUMBERS[op], a, b
     return decoded

@@ -48,12 +48,15 @@ def read(path: Path, channels: Sequence[int] = (), visible: Sequence[int] = ()) 
             f"{path}: is a run or a model, not circuit JSON: other commands read it directly, and "
             "dct export writes its circuit"
         )
-    assumed, program = dict[str, Any](), "dct"
+    assumed = dict[str, Any]()
+    program = "dct"
     if path.suffix.lower() == ".rule":
-        program, assumed = "Golly", {**_ASSUMED, "boundary": "periodic"}
+        program = "Golly"
+        assumed = {**_ASSUMED, "boundary": "periodic"}
         found = _golly(path, assumed)
     elif circuit_file.is_of_logicars(data := strict_json.read(path, _shrink)):
-        program, assumed = "logicars", {"name": _name(path.name), **_ASSUMED}
+        program = "logicars"
+        assumed = {"name": _name(path.name), **_ASSUMED}
         found = Automaton(circuit=logicars.parse(data, str(path)), visible=(0,), **assumed)
     else:
         found = circuit_file.parse(data, str(path))

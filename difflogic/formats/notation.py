@@ -33,7 +33,8 @@ def expressions(
 
     `names` has a name for each row; `zero` and `one` are the language's constants.
     """
-    text, (ops, a, b) = Text(zero, one), circuit.lists
+    text = Text(zero, one)
+    (ops, a, b) = circuit.lists
     known = [*names, ""]
     for row, op, x, y in zip(range(circuit.inputs, circuit.rows), ops, a, b, strict=True):
         yield names[row], text.gate(op, known[x], known[y])

@@ -77,7 +77,8 @@ class _Building:
     """A circuit for rules of this many states."""
 
     def __init__(self, states: int) -> None:
-        self.states, self.bits = states, (states - 1).bit_length()
+        self.states = states
+        self.bits = (states - 1).bit_length()
         self.xag = Xag(NEIGHBORHOOD * self.bits)
         self._cells = {
             name: [self.xag.input(place * self.bits + bit) for bit in range(self.bits)]
@@ -157,7 +158,8 @@ def _table(settings: dict[str, str], states: int, lines: Iterable[str]) -> Itera
             f"neighborhood {settings.get('neighborhood', 'missing')}: must be {', '.join(RINGS)}"
         )
     symmetry = settings.get("symmetries", "none")
-    variables, many = dict[str, tuple[int, ...]](), 0
+    variables = dict[str, tuple[int, ...]]()
+    many = 0
     for line in lines:
         # As in Golly: braces, commas, blanks and = only separate words.
         match re.findall(r"[^\s={},]+", line):
@@ -207,7 +209,8 @@ def _images(
     near: tuple[frozenset[int], ...], symmetry: str
 ) -> Iterator[tuple[frozenset[int], ...]]:
     """Yield what a symmetry makes of the states of the neighbours, which stand in a ring."""
-    many, found = len(near), re.fullmatch(r"(?:rotate([23468]))?(reflect\w*)?", symmetry)
+    many = len(near)
+    found = re.fullmatch(r"(?:rotate([23468]))?(reflect\w*)?", symmetry)
     if symmetry == "permute":
         yield from _orders(Counter(near))
         return

@@ -76,7 +76,9 @@ def decode(text: bytes, source: str, shrink: Shrink) -> Any:
 
 
 def _require_bounded(text: bytes, source: str) -> None:
-    objects, lists, commas = text.count(b"{"), text.count(b"["), text.count(b",")
+    objects = text.count(b"{")
+    lists = text.count(b"[")
+    commas = text.count(b",")
     most = 3 * objects + MAX_EXTRA_COMMAS
     if objects > MAX_OBJECTS or lists > MAX_LISTS or commas > most:
         raise CircuitError(

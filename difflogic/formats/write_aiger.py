@@ -29,7 +29,8 @@ class AndGraph(Xag):
 
     def file(self, outputs: Sequence[int], names: Sequence[str], comment: str) -> bytes:
         """Return a binary AIGER file. `names` are the lines of the symbol table."""
-        before, gates = self.inputs, len(self.kind)
+        before = self.inputs
+        gates = len(self.kind)
         lines = [f"aig {before + gates} {before} 0 {len(outputs)} {gates}", *map(str, outputs)]
         ands = b""
         # In a Xag, the second literal is the larger one.

@@ -40,7 +40,8 @@ def _table(op: Op, reads: tuple[int, ...]) -> tuple[tuple[int, ...], list[str]]:
         ones = [corner for corner in range(4) if TRUTH_TABLES[op, corner]]
         return reads, [f"{corner:02b} 1" for corner in ones]
     # One row, or none, is both inputs: only the first and last entries of the op's table count.
-    zero, one = TRUTH_TABLES[op, 0], TRUTH_TABLES[op, 3]
+    zero = TRUTH_TABLES[op, 0]
+    one = TRUTH_TABLES[op, 3]
     if zero == one:
         return (), ["1"] if one else []
     return reads[:1], ["1 1" if one else "0 1"]

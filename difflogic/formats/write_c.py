@@ -14,15 +14,20 @@ from difflogic.circuit.grid import OFFSETS
 from difflogic.formats.interface import used_interface, used_rows
 from difflogic.formats.notation import expressions, identifier, rendered, row_names
 
-LEAST_SIDE, SHOWN_SIDE, SHOWN_STEPS = 5, 32, 20
+LEAST_SIDE = 5
+SHOWN_SIDE = 32
+SHOWN_STEPS = 20
 """The example has the sides and steps of training, or these if there would be little to see."""
 
 
 def write_c(automaton: Automaton, file: str | None = None) -> str:
     """Return a header; its example names `file`, by default the automaton."""
-    circuit, name = automaton.circuit, identifier(automaton)
+    circuit = automaton.circuit
+    name = identifier(automaton)
     small = 1 < max(automaton.height, automaton.width) < LEAST_SIDE
-    names, interface, used = row_names(circuit), used_interface(circuit), used_rows(circuit)
+    names = row_names(circuit)
+    interface = used_interface(circuit)
+    used = used_rows(circuit)
     unread = set(range(circuit.inputs, circuit.rows)) - set(circuit.outputs.tolist())
     unread -= {row for gate in range(circuit.gates) for row in circuit.reads(gate)}
     parameters = [f"uint64_t {name}" for name in interface.inputs]

@@ -29,7 +29,8 @@ ORDER = ("NW", "NE", "SW", "SE", "N", "W", "E", "S", "C")
 """The order of cells in a tree, from the root."""
 MOST_GOLLY_CHANNELS = 8
 """Golly's states are at most 256."""
-MOST_STEPS, MOST_NUMBERS = 2**17, 2**20
+MOST_STEPS = 2**17
+MOST_NUMBERS = 2**20
 """Steps of making diagrams, and numbers in all nodes: a few seconds and megabytes."""
 
 
@@ -58,7 +59,8 @@ def write_golly(automaton: Automaton, file: str | None = None) -> str:
             "a dead cell with no living neighbours comes to life, but Golly skips empty regions "
             "and would run this rule wrongly: export another format"
         )
-    nodes, states = tree.nodes, tree.states
+    nodes = tree.nodes
+    states = tree.states
     labels = [automaton.circuit.labels[channel] for channel in live]
     meaning = f"1 is alive: its channel {labels[0]}."
     if len(live) > 1:
@@ -147,7 +149,8 @@ class _Tree:
                 inputs[row] = self._diagrams.node(place * bits + bit, 0, 1)
         rows = evaluate(circuit, inputs, self._diagrams)
         outputs = tuple(rows[circuit.outputs[channel]] for channel in live)
-        self._bits, self.states = bits, 2**bits
+        self._bits = bits
+        self.states = 2**bits
         self._build(outputs)
         # Leave out the states above the highest that can follow.
         self.states = max(2, 1 + max(max(node[1:]) for node in self.nodes if node[0] == 1))

@@ -17,7 +17,8 @@ from difflogic.formats.notation import expressions, folded, identifier, rendered
 
 
 def write_python(automaton: Automaton) -> str:
-    circuit, names = automaton.circuit, _names(automaton.circuit)
+    circuit = automaton.circuit
+    names = _names(automaton.circuit)
     used = used_rows(circuit)
     return rendered(
         "formats/write_python",

@@ -21,7 +21,8 @@ MOST_MAPS = 12
 
 def write_svg(automaton: Automaton) -> str:
     """Return an automaton's circuit as an SVG picture. Raises CircuitError if it is too large."""
-    drawn, circuit = diagram(automaton), automaton.circuit
+    drawn = diagram(automaton)
+    circuit = automaton.circuit
     canvas = lay_out(drawn)
     left = MARGIN + SIDEBAR_WIDTH + MARGIN
     reads = np.zeros(circuit.inputs, np.int64)

@@ -17,7 +17,8 @@ from difflogic.formats.notation import expressions, identifier, rendered, row_na
 
 def write_verilog(automaton: Automaton) -> str:
     """Return all modules. By default the grid is as large as in training."""
-    name, circuit = identifier(automaton), automaton.circuit
+    name = identifier(automaton)
+    circuit = automaton.circuit
     usage = [
         f"{name}_cell and {name}_next, the next state of HEIGHT x WIDTH cells, are combinational. "
         f"{name}_array is such a grid with its state: at a rising edge of clock it takes the state "
@@ -40,7 +41,8 @@ def write_cell(automaton: Automaton) -> str:
 
 
 def _rendered(template: str, automaton: Automaton, *usage: str) -> str:
-    circuit, names = automaton.circuit, row_names(automaton.circuit)
+    circuit = automaton.circuit
+    names = row_names(automaton.circuit)
     used = used_rows(circuit)
     return rendered(
         template,

@@ -17,7 +17,10 @@ import numpy.typing as npt
 from difflogic.gpu.adapter import Adapter, surviving
 from difflogic.gpu.tables import JOB_WORDS, LANES, THREADS, Shape, Words32, offsets, shader
 
-MIXES, RUNS, REDUCES, MOVES = 1, 2, 4, 8
+MIXES = 1
+RUNS = 2
+REDUCES = 4
+MOVES = 8
 """Parts of a training step that a job takes part in, as in kernels.wgsl."""
 
 KERNELS = ("learn", "mix", "forward", "loss", "backward", "reduce", "share")
@@ -52,7 +55,8 @@ class Job:
         head = np.zeros(JOB_WORDS, np.uint32)
         used = self.samples * cells
         tiles = -(-used // LANES)
-        first, last = self.loss_steps[0], self.loss_steps[-1]
+        first = self.loss_steps[0]
+        last = self.loss_steps[-1]
         head[:8] = self.does, self.steps, used, tiles, first, last, self.masked, self.fresh
         rates = np.array(self.rates, np.float32)
         head[8 : 8 + len(rates)] = rates.view(np.uint32)
@@ -65,9 +69,12 @@ class Fleet:
     def __init__(self, adapter: Adapter, shape: Shape, runs: int, text: str | None = None) -> None:
         """`text` replaces the shader. Raises ConfigError if the runs do not fit the adapter."""
         adapter.require(shape, runs)
-        self.adapter, self.shape, self.runs = adapter, shape, runs
+        self.adapter = adapter
+        self.shape = shape
+        self.runs = runs
         self._free = list(range(runs))
-        self._condition, self._using = threading.Condition(), threading.Lock()
+        self._condition = threading.Condition()
+        self._using = threading.Lock()
         self._waiting: list[Job] = []
         self._busy = False
         with surviving("allocating its buffers"):
@@ -77,7 +84,8 @@ class Fleet:
     def _make(self, text: str) -> None:
         import wgpu
 
-        device, usage = self._device, wgpu.BufferUsage
+        device = self._device
+        usage = wgpu.BufferUsage
         sizes = {name: size * self.runs for name, size in self.shape.bytes.items()}
         sizes["jobs"] += 4 * self.runs
         self._buffers = {
@@ -192,7 +200,8 @@ class Fleet:
 
     def _run(self, jobs: list[Job]) -> Words32:
         """Run jobs on the device; return the reports of all places, (runs, words)."""
-        shape, queue = self.shape, self._device.queue
+        shape = self.shape
+        queue = self._device.queue
         active = np.array([job.run for job in jobs], np.uint32)
         queue.write_buffer(self._buffers["jobs"], 0, active)
         for job in jobs:
@@ -214,7 +223,8 @@ class Fleet:
     def _order(self, does: int, steps: int) -> list[tuple[str, int, int]]:
         """Return the kernels to run, each with its automaton step and number of workgroups."""
         shape = self.shape
-        parameters, gates = -(-shape.parameters // THREADS), -(-shape.gates // THREADS)
+        parameters = -(-shape.parameters // THREADS)
+        gates = -(-shape.gates // THREADS)
         found = [("learn", 0, parameters)] if does & MOVES else []
         found += [("mix", 0, parameters)] if does & MIXES else []
         if does & RUNS:

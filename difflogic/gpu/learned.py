@@ -35,7 +35,9 @@ class DeviceLearned:
         self, logits: Array, training: TrainingConfig, fleets: Fleets | None = None
     ) -> None:
         """Runs of one shape in the same `fleets` share dispatches."""
-        self._host, self._training, self._fleets = logits, training, fleets
+        self._host = logits
+        self._training = training
+        self._fleets = fleets
         self._form = FORMS[training.form](training.initial_logit)
         self.conformed_gates = self._conform()
         """Number of gates whose initial logits did not have the form."""
@@ -43,7 +45,9 @@ class DeviceLearned:
         """The most probable op of each gate in the last mixture."""
         self.decided = 0.0
         """Share of gates, 0 to 1, whose op was decided in the last mixture."""
-        self._steps, self._fresh, self._moves = 0, True, False
+        self._steps = 0
+        self._fresh = True
+        self._moves = False
         self._place: tuple[Fleet, int] | None = None
         self._stale = False
         """Whether the device has newer logits than the host."""
@@ -62,7 +66,8 @@ class DeviceLearned:
 
     def engine(self, netlist: Netlist, grid: Grid, plan: Arrangement) -> DeviceEngine:
         """Return an engine that computes a circuit's rollouts and gradients with these logits."""
-        steps, numbers = plan.rollouts.steps, len(self._moments["FIRST"])
+        steps = plan.rollouts.steps
+        numbers = len(self._moments["FIRST"])
         shape = shape_of(netlist, grid, steps, plan.batch, plan.rollouts.loss_channels, numbers)
         if self._place is None or self._place[0].shape != shape:
             learned = self._leave()
@@ -109,7 +114,8 @@ class DeviceLearned:
     def load(self, logits: Array) -> None:
         """Replace the logits."""
         self._settle()
-        self._host[:], self._stale = logits, False
+        self._host[:] = logits
+        self._stale = False
         self._write("LOGIT", self._host)
 
     def forget(self, logits: Array) -> None:
@@ -225,7 +231,8 @@ class DeviceEngine:
     """The `Differentiator` of a `DeviceLearned`."""
 
     def __init__(self, learned: DeviceLearned, shape: Shape) -> None:
-        self._learned, self.shape = learned, shape
+        self._learned = learned
+        self.shape = shape
 
     def __enter__(self) -> DeviceEngine:
         return self

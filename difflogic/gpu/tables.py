@@ -69,7 +69,8 @@ class Shape:
     @property
     def parts(self) -> dict[str, dict[str, int]]:
         """The parts of a run's place in each buffer, with their lengths in elements."""
-        own, every = self.numbers * self.parameters, 16 * self.parameters
+        own = self.numbers * self.parameters
+        every = 16 * self.parameters
         cells = self.channels * self.lanes
         return {
             "net": {
@@ -135,7 +136,9 @@ def shape_of(
 
 def levels(netlist: Netlist) -> Ints:
     """Return the level of each gate, from 1; 0 if no output depends on it."""
-    a, b, inputs = netlist.a.tolist(), netlist.b.tolist(), netlist.inputs
+    a = netlist.a.tolist()
+    b = netlist.b.tolist()
+    inputs = netlist.inputs
     needed = reached(inputs, a, b, netlist.outputs.tolist())
     found = levels_of(inputs, netlist.a, netlist.b)[inputs:]
     found[~needed[inputs:]] = 0
@@ -152,9 +155,12 @@ def tables(netlist: Netlist, shape: Shape) -> Words32:
     parameter: where its gates begin and end in COPY. OUTPUT: row. NEIGHBOR: four cells' neighbours.
     Raises ConfigError if the circuit has more than DEEPEST levels.
     """
-    inputs, level = netlist.inputs, levels(netlist)
+    inputs = netlist.inputs
+    level = levels(netlist)
     order = np.argsort(level, kind="stable")[np.count_nonzero(level == 0) :]
-    a, b, param = netlist.a[order], netlist.b[order], netlist.param[order]
+    a = netlist.a[order]
+    b = netlist.b[order]
+    param = netlist.param[order]
     rows = inputs + order
     found = {name: np.zeros((length, 4), np.uint32) for name, length in shape.parts["net"].items()}
     deepest = int(level.max())
@@ -169,7 +175,8 @@ def tables(netlist: Netlist, shape: Shape) -> Words32:
     found["GATE"][: len(order)] = np.stack([rows, a, b, param], axis=1)
 
     outputs = netlist.outputs
-    channel, nothing = np.arange(len(outputs)), np.zeros_like(outputs)
+    channel = np.arange(len(outputs))
+    nothing = np.zeros_like(outputs)
     kind = np.full_like(a, 0), np.full_like(b, 1), np.full_like(outputs, 2)
     read = np.concatenate([a, b, outputs])
     readers = np.stack(
@@ -199,7 +206,8 @@ def tables(netlist: Netlist, shape: Shape) -> Words32:
 
 def _neighbors(shape: Shape) -> Words32:
     """Return each lane's neighbours, (9, lanes); OUTSIDE beyond the edge and for unused lanes."""
-    grid, samples = shape.grid, np.arange(shape.batch)
+    grid = shape.grid
+    samples = np.arange(shape.batch)
     table = neighbors(grid.height, grid.width, grid.boundary)
     stacked = np.where(
         table[:, None] == OUTSIDE, OUTSIDE, table[:, None] + grid.cells * samples[:, None]

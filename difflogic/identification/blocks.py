@@ -61,7 +61,8 @@ class BlockRule(Explanation):
         cells = self.cells.copy()
         for turn in group:
             images = self.space.digits.T[:, turn] @ self.space.weights[:, 1]
-            turned, known = self.cells[:, turn], cells[images]
+            turned = self.cells[:, turn]
+            known = cells[images]
             if ((turned != known) & (turned != UNSEEN) & (known != UNSEEN)).any():
                 return None
             cells[images] = np.where(turned == UNSEEN, known, turned)
@@ -89,7 +90,8 @@ class BlockRule(Explanation):
     @cached_property
     def built(self) -> Circuit:
         """A circuit that chooses the block's cells by its place, not yet simplified."""
-        bits, channels = self.space.bits, self.space.bits + 2
+        bits = self.space.bits
+        channels = self.space.bits + 2
         xag = Xag(NEIGHBORHOOD * channels)
         row, column = (xag.input(CENTER * channels + bits + n) for n in (0, 1))
 
@@ -119,7 +121,8 @@ class BlockRule(Explanation):
     def agrees(self, circuit: Circuit) -> bool:
         """Whether a circuit does what the table says, in all neighbourhoods of nine cells."""
         bits = self.space.bits
-        codes, ones = _codes(NEIGHBORHOOD, bits), np.arange(bits)[:, None]
+        codes = _codes(NEIGHBORHOOD, bits)
+        ones = np.arange(bits)[:, None]
         rows = np.empty((NEIGHBORHOOD, bits + 2, codes.shape[1]), np.bool_)
         rows[:, :bits] = codes[:, None] >> ones & 1
         for place, corner in enumerate(CORNERS):
@@ -132,7 +135,8 @@ class BlockRule(Explanation):
         return True
 
     def _automaton(self, circuit: Circuit, each: int = 1) -> Automaton:
-        found, bits = super()._automaton(circuit, each), self.space.bits
+        found = super()._automaton(circuit, each)
+        bits = self.space.bits
         edge: Boundary = "periodic" if self.boundary == "periodic" else "zero"
         blocks = Blocks(bits, bits + 1, *self.corners[0])
         return replace(found, name="blocks", boundary=edge, blocks=blocks)
@@ -149,7 +153,8 @@ def identify(inquiry: Inquiry) -> BlockRule:
     Cells that are not seen tell nothing of their blocks. Raises ConfigError if no rule explains the
     recording, and StoppedError.
     """
-    film, space = inquiry.recording, inquiry.space
+    film = inquiry.recording
+    space = inquiry.space
     if inquiry.noise or inquiry.hidden or inquiry.gap > 1:
         raise ConfigError(f"{BLOCKS}: leave out --noise, --hidden and --gap: blocks have none")
     if inquiry.boundary == "periodic" and (np.array(film.sizes or film.frames.shape[2:]) % 2).any():
@@ -170,9 +175,11 @@ def identify(inquiry: Inquiry) -> BlockRule:
         )
     fits = [corner for corner in order if not wrong[corner].any()]
     every = [np.where((tried[each] < 0).all(2), UNSEEN, tried[each].argmax(2)) for each in fits]
-    cells, known = every[0], (every[0] != UNSEEN).all(axis=1)
+    cells = every[0]
+    known = (every[0] != UNSEEN).all(axis=1)
     sure = known & np.all([(each == cells).all(axis=1) for each in every], axis=0)
-    seen, partly = (cells != UNSEEN).any(axis=1), np.where(cells == UNSEEN, space.digits.T, cells)
+    seen = (cells != UNSEEN).any(axis=1)
+    partly = np.where(cells == UNSEEN, space.digits.T, cells)
     table = np.where(seen, partly @ space.weights[:, 1], UNSEEN)
     origin = (table, sure, seen & ~sure, None, film, space, inquiry.boundary, 1, "table")
     return BlockRule(*origin, cells=cells, corners=fits)
@@ -183,7 +190,9 @@ def _count(inquiry: Inquiry, corner: tuple[int, int]) -> npt.NDArray[np.int64]:
 
     Shape (entries, 4, states); `corner` is the place in its block of the first cell of frame 0.
     """
-    film, space, edge = inquiry.recording, inquiry.space, inquiry.boundary
+    film = inquiry.recording
+    space = inquiry.space
+    edge = inquiry.boundary
     found = np.full((space.entries, 4, space.states), UNSEEN)
     for number, (before, after) in enumerate(film.pairs):
         if inquiry.deadline.should_stop():

@@ -42,7 +42,8 @@ Counts = npt.NDArray[np.int64]
 
 LEVEL = 0.99
 """Probability that all intervals together hold."""
-MOST_MENDED_CELLS, MOST_PASSES = 2**16, 24
+MOST_MENDED_CELLS = 2**16
+MOST_PASSES = 24
 """Cells, of the first frames that a plain rule does not explain, to be set right; and how often."""
 MOST_COMPARED_CELLS = 2**20
 """Cells that are compared with those beside them."""
@@ -89,7 +90,8 @@ class Chances:
 
         An entry that was never seen has those of all entries with its centre, or of all.
         """
-        centres, counts = self.space.digits[self.space.centre, self.space.examples], self.counts
+        centres = self.space.digits[self.space.centre, self.space.examples]
+        counts = self.counts
         pooled = np.stack([counts[centres == s].sum(axis=0) for s in range(self.space.states)])
         pooled = np.where(pooled.any(axis=1, keepdims=True), pooled, counts.sum(axis=0))
         full = np.where(counts.any(axis=1, keepdims=True), counts, pooled[centres])
@@ -107,12 +109,11 @@ class Chances:
 
     def describe(self, entry: int) -> str:
         """Say how often what follows an entry, commonest first."""
-        counts, told = self.counts[entry], []
+        counts = self.counts[entry]
+        told = []
         for state in sorted(np.flatnonzero(counts).tolist(), key=lambda s: -int(counts[s])):
-            share, (low, high) = (
-                100 * self.odds[entry, state],
-                100 * self.intervals[:, entry, state],
-            )
+            share = 100 * self.odds[entry, state]
+            (low, high) = 100 * self.intervals[:, entry, state]
             told.append(f"{state} in {share:.3g} % ({low:.3g} to {high:.3g})")
         return f"{self.space.describe(entry)} → {', '.join(told)} of {counts.sum()} cases"
 
@@ -192,11 +193,14 @@ def _lowest(k: Counts, n: Counts, alpha: float) -> Odds:
     b = np.maximum(n - a + 1, 1.0)
     gammas = _log_gamma(a + b) - _log_gamma(a) - _log_gamma(b)
     scale = np.asarray(gammas, float) - logarithm(a)
-    low, high = np.zeros(len(a)), a / np.maximum(n, 1)
+    low = np.zeros(len(a))
+    high = a / np.maximum(n, 1)
     for _ in range(48):
         x = (low + high) / 2
-        c, d = np.ones(len(a)), 1 / (1 - (a + b) * x / (a + 1))
-        h, m = d, 0
+        c = np.ones(len(a))
+        d = 1 / (1 - (a + b) * x / (a + 1))
+        h = d
+        m = 0
         while (np.abs(c * d - 1) > 1e-12).any() or m == 0:
             m += 1
             for factor in (m * (b - m) / (a + 2 * m - 1), -(a + m) * (a + b + m) / (a + 2 * m + 1)):
@@ -210,7 +214,8 @@ def _lowest(k: Counts, n: Counts, alpha: float) -> Odds:
 
 def evidence(counts: Counts) -> float:
     """Return the log probability of what followed the entries, given what was before."""
-    states, drawn = counts.shape[1], (counts > 0).sum(axis=1) > 1
+    states = counts.shape[1]
+    drawn = (counts > 0).sum(axis=1) > 1
     plain = np.bincount(counts[~drawn & counts.any(axis=1)].argmax(axis=1), minlength=states)
     n = counts[drawn]
     free = _log_gamma(n + 0.5).sum() - _log_gamma(n.sum(axis=1) + states / 2).sum()
@@ -269,7 +274,8 @@ def _mended(
     film: Recording, space: Space, boundary: str, deadline: Deadline
 ) -> tuple[int, int, float]:
     """Return how many cells are wrong and transitions differ even then, and the log odds."""
-    (films, frames), cells = film.frames.shape[:2], film.frames[0, 0].size
+    (films, frames) = film.frames.shape[:2]
+    cells = film.frames[0, 0].size
     few = min(frames, max(2, MOST_MENDED_CELLS // cells))
     some = max(1, MOST_MENDED_CELLS // (few * cells))
 
@@ -278,7 +284,8 @@ def _mended(
 
     for one, first in product(range(0, films, some), range(0, frames - 1, few - 1)):
         part = film.frames[one : one + some, first : first + few]
-        rng, right = np.random.default_rng(0), part.copy()
+        rng = np.random.default_rng(0)
+        right = part.copy()
         before = after = votes()
         if (before.max(axis=1) < before.sum(axis=1)).any():
             break
@@ -305,9 +312,11 @@ def _gains(
     `table` has the commonest next state by pattern.
     """
     beyond = "unknown" if boundary == "zero" else boundary
-    now, after = frames[:, :-1], frames[:, 1:]
+    now = frames[:, :-1]
+    after = frames[:, 1:]
     patterns = spread_states(now, space, boundary)
-    gains, states = np.full(frames.shape, -len(space.offsets) - 1), frames.copy()
+    gains = np.full(frames.shape, -len(space.offsets) - 1)
+    states = frames.copy()
     for shift in range(1, space.states):
         other = (frames + shift) % space.states
         gain = np.zeros(frames.shape, np.int64)
@@ -328,15 +337,18 @@ def _together(chances: Chances) -> tuple[float, bool]:
     A cell deviates if the commonest state did not follow. Products of two deviations from what is
     expected are at most 1, and uncorrelated if cells are independent: Bernstein's inequality.
     """
-    space, frames = chances.space, chances.film.frames
+    space = chances.space
+    frames = chances.film.frames
     frames = frames[:, : 1 + max(1, MOST_COMPARED_CELLS // frames[:, 0].size)]
     entries = space.entry_of[spread_states(frames[:, :-1], space, chances.boundary)]
     share = 1 - chances.odds.max(axis=1)
     away = (frames[:, 1:] != chances.odds.argmax(axis=1)[entries]) - share[entries]
-    found, independent = 0.0, True
+    found = 0.0
+    independent = True
     for axis in (1, 2, 3):
         one, spread = (np.moveaxis(x, axis, 0) for x in (away, (share * (1 - share))[entries]))
-        total, product = float((one[1:] * one[:-1]).sum()), spread[1:] * spread[:-1]
+        total = float((one[1:] * one[:-1]).sum())
+        product = spread[1:] * spread[:-1]
         limit = math.sqrt(2 * SURPRISE * float(product.sum())) + SURPRISE / 3
         independent &= abs(total) <= limit
         found = max(found, total / (float(np.sqrt(product).sum()) or 1.0), key=abs)

@@ -33,8 +33,11 @@ class Clauses:
 
     def __init__(self, formula: Formula, inquiry: Inquiry, known: RuleTable) -> None:
         """`known` is the table by entry; UNSEEN entries become variables."""
-        self.formula, self.space, self.boundary = formula, inquiry.space, inquiry.boundary
-        self.plain_start, self.gap = inquiry.plain_start, inquiry.gap
+        self.formula = formula
+        self.space = inquiry.space
+        self.boundary = inquiry.boundary
+        self.plain_start = inquiry.plain_start
+        self.gap = inquiry.gap
         self._deadline = inquiry.deadline
         self._frames = inquiry.recording.frames
         self.occurring: npt.NDArray[np.bool_] = known != UNSEEN
@@ -68,7 +71,8 @@ class Clauses:
 
     def _require_clause(self, clause: Iterable[int]) -> None:
         """Add a clause without false literals, unless it always holds."""
-        true, literals = self.formula.true, set(clause)
+        true = self.formula.true
+        literals = set(clause)
         if true not in literals and not any(-literal in literals for literal in literals):
             self.formula.add(literals - {-true})
 
@@ -130,7 +134,8 @@ class Clauses:
     def _look(self, state: StateBits) -> StateBits:
         """Return the lowest state that looks like `state`."""
         if state not in self._looks:
-            looks, value = self.space.looks_like, self._value(state)
+            looks = self.space.looks_like
+            value = self._value(state)
             if value is not None:
                 found = self.constant(looks.index(looks[value]))
             else:
@@ -263,11 +268,14 @@ class Clauses:
         column = column + [-self.formula.true] * (size - len(column))
         p = size // 2
         while p:
-            q, r, d = size // 2, 0, p
+            q = size // 2
+            r = 0
+            d = p
             while d:
                 for i in range(size - d):
                     if i & p == r:
-                        x, y = column[i], column[i + d]
+                        x = column[i]
+                        y = column[i + d]
                         column[i] = -self.formula.and_(-x, -y)
                         column[i + d] = self.formula.and_(x, y)
                 d, q, r = q - p, q // 2, p

@@ -23,7 +23,8 @@ MOST_TABLES_TRIED = 2**13
 """Tables to try one by one."""
 MOST_FOUND = 12
 """Tables for the solver to find."""
-MOST_PATTERNS, SOLVED_GAP = 32, 2
+MOST_PATTERNS = 32
+SOLVED_GAP = 2
 """Neighbourhoods of a rule, and steps, that the solver is asked about: more take too long, and add
 little."""
 CONFLICTS = 2_000
@@ -35,7 +36,9 @@ class Deep(Voting):
     """Rules of a space, `gap` steps from each neighbourhood to what follows it."""
 
     def __init__(self, space: Space, gap: int, seen: Seen, deadline: Deadline) -> None:
-        self.states, self._space, self._gap = space.states, space, gap
+        self.states = space.states
+        self._space = space
+        self._gap = gap
         every = space.states**space.entries <= MOST_TABLES_TRIED
         self._tables = self._every(seen) if every else self._found(seen, deadline)
         numbers = sure(space.states, self._tables[:, None]).sum(axis=2)
@@ -46,7 +49,8 @@ class Deep(Voting):
         self.settle(prior, seen.edges)
 
     def _every(self, seen: Seen) -> States:
-        entries, states = self._space.entries, self.states
+        entries = self._space.entries
+        states = self.states
         self._tables = np.arange(states**entries)[:, None] // states ** np.arange(entries) % states
         for some in (slice(0, COMPARED_FIRST), slice(COMPARED_FIRST, None)):
             fits = self.values(seen.around[:, some]) == seen.after[some]
@@ -54,7 +58,8 @@ class Deep(Voting):
         return self._tables
 
     def values(self, asked: States) -> States:
-        space, rules = self._space, np.arange(len(self._tables))[:, None, None]
+        space = self._space
+        rules = np.arange(len(self._tables))[:, None, None]
         cells = np.broadcast_to(asked, (len(rules), *asked.shape))
         for _ in range(self._gap):
             width = cells.shape[1] - space.cells + 1
@@ -72,12 +77,15 @@ class Deep(Voting):
 
     def _found(self, seen: Seen, deadline: Deadline) -> States:
         """Let a solver find tables, each the first that it meets from a random one."""
-        space, rng = self._space, np.random.default_rng(0)
-        (cells, n), after = seen.around.shape, seen.after
+        space = self._space
+        rng = np.random.default_rng(0)
+        (cells, n) = seen.around.shape
+        after = seen.after
         if space.patterns > MOST_PATTERNS or self._gap > SOLVED_GAP:
             return np.empty((0, space.entries), np.int64)
         frames = np.full((n, 2, 1, cells), UNSEEN)
-        frames[:, 0, 0], frames[:, 1, 0, cells // 2] = seen.around.T, after
+        frames[:, 0, 0] = seen.around.T
+        frames[:, 1, 0, cells // 2] = after
         inquiry = Inquiry(Recording(frames, space.states), space, "unknown", self._gap)
         shares = np.bincount(after, minlength=space.states) / len(after)
         found = set()

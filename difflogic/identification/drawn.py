@@ -26,11 +26,14 @@ class ChanceInterpreter(Interpreter):
     """Takes steps of a rule by chance. A draw depends on seed, step and place alone."""
 
     def __init__(self, rule: ChanceRule, chance: Chance, seed: int) -> None:
-        self._rule, self._chance, self._key = rule, chance, stream_key(seed, Use.DRAW)
+        self._rule = rule
+        self._chance = chance
+        self._key = stream_key(seed, Use.DRAW)
         self._limits = rule.odds.cumsum(axis=1)[:, :-1]
 
     def _next(self, source: BitGrid, band: slice, step: int) -> Words:
-        space, g = self._rule.space, source.geometry
+        space = self._rule.space
+        g = source.geometry
         far = int(np.abs(space.offsets).max(axis=0)[0])
         rows = np.arange(band.start - far, band.stop + far)
         if g.boundary == "periodic":
@@ -104,7 +107,8 @@ def parse(data: Any, source: str) -> Automaton:
                 )
         channels = np.arange(space.bits, dtype=np.int32)
         centre = NEIGHBORHOOD // 2 * space.bits + channels
-        kind, none = np.empty(0, np.uint8), np.empty(0, np.int32)
+        kind = np.empty(0, np.uint8)
+        none = np.empty(0, np.int32)
         rule = ChanceRule(kind, none, none, centre, tuple(channels), space, np.array(odds))
         colors = tuple(map(parse_color, found.palette))
         colors += colors[-1:] * (2**space.bits - len(colors))

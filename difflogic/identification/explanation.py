@@ -124,7 +124,8 @@ class Explanation(Solved):
     @property
     def uniqueness(self) -> str:
         """Say whether another rule explains the recording."""
-        hidden, unseen = bool(self.space.looks_like), self.never_seen
+        hidden = bool(self.space.looks_like)
+        unseen = self.never_seen
         numbers = "; the hidden states could have other numbers" if self.space.exchangeable else ""
         if unseen.all():
             return "the recording shows no entry of the rule: nothing is known about it"
@@ -169,7 +170,8 @@ class Explanation(Solved):
 
         None if the order was given, or if it makes no difference.
         """
-        film, space = self.recording, self.space
+        film = self.recording
+        space = self.space
         if film.sizes or space.states > MOST_RENAMED or (self.name and not film.chosen):
             return None
         if space.looks_like or space.counted or (film.names and not film.chosen):
@@ -178,7 +180,8 @@ class Explanation(Solved):
         if space.neighbourhood == BLOCKS or (space.states > 2 and space.symmetry in COUNTED[:2]):
             return None
         names = film.names or tuple(map(str, range(space.states)))
-        table, cells = self._filled, space.digits[:, space.examples]
+        table = self._filled
+        cells = space.digits[:, space.examples]
         for order in list(permutations(range(space.states)))[1:]:
             where = np.argsort(order)  # the new number of each state
             patterns = np.take_along_axis(space.weights, where[cells], axis=1).sum(axis=0)
@@ -249,7 +252,8 @@ class Explanation(Solved):
         if self.second is None or self.space.looks_like:
             return None
         rng = np.random.default_rng(0)
-        first, free = self.space.spread(self.table), self.second == UNSEEN
+        first = self.space.spread(self.table)
+        free = self.second == UNSEEN
         second = self.space.spread(np.where(free, self.table, self.second))
         _, _, height, width = self.recording.frames.shape
         boundary = "periodic" if self.boundary == "unknown" else self.boundary
@@ -285,7 +289,9 @@ def identify(inquiry: Inquiry) -> Explanation:
     Raises ConfigError if no rule explains it, with the place, and StoppedError if there was no time
     to find one.
     """
-    recording, space, likely = inquiry.recording, inquiry.space, inquiry.likely
+    recording = inquiry.recording
+    space = inquiry.space
+    likely = inquiry.likely
     _check(inquiry)
     if inquiry.hidden:
         return _with_hidden(inquiry)
@@ -334,7 +340,9 @@ def _with_noise(inquiry: Inquiry) -> Explanation:
 
 
 def _with_hidden(inquiry: Inquiry) -> Explanation:
-    refuted, hidden, outer = 0, inquiry.hidden, work().tell
+    refuted = 0
+    hidden = inquiry.hidden
+    outer = work().tell
 
     def told(news: Progress) -> None:
         outer(replace(news, what=f"{refuted} kinds of hidden states refuted; {news.what}"))
@@ -357,8 +365,11 @@ def _with_hidden(inquiry: Inquiry) -> Explanation:
 
 
 def _check(inquiry: Inquiry) -> None:
-    recording, boundary, gap = inquiry.recording, inquiry.boundary, inquiry.gap
-    noise, hidden = inquiry.noise, inquiry.hidden
+    recording = inquiry.recording
+    boundary = inquiry.boundary
+    gap = inquiry.gap
+    noise = inquiry.noise
+    hidden = inquiry.hidden
     if boundary not in BOUNDARIES:
         raise ConfigError(f'no boundary "{boundary}": choose one of {", ".join(BOUNDARIES)}')
     if gap < 1:
@@ -428,7 +439,8 @@ def _sooner(deadline: Deadline, seconds: float) -> Deadline:
 def _remedy(inquiry: Inquiry) -> str:
     """Return a hint: which other spaces or options might explain the recording."""
     space = inquiry.space
-    deadline, recording = _sooner(inquiry.deadline, HINT_SECONDS), inquiry.recording
+    deadline = _sooner(inquiry.deadline, HINT_SECONDS)
+    recording = inquiry.recording
     for edge, hood, symmetry in product(
         ("periodic", "zero", "unknown"), NEIGHBOURHOODS, ("outer-totalistic", "rotations", "none")
     ):

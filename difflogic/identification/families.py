@@ -116,7 +116,8 @@ def by_order(around: States, states: int) -> tuple[States, States]:
     names = np.full((states, n), -1)
     names[0] = 0
     meaning = names.copy()
-    following, columns = np.ones(n, np.int64), np.arange(n)
+    following = np.ones(n, np.int64)
+    columns = np.arange(n)
     for row in around:
         new = columns[names[row, columns] < 0]
         names[row[new], new] = following[new]
@@ -133,7 +134,8 @@ class Tabular:
     """
 
     def __init__(self, space: Space, seen: Seen, rename: Renaming = unchanged) -> None:
-        self._space, self._rename = space, rename
+        self._space = space
+        self._rename = rename
         around, meaning = rename(seen.around, space.states)
         right = meaning == seen.after
         named = right.argmax(axis=0)
@@ -196,7 +198,10 @@ class Threshold:
     """
 
     def __init__(self, space: Space, seen: Seen) -> None:
-        self._states, self._centre = states, centre = space.states, space.centre
+        states = space.states
+        centre = space.centre
+        self._states = states
+        self._centre = centre
         most = (states - 1) * (space.cells - 1)
         self._limits, self._few, self._many = np.indices((most, states, states)).reshape(3, -1, 1)
         self._limits += 1
@@ -205,7 +210,8 @@ class Threshold:
         right = self._values(seen.around) == seen.after
         shares = seen.edges.shares(self._values(seen.edges.ways))
         at_edges = seen.edges.ways[centre, seen.edges.starts]
-        self.evidence, weights = 0.0, []
+        self.evidence = 0.0
+        weights = []
         for own in range(states):
             usual = ((self._few == 0) & (self._many == own))[:, 0]
             found = limits * (0.5 * usual + 0.5 / states**2)
@@ -222,7 +228,8 @@ class Threshold:
         return np.where(sums >= self._limits, self._many, self._few)
 
     def odds(self, asked: States) -> Odds:
-        weights, values = self._weights[asked[self._centre]].T, self._values(asked)
+        weights = self._weights[asked[self._centre]].T
+        values = self._values(asked)
         return np.stack([(weights * (values == s)).sum(axis=0) for s in range(self._states)])
 
 
@@ -263,7 +270,8 @@ class Linear(Voting):
             rest = (seen.after[some] - every @ seen.around[:, some]) % states
             fits = (rest == rest[:, :1]).all(axis=1)
             every, prior, rest = every[fits], prior[fits], rest[fits]
-        self._coefficients, self._constants = every, rest[:, :1]
+        self._coefficients = every
+        self._constants = rest[:, :1]
         prior = prior + logarithm(np.where(rest[:, 0] == 0, 0.7, 0.3 / (states - 1)))
         self.settle(prior, seen.edges)
 

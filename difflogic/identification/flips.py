@@ -29,7 +29,8 @@ from difflogic.system.work import tell
 """Of cells, shape (recordings, frames, height, width); of transitions, by the cells they write,
 without the first frame."""
 
-CONFLICTS, AT_ONCE = 500, 100
+CONFLICTS = 500
+AT_ONCE = 100
 """Conflicts, and cells to encode, between two looks at the clock."""
 SURE_VOTES = 8
 """Lead in votes with which the state of an entry counts as right."""
@@ -56,12 +57,15 @@ def fewest_flips(inquiry: Inquiry, votes: Votes) -> Flips:
     The solver chooses entries without clear votes. The gap is 1. Raises StoppedError if there is no
     time, and ConfigError if flipping cells does not help.
     """
-    recording, space, boundary = inquiry.recording, inquiry.space, inquiry.boundary
+    recording = inquiry.recording
+    space = inquiry.space
+    boundary = inquiry.boundary
     *_, second, first = np.sort(votes.counts, axis=1).T
     table = np.where(first - second >= SURE_VOTES, votes.table, UNSEEN)
     entries, following = transitions(recording, space, boundary)
     cells = _around(table[entries] != following, space, boundary)
-    found, least = None, 0
+    found = None
+    least = 0
     for _ in range(1 + TIMES_GROWN):
         touched = _touched(cells, space, boundary)
         if found is not None and (least == len(found.flipped) or touched.sum() > MOST_PROVED):
@@ -104,7 +108,9 @@ def _touched(cells: Flags, space: Space, boundary: str) -> Flags:
 
 def _fewest_of(inquiry: Inquiry, table: RuleTable, cells: Flags, touched: Flags) -> Flips:
     """Flip as few as possible of these cells; without a table if no flips of them suffice."""
-    recording, space, boundary = inquiry.recording, inquiry.space, inquiry.boundary
+    recording = inquiry.recording
+    space = inquiry.space
+    boundary = inquiry.boundary
     with Formula() as formula:
         noisy = _Noisy(Clauses(formula, inquiry, table), inquiry, cells)
         inside = touched & ~_touched(~cells, space, boundary)
@@ -127,8 +133,10 @@ class _Noisy:
     """A formula about a recording in which as few cells as possible are wrong."""
 
     def __init__(self, clauses: Clauses, inquiry: Inquiry, cells: Flags) -> None:
-        self.clauses, self._inquiry = clauses, inquiry
-        self._frames, formula = inquiry.recording.frames, clauses.formula
+        self.clauses = clauses
+        self._inquiry = inquiry
+        self._frames = inquiry.recording.frames
+        formula = clauses.formula
         self.states: dict[tuple[int, ...], StateBits] = {}
         self.cost = 0
         """So many cells are wrong at least."""
@@ -139,7 +147,8 @@ class _Noisy:
         for done, cell in enumerate(map(tuple, every.tolist())):
             if done % AT_ONCE == 0:
                 self._look_at_clock(done, len(every), "cells encoded")
-            self.states[cell], same = clauses.new_state(), formula.variable()
+            self.states[cell] = clauses.new_state()
+            same = formula.variable()
             for literal in clauses.equals(self.states[cell], int(self._frames[cell])):
                 formula.add([-same, literal])
             self._assumed[same] = [-same], 0
@@ -153,7 +162,8 @@ class _Noisy:
 
     def require(self, wanted: Flags) -> None:
         """Require that the rule makes these transitions."""
-        every, offsets = np.argwhere(wanted).tolist(), self._inquiry.space.offsets
+        every = np.argwhere(wanted).tolist()
+        offsets = self._inquiry.space.offsets
         for done, (number, frame, y, x) in enumerate(every):
             if done % AT_ONCE == 0:
                 self._look_at_clock(done, len(every), "transitions encoded")

@@ -154,7 +154,8 @@ def weigh(
     `boundary` is periodic, zero, unknown, or auto for periodic and unknown. Raises ConfigError if
     no hypothesis explains the pairs, and StoppedError if the deadline passes.
     """
-    solving, states = Deadline.after(SOLVING), spaces[0].states
+    solving = Deadline.after(SOLVING)
+    states = spaces[0].states
     sizes = np.cumsum([before.size for before, _ in pairs])
     pairs = pairs[: 1 + int(np.searchsorted(sizes, MOST_WEIGHED_CELLS))]
     sides = ("unknown", "periodic") if boundary == "auto" else (boundary,)

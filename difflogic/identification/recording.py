@@ -374,7 +374,8 @@ def _from_images(files: dict[str, bytes], how: Reading, source: str) -> Recordin
         "is not a recording (of grids before and after: dct train-examples): give .npz, .npy, "
         ".rle, .cells, .lif or an image"
     )
-    films, longer = [], ""
+    films = []
+    longer = ""
     for name, content in files.items():
         with about(name):
             film, longer = read_frames(content, what)
@@ -469,11 +470,13 @@ def _states(film: npt.NDArray[np.uint64], how: Reading) -> tuple[FrameArray, int
     colours, cells, counts = np.unique(
         first[:, :, 0, :, 0], return_inverse=True, return_counts=True
     )
-    shape, names = first[:, :, 0, :, 0].shape, how.colours or how.names
+    shape = first[:, :, 0, :, 0].shape
+    names = how.colours or how.names
     order = [color_number(name) for name in names]
     others = [color_name(each) for each in colours.tolist() if each not in order]
     if others and how.usual:
-        order, names = [], ()
+        order = []
+        names = ()
     if order:
         if others:
             raise ConfigError(f"has the colour {others[0]}, and the states are {', '.join(names)}")

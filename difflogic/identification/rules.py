@@ -35,7 +35,8 @@ NEIGHBOURHOODS: dict[str, Offsets] = {
     "line-3": tuple((0, dx) for dx in range(-3, 4)),
 }
 """The cells that a rule reads, as (rows down, columns right)."""
-BLOCKS, CORNERS = "margolus", ((0, 0), (0, 1), (1, 0), (1, 1))
+BLOCKS = "margolus"
+CORNERS = ((0, 0), (0, 1), (1, 0), (1, 1))
 """Rules of whole blocks, and a block's cells: see `difflogic.identification.blocks`."""
 
 COARSER: dict[str, tuple[str, ...]] = {
@@ -210,7 +211,8 @@ class Space:
 
         `digits` has the states of the cells, shape (cells, neighbourhoods).
         """
-        read, centre = self._read(digits), digits[self.centre]
+        read = self._read(digits)
+        centre = digits[self.centre]
         keys: npt.NDArray[np.int64] = centre.copy()
         if self.symmetry == "none":
             keys = self.weights[:, 1] @ read
@@ -222,7 +224,8 @@ class Space:
             for counts in self._counts(read)[1:]:
                 keys = keys * (self.cells + 1) + counts
         else:
-            weights, moved = self.weights[:, 1], read
+            weights = self.weights[:, 1]
+            moved = read
             # Left to right, or in a hexagon, along a diagonal.
             mirror = (0, 1, 1, 0) if self.neighbourhood == "hexagonal" else (1, 0, 0, -1)
             mirrored = turned(mirror, self.offsets)
@@ -292,7 +295,8 @@ class Space:
             number = sum(1 << p for p in np.flatnonzero(values).tolist())
             radius = self.cells // 2
             return f"rule {number}" + (f" of radius {radius}" if radius > 1 else "")
-        centre, sums = self.digits[self.centre], self.counts[1]
+        centre = self.digits[self.centre]
+        sums = self.counts[1]
         if (values[centre > 1] != (centre[centre > 1] + 1) % self.states).any():
             return None
         # With more than two states, cells that do not survive age until they are 0 again.
@@ -350,7 +354,8 @@ def shifted(
     if boundary != "periodic":
         height, width = frames.shape[-2:]
         beyond = 0 if boundary == "zero" else UNSEEN
-        y, x = np.arange(height) + dy, np.arange(width) + dx
+        y = np.arange(height) + dy
+        x = np.arange(width) + dx
         moved[..., (y < 0) | (y >= height), :] = beyond
         moved[..., :, (x < 0) | (x >= width)] = beyond
     return moved
@@ -398,7 +403,8 @@ def hidden_spaces(space: Space, hidden: int) -> Iterator[Space]:
 
 def _about(space: Space) -> float:
     """Return about how many entries a space has, without looking at its patterns."""
-    told, others = len(space.neighbour_states) + 1, space.cells - 1
+    told = len(space.neighbour_states) + 1
+    others = space.cells - 1
     match space.symmetry:
         case "totalistic":
             return space.states + max(space.neighbour_states) * others

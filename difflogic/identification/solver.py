@@ -25,7 +25,8 @@ FIRST_CONFLICTS = 50
 """Conflicts to spend on a question before turning to the next. The limit then grows, since learned
 clauses make all questions easier."""
 
-LOOKED_AT, CELLS_AT_ONCE = 400, 16
+LOOKED_AT = 400
+CELLS_AT_ONCE = 16
 """Of the cells that refute a rule: how many to compare, and how many of those to require."""
 
 
@@ -52,7 +53,8 @@ def solve(
     StoppedError if the deadline passes before there is a rule; later,
     entries stay undecided.
     """
-    recording, space = inquiry.recording, inquiry.space
+    recording = inquiry.recording
+    space = inquiry.space
     periodic = inquiry.boundary == "periodic"
     with Formula() as formula:
         clauses = Clauses(formula, inquiry, known)
@@ -89,7 +91,8 @@ def _renamed(space: Space, table: RuleTable) -> RuleTable:
         for look in set(space.looks_like)
     ]
     visible = len(groups)
-    digits, cells = space.digits[:, space.examples], np.arange(space.cells)[:, None]
+    digits = space.digits[:, space.examples]
+    cells = np.arange(space.cells)[:, None]
     best = table
     for orders in product(*map(permutations, groups)):
         names = np.empty(space.states, np.int64)
@@ -110,10 +113,12 @@ def _pins(inquiry: Inquiry, table: RuleTable) -> Iterator[int]:
     look of its next state, so in every rule that explains the recording, the next state is one of
     the two. The boundary is periodic.
     """
-    recording, space = inquiry.recording, inquiry.space
+    recording = inquiry.recording
+    space = inquiry.space
     looks = np.array(space.looks_like)
     alone = np.array([space.looks_like.count(look) == 1 for look in range(recording.states)])
-    frames, following = recording.frames[:, :-1], recording.frames[:, 1:]
+    frames = recording.frames[:, :-1]
+    following = recording.frames[:, 1:]
     clear = (frames != UNSEEN) & alone[frames]
     around = frames if space.private else np.where(clear, frames, UNSEEN)
     patterns = spread_states(around, space, "periodic")
@@ -130,7 +135,8 @@ class _Search:
     """Finds rules that explain a recording."""
 
     def __init__(self, clauses: Clauses, inquiry: Inquiry) -> None:
-        self.clauses, self.frames = clauses, inquiry.recording.frames
+        self.clauses = clauses
+        self.frames = inquiry.recording.frames
         self.deadline = inquiry.deadline
         self.determined = np.zeros(clauses.space.entries, np.bool_)
 
@@ -192,7 +198,8 @@ class _Lazy(_Search):
 
     def _run(self, table: RuleTable) -> Iterator[npt.NDArray[np.int64]]:
         """Yield the entries around all cells before each step, and then the last states."""
-        space, frames = self.clauses.space, self.frames[:, :-1]
+        space = self.clauses.space
+        frames = self.frames[:, :-1]
         for _ in range(self.clauses.gap):
             entries = space.entry_of[spread_states(frames, space, self.clauses.boundary)]
             yield entries
@@ -239,7 +246,8 @@ class _Traces(_Search):
 
     def __init__(self, clauses: Clauses, inquiry: Inquiry) -> None:
         super().__init__(clauses, inquiry)
-        space, frames = clauses.space, self.frames
+        space = clauses.space
+        frames = self.frames
         own = space.weights[space.centre]
         around = spread_states(frames, space, clauses.boundary) - own[frames]
         entries = space.entry_of[around[..., None] + own]
@@ -294,7 +302,8 @@ def _try_others(search: _Search, table: RuleTable, open_: Flags) -> RuleTable | 
 
     Adds to the `open_` entries and those determined. Returns the last other rule that was found.
     """
-    determined, second = search.determined, None
+    determined = search.determined
+    second = None
     occurring = search.occurring(table)
     left = np.flatnonzero(occurring & ~determined & ~open_).tolist()
     conflicts = FIRST_CONFLICTS
@@ -323,7 +332,8 @@ def _try_others(search: _Search, table: RuleTable, open_: Flags) -> RuleTable | 
 
 def _smallest(search: _Search, table: RuleTable, open_: Flags) -> RuleTable:
     """Return a rule whose open entries, one after the other, make circuits small if possible."""
-    clauses, space = search.clauses, search.clauses.space
+    clauses = search.clauses
+    space = search.clauses.space
     free = np.where(open_, UNSEEN, table)
     wanted = filled(space, free, build(space, free))[space.examples]
     chosen: list[int] = []

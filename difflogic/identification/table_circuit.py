@@ -15,7 +15,8 @@ from difflogic.circuit.xag import FALSE, Xag, to_circuit
 from difflogic.identification.rules import COARSER, UNSEEN, RuleTable, Space
 from difflogic.simplification.resynthesis import Expansion, starts
 
-MOST_COUNTED, MOST_INPUTS = 20, 21
+MOST_COUNTED = 20
+MOST_INPUTS = 21
 """Most bits to expand a table over: those of the centre and its neighbours' counts, or of all
 cells."""
 FEW_INPUTS = 10
@@ -54,7 +55,8 @@ def relayed(space: Space, circuit: Circuit) -> Circuit:
     between belong to r films that take turns; one of them begins with the state, and the others
     with whatever the further channels hold at the start.
     """
-    radius, bits = space.cells // 2, space.bits
+    radius = space.cells // 2
+    bits = space.bits
     places = [(0, 0)]
     waiting = [(far, radius - 1) for far in range(1 - radius, radius)]
     while waiting:
@@ -157,7 +159,8 @@ def _fillings(space: Space, table: RuleTable) -> Iterator[RuleTable]:
 def _ways(space: Space, patterns: RuleTable) -> Iterator[Built]:
     """Yield the circuit of a rule by pattern, built in several ways."""
     counted = replace(space, symmetry="outer-totalistic")
-    cases, table = _by_count(counted), merge(counted, patterns)
+    cases = _by_count(counted)
+    table = merge(counted, patterns)
     if cases is not None and table is not None:
         yield _counted(counted, _tables(space, np.append(table, UNSEEN)[cases]))
         if space.cells * space.bits > FEW_INPUTS:
@@ -252,7 +255,10 @@ def fill(ones: int, care: int, inputs: int) -> int:
         return (1 << (1 << inputs)) - 1
     half = 1 << inputs - 1
     mask = (1 << half) - 1
-    ones0, ones1, care0, care1 = ones & mask, ones >> half, care & mask, care >> half
+    ones0 = ones & mask
+    ones1 = ones >> half
+    care0 = care & mask
+    care1 = care >> half
     both = care0 & care1
     if not (ones0 ^ ones1) & both:
         low = fill(ones0 & care0 | ones1 & care1, care0 | care1, inputs - 1)

@@ -58,7 +58,8 @@ def placed(
         rows, columns = (ends.max(axis=0) + margin - first).tolist()
         words = f"placed by their files, on a plane with {margin} empty cells around them"
     else:
-        first, (rows, columns) = -(np.array(size) // 2), size
+        first = -(np.array(size) // 2)
+        (rows, columns) = size
         words = f"placed by their files, on Golly's {topology}"
         if (corners < first).any() or (ends > first + size).any():
             raise ConfigError(f"a pattern lies outside of its universe, {topology}")

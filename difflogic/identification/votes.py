@@ -75,7 +75,8 @@ def contradiction(recording: Recording, space: Space, boundary: str, votes: Vote
     rare = np.isin(entries, votes.contradicted)
     rare &= following != np.append(votes.table, UNSEEN)[entries]
     index = np.argwhere(rare)[0]
-    entry, state = int(entries[tuple(index)]), int(following[tuple(index)])
+    entry = int(entries[tuple(index)])
+    state = int(following[tuple(index)])
     usual = int(votes.table[entry])
     other = np.argwhere((entries == entry) & (following == usual))[0]
     return (

@@ -31,8 +31,11 @@ def choose(
     Pairs may have any size; if their edges are unknown or undecided, nothing is assumed there. With
     `exact` there are no odds. Raises ConfigError.
     """
-    neighbourhood, radius, symmetry = wanted.neighbourhood, wanted.radius, wanted.symmetry
-    gap, boundary = wanted.gap, wanted.boundary
+    neighbourhood = wanted.neighbourhood
+    radius = wanted.radius
+    symmetry = wanted.symmetry
+    gap = wanted.gap
+    boundary = wanted.boundary
     if film.sizes and film.frames.shape[2] == 1 and neighbourhood == "moore" and radius is None:
         radius = "auto"
     if radius is not None and neighbourhood != "moore":

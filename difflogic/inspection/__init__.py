@@ -48,7 +48,8 @@ def inspect(automaton: Automaton, seconds: float) -> Inspection:
     Raises CircuitError for a circuit of more than MOST_ROWS.
     """
     circuit = automaton.circuit
-    lines, rule = write_equations(circuit), symmetry.examine(fold(circuit), seconds)
+    lines = write_equations(circuit)
+    rule = symmetry.examine(fold(circuit), seconds)
     return Inspection(automaton, circuit.op_counts(), wires(circuit), lines, rule)
 
 

@@ -280,7 +280,8 @@ class _Reader:
                 break
             self._name(max(chains, key=lambda x: self.form(x).length) >> 1)
             forms = self._both(kind, operands)
-        self._forms[node], self._operands[node] = forms, operands
+        self._forms[node] = forms
+        self._operands[node] = operands
         if self._uses[2 * node] + self._uses[2 * node + 1] > 1:
             self._name(node)
 
@@ -339,7 +340,8 @@ class _Reader:
         """Return the XOR of the operands, inverted if `parity` is 1."""
         terms = []
         for literal in operands:
-            plain, inverse = self.form(literal), self.form(literal ^ 1)
+            plain = self.form(literal)
+            inverse = self.form(literal ^ 1)
             if inverse.length < plain.length:
                 plain, inverse, parity = inverse, plain, 1 - parity
             terms.append((plain, inverse))

@@ -116,7 +116,8 @@ def _affine_differences(
     circuit: Circuit, zero: Sequence[int], deadline: Deadline
 ) -> tuple[Xag, list[int]]:
     """Return literals of f(x) ⊕ f(y) ⊕ f(x ⊕ y) ⊕ f(0), which are 0 if and only if f is affine."""
-    xag, count = Xag(2 * circuit.inputs), circuit.inputs
+    xag = Xag(2 * circuit.inputs)
+    count = circuit.inputs
     some, others = ([xag.input(first + row) for row in range(count)] for first in (0, count))
     sums = list(map(xag.xor_, some, others))
     outputs = [xag.next_state(circuit, rows, deadline) for rows in (some, others, sums)]
@@ -130,7 +131,8 @@ def _life_table(circuit: Circuit) -> npt.NDArray[np.uint8] | None:
     cases = np.arange(2**NEIGHBORHOOD)
     bits = (cases >> np.arange(NEIGHBORHOOD)[:, None] & 1).astype(bool)
     after = circuit.next_state(bits)[0]
-    centre, others = bits[CENTER].astype(int), bits.sum(axis=0) - bits[CENTER]
+    centre = bits[CENTER].astype(int)
+    others = bits.sum(axis=0) - bits[CENTER]
     table = np.zeros((2, NEIGHBORHOOD), np.uint8)
     table[centre, others] = after
     return table if (table[centre, others] == after).all() else None
@@ -144,7 +146,8 @@ def decide_all_zero(xag: Xag, literals: Sequence[int], deadline: Deadline) -> De
     open_ = sorted(literal for literal in set(literals) if not _cancels(xag, literal))
     if not open_:
         return Decision("yes", "equal gates")
-    nodes, bits = xag.cone(open_), BitLogic(np.full(_RANDOM_WORDS, ~np.uint64(0)))
+    nodes = xag.cone(open_)
+    bits = BitLogic(np.full(_RANDOM_WORDS, ~np.uint64(0)))
     given = [bits.constant(0), *_random_inputs(xag.inputs)]
     rows = evaluate(xag, given, bits, nodes, deadline.check)
     if any((~rows[x >> 1] if x & 1 else rows[x >> 1]).any() for x in open_):

@@ -109,7 +109,8 @@ def save_grids(found: Sequence[Applied], file: str | Path, force: bool = False) 
         outputs = np.zeros((len(grids), *shapes.max(axis=0)), np.uint8)
         mask = np.zeros(outputs.shape, np.bool_)
         for number, (grid, (rows, columns)) in enumerate(zip(grids, shapes, strict=True)):
-            outputs[number, :rows, :columns], mask[number, :rows, :columns] = grid, True
+            outputs[number, :rows, :columns] = grid
+            mask[number, :rows, :columns] = True
         write_whole(path, lambda file: write_npz(file, {"outputs": outputs, "mask": mask}))
 
 

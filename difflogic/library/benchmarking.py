@@ -130,7 +130,8 @@ def plan(
     settings = config if isinstance(config, Config) else load_config(config, overrides)
     where = Hardware.parse(machine) if isinstance(machine, str) else machine
     found = plan_of(settings, where)
-    netlist, others = Model.create(settings).netlist, {}
+    netlist = Model.create(settings).netlist
+    others = {}
     for number in workers or sorted({1, 2, 4, 8, 16, found.workers}):
         changed = settings.with_sections(parallel={"workers": number})
         others[number] = plan_of(changed, found.machine, netlist)

@@ -79,7 +79,8 @@ class Rectangle:
         """
         from difflogic.simulation.simulator import rectangle
 
-        end_y, end_x = self.y + self.height, self.x + self.width
+        end_y = self.y + self.height
+        end_x = self.x + self.width
         inside = min(self.y, self.x) >= 0 and end_y <= geometry.height and end_x <= geometry.width
         if self.height < 1 or self.width < 1 or not inside:
             raise ConfigError(f"{self}: is not within the {geometry.height}×{geometry.width} cells")
@@ -198,15 +199,18 @@ class Conditions:
 
         if not isinstance(self.start, str | Path) or str(self.start) in STARTS.split(", "):
             raise ConfigError("--frame: is one of a film: name its file with --start")
-        channels, own = len(automaton.visible), automaton.palette
+        channels = len(automaton.visible)
+        own = automaton.palette
         colours = map(hex_color, own or usual_palette(channels))
         names = tuple(color_name(color_number(each)) for each in colours)
-        line, grid = automaton.height == 1, (automaton.height, automaton.width)
+        line = automaton.height == 1
+        grid = (automaton.height, automaton.width)
         how = Reading(line, 2**channels, cell=self.cell, grid=grid, colours=names, usual=not own)
         film = read([Path(self.start)], how)
         cells = film.frame(self.frame)
         say(f"{film.source}: {film.told}")
-        bits, size = bits_of(cells, channels), self.size or cells.shape
+        bits = bits_of(cells, channels)
+        size = self.size or cells.shape
         # Blocks move at each step, and the frame lies in the middle of a larger grid.
         number = film.frames.shape[1] - 1 if self.frame == "last" else self.frame
         moved = [number - side // 2 + own // 2 for side, own in zip(size, cells.shape, strict=True)]

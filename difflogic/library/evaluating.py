@@ -73,7 +73,8 @@ def evaluate(
     apply.
     """
     loaded = load_trusted(source, allow_code)
-    config, found = experiment_of(loaded, task), loaded.model or loaded.automaton
+    config = experiment_of(loaded, task)
+    found = loaded.model or loaded.automaton
     if config is None:
         raise ConfigError(f"{loaded.name}: is a circuit: --task names what to test it on")
     require_same("fire_rate", config, loaded)

@@ -26,7 +26,8 @@ Set = Annotated[
 
 def require_output(file: str | Path, suffixes: str | tuple[str, ...], force: bool = False) -> Path:
     """Return a file's path. Raises ConfigError or RunDirectoryError unless it may be written."""
-    path, allowed = Path(file), (suffixes,) if isinstance(suffixes, str) else suffixes
+    path = Path(file)
+    allowed = (suffixes,) if isinstance(suffixes, str) else suffixes
     if path.suffix not in allowed:
         raise ConfigError(f"{file}: the file name must end in {', '.join(allowed)}")
     check_output(path, force)

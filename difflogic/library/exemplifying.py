@@ -106,13 +106,15 @@ def _differences(run: RunDirectory, examples: Examples, wrong: Sequence[str]) ->
         return ()
     automaton, task = learned_by(run)
     assert task.encoding is not None, "it learned from examples"
-    grids, names = [pair.before for pair in pairs], dict(enumerate(examples.symbols))
+    grids = [pair.before for pair in pairs]
+    names = dict(enumerate(examples.symbols))
     names[CLASH] = "?"
     found = apply_rule(task.encoding, task.channels, grids, lambda x: settle(automaton, x).shown)
     words = []
     for pair, after in zip(pairs, found, strict=True):
         for row, column in np.argwhere(after != pair.after)[:1].tolist():
-            said, given = names[int(pair.after[row, column])], names[int(after[row, column])]
+            said = names[int(pair.after[row, column])]
+            given = names[int(after[row, column])]
             place = f"{pair.place}, row {row}, column {column}"
             words.append(f"{place}: the file says {said}, the rule {given}")
     return tuple(words)

@@ -61,7 +61,8 @@ def export(
     if comparable:
         chosen.require_comparable()
     loaded = load(source)
-    automaton, interface = loaded.automaton, None
+    automaton = loaded.automaton
+    interface = None
     if comparable or not unsimplified:
         small = small_form(loaded, time_limit=time_limit)
         if comparable:

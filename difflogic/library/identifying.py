@@ -196,7 +196,9 @@ def identify(
     `should_stop` returns true, entries stay undecided. Raises ConfigError if no rule explains the
     recording, and StoppedError if there was no time to find one.
     """
-    began, noise, hidden = time.perf_counter(), assumed.noise, assumed.hidden
+    began = time.perf_counter()
+    noise = assumed.noise
+    hidden = assumed.hidden
     if assumed.plain_start and not hidden:
         raise ConfigError("--plain-start is about hidden states: give --hidden, too")
     film = film_of(recording, assumed)

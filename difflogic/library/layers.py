@@ -187,10 +187,12 @@ class SoftRollout:
                 f"logits have shape {tuple(logits.shape)} and type {logits.dtype}: give "
                 f"{expected}, float32 or float64"
             )
-        shape, channels = tuple(starts.shape), self.model.netlist.channels
+        shape = tuple(starts.shape)
+        channels = self.model.netlist.channels
         if len(shape) != 4 or shape[1] != channels or 0 in shape:
             raise ConfigError(f"starts have shape {shape}: give (batch, {channels}, height, width)")
-        kept, rate = self._kept(steps, keep), self.model.config.automaton.fire_rate
+        kept = self._kept(steps, keep)
+        rate = self.model.config.automaton.fire_rate
         expected = shape[0], max(1, kept[-1]), *shape[2:]
         if masks is None and rate < 1:
             raise ConfigError(

@@ -29,7 +29,8 @@ LEARNED_SIDE = 16
 """Longest side, in cells, on which cells learn their places; on larger grids they count them. At 32
 cells, learning places worked for one picture in two, and took minutes."""
 
-COUNTING_LAYERS, COUNTING_WIDTH = 12, 512
+COUNTING_LAYERS = 12
+COUNTING_WIDTH = 512
 COUNTING_EPOCHS = 200
 """With counted places, what is still wrong after the last epoch is corrected."""
 
@@ -55,14 +56,18 @@ COUNTING_KEYS = SINGLE_STEPS | {
     "training.epochs": COUNTING_EPOCHS,
 }
 
-TILE_LAYERS, LEARNED_TILE = 5, 8
+TILE_LAYERS = 5
+LEARNED_TILE = 8
 """Layers of a tile's circuit, and the longest side of a tile that is learned without counters."""
 
-COUNTED_LAYERS, COUNTED_WIDTH, MOST_COUNTED = 3, 64, 20
+COUNTED_LAYERS = 3
+COUNTED_WIDTH = 64
+MOST_COUNTED = 20
 """Of a tile with counted places; and the most bits of a place, whose whole table is corrected."""
 COUNTED_TILE = {"perception.wiring": "moore", "training.epochs": 100}
 
-TEACHING_LAYERS, TEACHING_WIDTH = 16, 512
+TEACHING_LAYERS = 16
+TEACHING_WIDTH = 512
 TEACHING = SINGLE_STEPS | {
     "task.taught": True,
     "training.batch": 2,
@@ -81,7 +86,9 @@ def picture(config: str | None, options: PictureOptions, resumed: bool) -> Exper
 
     Raises ConfigError for options that conflict, and for what is no picture.
     """
-    target, colors, channels = options.target, options.colors, options.channels
+    target = options.target
+    colors = options.colors
+    channels = options.channels
     chosen = options.choose_configuration
     if options.tile:
         return tile_for(config, options)
@@ -101,7 +108,8 @@ def picture(config: str | None, options: PictureOptions, resumed: bool) -> Exper
         )
     shows = target is not None and colors is None and is_image(target)
     if config is None and not resumed and (chosen or shows):
-        first, looks = target or "lizard", (colors, options.size, options.palette, options.dither)
+        first = target or "lizard"
+        looks = (colors, options.size, options.palette, options.dither)
         if options.second is None:
             return experiment_for(read(first, *looks), options)
         return experiment_for(read_two(first, options.second, *looks), options)
@@ -134,7 +142,8 @@ def tile_for(config: str | None, options: PictureOptions) -> Experiment:
             f"{MOST_PERIOD} of a tile: choose a smaller one with --size"
         )
     # No multiple of the tile's sides, so that each edge cuts a tile.
-    height, width = max(13, 2 * rows + 1), max(13, 2 * columns + 1)
+    height = max(13, 2 * rows + 1)
+    width = max(13, 2 * columns + 1)
     rate = 0.6 if options.asynchronous else 1.0
     changes = _picture_settings(tile) | {
         "task.height": height,
@@ -145,12 +154,14 @@ def tile_for(config: str | None, options: PictureOptions) -> Experiment:
     changes["task.tile"] = changes.pop("task.target")
     del changes["task.second"]
     if max(rows, columns) <= LEARNED_TILE or options.teach:
-        channels, how = own + len(ring(rows)) + len(ring(columns)), "learned by lessons of one step"
+        channels = own + len(ring(rows)) + len(ring(columns))
+        how = "learned by lessons of one step"
         wide = max(64, 1 << (24 * channels - 1).bit_length())
         gates = fit_layer_widths([wide] * TILE_LAYERS + [0], 4 * channels, channels)
         changes |= {"automaton.channels": channels, "update.gates": gates}
     else:
-        places, how = Places.within((rows, columns)), "places are counted; learned, then corrected"
+        places = Places.within((rows, columns))
+        how = "places are counted; learned, then corrected"
         if places.known > MOST_COUNTED:
             raise ConfigError(
                 f"{tile.name}: {rows}×{columns} cells need {places.known} bits for a place, more "
@@ -188,7 +199,8 @@ def experiment_for(picture: Picture, options: PictureOptions) -> Experiment:
     Raises ConfigError for a picture that is too large, or too small to heal, and for choices that
     do not fit.
     """
-    growth, channels = growth_for(picture, options), options.channels
+    growth = growth_for(picture, options)
+    channels = options.channels
     longer = max(growth.height, growth.width)
     steps = options.steps or max(12, round(1.125 * longer), growth.least_steps)
     is_rolled_out = not (growth.hold or growth.places or growth.taught)
@@ -220,8 +232,12 @@ def experiment_for(picture: Picture, options: PictureOptions) -> Experiment:
 def growth_for(picture: Picture, options: PictureOptions) -> Growth:
     """Return how a picture grows by some options. Raises ConfigError if they do not fit."""
     own, height, width = picture.bits.shape
-    longer, least, two = max(height, width), min(height, width), picture.second is not None
-    heal, tough, teach = options.heal, options.tough, options.teach
+    longer = max(height, width)
+    least = min(height, width)
+    two = picture.second is not None
+    heal = options.heal
+    tough = options.tough
+    teach = options.teach
     if teach and tough:
         raise ConfigError("--tough wires what --teach would teach: leave one out")
     if (teach or tough) and (two or options.channels is not None):
@@ -271,7 +287,8 @@ def _counting_circuit(
 ) -> dict[str, Any]:
     """Return the sizes of a circuit that counts places."""
     reads_own = places.tough or places.periods
-    inputs, widths = places.known * (1 if reads_own else NEIGHBORHOOD), list[int]()
+    inputs = places.known * (1 if reads_own else NEIGHBORHOOD)
+    widths = list[int]()
     for _ in range(depth):
         # No two gates of a layer read the same pair.
         inputs = min(width, inputs * (inputs - 1) // 2)
@@ -287,7 +304,8 @@ def _counting_circuit(
 
 def _taught_circuit(growth: Growth) -> dict[str, Any]:
     """Return the sizes of a circuit that learns to count."""
-    widths, channels = [TEACHING_WIDTH] * TEACHING_LAYERS, growth.channels
+    widths = [TEACHING_WIDTH] * TEACHING_LAYERS
+    channels = growth.channels
     gates = fit_layer_widths([*widths, 0], 9 * channels, channels)
     return {"automaton.channels": channels, "update.gates": gates}
 

@@ -69,7 +69,8 @@ def prove(
     one = load(source)
     if against is None:
         found = simplify(one, time_limit=time_limit)
-        other, proof = load(found.automaton), found.proof
+        other = load(found.automaton)
+        proof = found.proof
     else:
         other = load(against)
         proof = proved(one.automaton, other.automaton.circuit, time_limit)
@@ -150,14 +151,16 @@ def certify(
     loaded = load_trusted(source, allow_code)
     config = experiment_of(loaded, task)
     goal, assumed = (None, "") if config is None else _goal(loaded.automaton, config, claims)
-    wound, zeros = None, claims.contents == "zeros"
+    wound = None
+    zeros = claims.contents == "zeros"
     if claims.damage is not None:
         wound = Wound(claims.damage, margin=claims.margin, zeros=zeros)
     elif claims.margin or not zeros:
         raise ConfigError("--contents and --margin describe damage: give its side by --damage")
     if (claims.all_sizes or wound is not None) and loaded.automaton.boundary != "zero":
         raise ConfigError("all sizes and damage can only be certified with a zero boundary")
-    extent, numbers = Extent(claims.sizes, claims.all_sizes, wound), count(1)
+    extent = Extent(claims.sizes, claims.all_sizes, wound)
+    numbers = count(1)
     budget = Budget(
         Deadline.after(extent.seconds if time_limit is None else time_limit),
         progress=lambda what: tell("questions asked:", next(numbers), None, what),
@@ -178,7 +181,8 @@ def _goal(automaton: Automaton, config: Config, claims: Claims) -> tuple[Questio
     task = make_task(config)
     if task.find_lasting_target() is None:
         return question_of(automaton, task), ""
-    asks_more, assumed = claims.all_sizes or claims.damage is not None, ""
+    asks_more = claims.all_sizes or claims.damage is not None
+    assumed = ""
     repeats = task.find_lasting_period(CHECKED_SIDE) if asks_more else None
     if task.source is not None:
         assumed = (

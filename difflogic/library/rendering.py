@@ -101,7 +101,9 @@ def render(
     )
     require_pixels(len(shown), height, width)
     pictures = [np.full((height, width), BACKGROUND, np.uint8) for _ in shown]
-    done, total, heard = 0, len(shown) * len(sizes), work().say
+    done = 0
+    total = len(shown) * len(sizes)
+    heard = work().say
     for panel, size in zip(panels, sizes, strict=True):
         damage = [each.scaled(size[0] // sizes[0][0]) for each in conditions.damage]
         with (

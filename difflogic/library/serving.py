@@ -46,7 +46,8 @@ def serve_training(
     The cost is a time comparison per step, and while a browser shows the page a copy of the logits
     per second, and at most a tenth of a core.
     """
-    path, next_time = for_shell(session.run.path), 0.0
+    path = for_shell(session.run.path)
+    next_time = 0.0
     feed = Feed(path=path, run=path, training=True)
 
     def publish(state: State) -> None:

@@ -38,7 +38,9 @@ class Signal:
     def __xor__(self, other: Signal | int) -> Signal:
         return Signal(self._xag, self._xag.xor_(self._literal, self._literal_of(other)))
 
-    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+    __rand__ = __and__
+    __ror__ = __or__
+    __rxor__ = __xor__
 
     def __invert__(self) -> Signal:
         return self ^ 1

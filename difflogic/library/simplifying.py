@@ -114,7 +114,8 @@ def simplify(
     PROOF_SECONDS. Raises what `load` raises, and ConfigError for an unknown effort.
     """
     loaded = load(source)
-    automaton, chosen = loaded.automaton, simplification.EFFORTS[effort]
+    automaton = loaded.automaton
+    chosen = simplification.EFFORTS[effort]
     tell(SIMPLIFYING)
     share = None if time_limit is None else SEARCH_SHARE * time_limit
     if not simplification.is_compiled():  # what compiles is not counted

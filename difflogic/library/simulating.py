@@ -121,7 +121,8 @@ def simulate(
     frame = "" if conditions.frame is None else f"{conditions.start}, frame {conditions.frame}"
     conditions = conditions.begun(loaded.automaton)
     automaton = conditions.automaton(loaded)
-    start, steps = conditions.start_of(automaton), automaton.steps
+    start = conditions.start_of(automaton)
+    steps = automaton.steps
     geometry = Geometry(
         automaton.circuit.channels, automaton.height, automaton.width, automaton.boundary
     )
@@ -134,7 +135,8 @@ def simulate(
     with running:
         with checking(partial(tell, "start:")):
             starts.prepare(running, automaton, start, conditions.density)
-        first, began = running.step, time.perf_counter()
+        first = running.step
+        began = time.perf_counter()
         tell("steps:", 0, steps)
         with checking(lambda: tell("steps:", running.step - first, steps)):
             running.run(steps, damage)
@@ -151,7 +153,8 @@ def _engine(
     """Return the engine and its number of workers; say if compiling takes long, or too long."""
     from difflogic.simulation import native
 
-    circuit, steps = automaton.circuit, automaton.steps
+    circuit = automaton.circuit
+    steps = automaton.steps
     gates = schedule(circuit).gates
     if engine == "interpreter" or circuit.interpreter:
         return "interpreter", 1

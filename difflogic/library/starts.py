@@ -63,7 +63,8 @@ def prepare(
     Says what of a file is not used. Raises ConfigError if it is not a start, or does not fit.
     """
     grid = simulator.grid
-    geometry, whole = grid.geometry, False
+    geometry = grid.geometry
+    whole = False
     if isinstance(start, np.ndarray):
         whole = _place_array(grid, start, automaton)
     elif start == "random":
@@ -152,7 +153,9 @@ def bits_of(states: npt.NDArray[np.int64], channels: int) -> Bits:
 
 def _place_array(grid: BitGrid, array: npt.NDArray[Any], automaton: Automaton) -> bool:
     """Set a start from an array; return whether it has all channels."""
-    geometry, labels, visible = grid.geometry, automaton.circuit.labels, automaton.visible
+    geometry = grid.geometry
+    labels = automaton.circuit.labels
+    visible = automaton.visible
     shape = array.shape
     if array.dtype.kind not in "buif" or not np.isin(array, (0, 1)).all():
         raise ConfigError(
@@ -183,7 +186,8 @@ def _place(grid: BitGrid, bits: Bits, channels: tuple[int, ...]) -> None:
             f"has {rows}×{columns} cells, but the grid has {geometry.height}×{geometry.width}: "
             "use a larger --size"
         )
-    top, left = geometry.height // 2 - rows // 2, geometry.width // 2 - columns // 2
+    top = geometry.height // 2 - rows // 2
+    left = geometry.width // 2 - columns // 2
     at_once = max(1, BAND_CELLS // (geometry.channels * geometry.width))
     for first in range(0, rows, at_once):
         part = bits[:, first : first + at_once]
@@ -194,7 +198,8 @@ def _place(grid: BitGrid, bits: Bits, channels: tuple[int, ...]) -> None:
 
 def save_state(path: Path, simulator: Simulator) -> None:
     """Write the state, replacing an earlier file. Raises RunDirectoryError if that fails."""
-    geometry, grid = simulator.grid.geometry, simulator.grid
+    geometry = simulator.grid.geometry
+    grid = simulator.grid
     width = -(-geometry.width // 8)
     pieces = (
         grid.cells(rows, channel).astype("<u8", copy=False).view(np.uint8)[:, :width]
@@ -245,7 +250,8 @@ def _require_fit(
     simulator: Simulator, size: tuple[int, ...], labels: tuple[int, ...], step: int
 ) -> None:
     """Raise ConfigError unless a state fits the simulator."""
-    geometry, (height, width) = simulator.grid.geometry, size
+    geometry = simulator.grid.geometry
+    (height, width) = size
     if min(size) < 1 or not 0 <= step <= LAST_STEP:
         raise ConfigError(f"{height}×{width} cells after step {step}: dct never saves such a state")
     if size != (geometry.height, geometry.width):

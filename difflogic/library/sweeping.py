@@ -92,7 +92,8 @@ def sweep(
     Call it from the main thread, below ``if __name__ == "__main__":``, as it starts processes.
     Raises ConfigError, RunDirectoryError, and ClusterError if no cluster answers.
     """
-    seeds, allow_code = options.seeds, options.allow_code
+    seeds = options.seeds
+    allow_code = options.allow_code
     place = None if options.directory is None else SweepDirectory(Path(options.directory))
     numbers = parse_seeds(seeds) if isinstance(seeds, str) else tuple(sorted(set(seeds or ())))
     if not all(0 <= seed < 2**63 for seed in numbers):
@@ -144,7 +145,9 @@ def _make_plan(
 
 
 def _backend(plan: SweepPlan, options: SweepOptions) -> Backend:
-    name, jobs, scheduler = options.backend, options.jobs, options.scheduler
+    name = options.backend
+    jobs = options.jobs
+    scheduler = options.scheduler
     if scheduler is not None and name != "dask":
         raise ConfigError(f"--scheduler {scheduler} needs --backend dask")
     if name == "sequential" and jobs not in (None, 1):
@@ -177,7 +180,9 @@ class _Sweep:
 
     def run(self) -> Swept:
         """Train the missing runs, and write the tables."""
-        is_new, stopped, problem = not self.place.is_sweep, False, None
+        is_new = not self.place.is_sweep
+        stopped = False
+        problem = None
         with holding(self.place) as held, ExitStack() as discarding:
             if is_new:
                 discarding.callback(self.place.discard_if_without_runs)
@@ -209,8 +214,10 @@ class _Sweep:
 
     def _watch(self, execution: Execution, held: RunLock) -> bool:
         """Report progress until all runs have ended; return whether they were stopped."""
-        reported, stopping = 0, False
-        give_up, next_table = float("inf"), time.monotonic() + TABLE_SECONDS
+        reported = 0
+        stopping = False
+        give_up = float("inf")
+        next_table = time.monotonic() + TABLE_SECONDS
         self._show(execution, None)
         for row in execution.work(TICK_SECONDS):
             self._show(execution, row)
@@ -219,7 +226,8 @@ class _Sweep:
                 reported += 1
             now = time.monotonic()
             if not stopping and (stopped() or self.should_stop()):
-                stopping, give_up = True, now + GRACE_SECONDS
+                stopping = True
+                give_up = now + GRACE_SECONDS
                 say("stopping: the runs are saving …")
                 execution.stop()
             if now > give_up:

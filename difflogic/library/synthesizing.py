@@ -82,14 +82,19 @@ def synthesize(
     Raises what `simulate` raises, ConfigError for an unknown device or a missing tool, ToolError
     if a tool fails or takes too long, and CircuitError if a check fails.
     """
-    fpga, check, pins, report = DEVICES[options.device], options.check, options.pins, options.report
+    fpga = DEVICES[options.device]
+    check = options.check
+    pins = options.pins
+    report = options.report
     require_tools("yosys", f"nextpnr-{fpga.family}")
     constraints = None if pins is None else read_named(Path(pins), MOST_PINS_BYTES, "a pin file")
     logs = None if report is None else _new_directory(Path(report))
     loaded = load(source)
     conditions = conditions.begun(loaded.automaton)
     automaton = conditions.automaton(loaded)
-    circuit, height, width = automaton.circuit, automaton.height, automaton.width
+    circuit = automaton.circuit
+    height = automaton.height
+    width = automaton.width
     # A netlist draws other cells to fire than `simulate`: there is nothing to compare.
     compares = check and automaton.fire_rate == 1
     if compares and not shutil.which("iverilog"):
@@ -156,7 +161,8 @@ def _new_directory(path: Path) -> Path:
 
 def _damaged_cells(conditions: Conditions, automaton: Automaton) -> Bits:
     """Return the cells (H, W) that the damage input clears."""
-    height, width = automaton.height, automaton.width
+    height = automaton.height
+    width = automaton.width
     middle = Rectangle((), height // 4, width // 4, (height + 1) // 2, (width + 1) // 2)
     area = conditions.damage[0] if conditions.damage else middle
     cells = np.zeros((height, width), np.uint8)

@@ -37,7 +37,8 @@ class Trained:
 
     def _repr_html_(self) -> str:
         """Show the run's progress in a notebook."""
-        epochs, exact = self.summary["epochs"], self.exact_epoch
+        epochs = self.summary["epochs"]
+        exact = self.exact_epoch
         row = {"run": self.path, "epochs": epochs, "finished": self.finished, "exact from": exact}
         return table([row])
 
@@ -73,7 +74,8 @@ def resolve(
         if overrides or recipe is not None:
             raise ConfigError("a loaded configuration cannot be changed here: give its name")
         return config
-    source, kept = config, list(overrides)
+    source = config
+    kept = list(overrides)
     if resume is not None:
         path = RunDirectory.named(resume).config
         stored = load_config(path)
@@ -184,7 +186,8 @@ def open_run(
 
 def _finished(session: Session) -> str:
     assert session.summary is not None
-    requested, epochs = session.config.training.epochs, session.summary["epochs"]
+    requested = session.config.training.epochs
+    epochs = session.summary["epochs"]
     remedy = f"--epochs above {requested} extends it"
     if epochs < requested:
         remedy = "it met its goal before the last epoch"

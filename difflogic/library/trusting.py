@@ -31,7 +31,8 @@ def experiment_of(loaded: Loaded, experiment: Config | str | None) -> Config | N
     if experiment is None:
         return None
     config = load_config(experiment) if isinstance(experiment, str) else experiment
-    automaton, task = loaded.automaton, make_task(config)
+    automaton = loaded.automaton
+    task = make_task(config)
     labels = automaton.circuit.labels
     if task.loss_channels != automaton.visible or max(labels) >= task.channels:
         some = task.loss_channels, labels, automaton.visible

@@ -73,7 +73,8 @@ class Model(SoftCircuit):
         )
 
     def __repr__(self) -> str:
-        sizes, kind = self.config.architecture, self.logits.dtype
+        sizes = self.config.architecture
+        kind = self.logits.dtype
         return (
             f"Model({self.config.name!r}, {sizes.channels} channels, {sizes.parameters} gates with "
             f"{kind} logits)"

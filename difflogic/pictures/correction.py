@@ -77,7 +77,8 @@ def add_correction(
     b[~constant] = before + shown
     found.append(_Gates.new(op, own, b))
     made, origin, ops = _counted(layers, places, found, inputs)
-    old, changed = origin != NEW, fixed_logits(ops, logits.dtype)
+    old = origin != NEW
+    changed = fixed_logits(ops, logits.dtype)
     changed[old] = logits[origin[old]]
     return made, changed
 
@@ -107,7 +108,8 @@ def _counted(
 
     Also returns each parameter's number before, or NEW, and the ops of new gates, (parameters,).
     """
-    sizes, wired = layers.architecture, []
+    sizes = layers.architecture
+    wired = []
     for layer in found:
         wired.append(Wiring(inputs, layer.a.astype(np.int32), layer.b.astype(np.int32)))
         inputs = len(layer.op)
@@ -115,11 +117,13 @@ def _counted(
     update = places.beside(wired, sizes.channels, looks.a.tolist())
     architecture = replace(sizes, update=tuple(layer.gates for layer in update))
     made = WiredLayers(architecture, layers.perception, update)
-    origin, ops = np.arange(architecture.parameters), made.first_ops
+    origin = np.arange(architecture.parameters)
+    ops = made.first_ops
     end = sizes.kernels * sizes.kernel_gates
     for layer, wiring in zip(found, update, strict=True):
         some = slice(end, end + len(layer.op))
-        origin[some], ops[some] = layer.origin, layer.op
+        origin[some] = layer.origin
+        ops[some] = layer.op
         origin[some.stop : end + wiring.gates] = NEW
         end += wiring.gates
     return made, origin, ops

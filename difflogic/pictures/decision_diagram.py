@@ -60,14 +60,17 @@ def smallest_diagram(
     cube = table.astype(np.int64).reshape(len(table), *shape[1:])
     tried = {order: _build(cube, order) for order in dict.fromkeys(_orders(groups))}
     order = min(tried, key=lambda each: tried[each].gates)
-    best, improves = tried[order], True
+    best = tried[order]
+    improves = True
     while improves:
         improves = False
         for place in range(len(order) - 1):
             other = (*order[:place], order[place + 1], order[place], *order[place + 2 :])
             found = _build(cube, other)
             if found.gates < best.gates:
-                best, order, improves = found, other, True
+                best = found
+                order = other
+                improves = True
     return best
 
 
@@ -92,7 +95,8 @@ def _build(cube: Ints, order: Sequence[int]) -> DecisionDiagram:
     values = cube.transpose(0, *(inputs - bit for bit in order)).ravel()
     rows = np.array([CONSTANT])
     for bit in reversed(order):
-        low, high = values[0::2], values[1::2]
+        low = values[0::2]
+        high = values[1::2]
         low, high = np.where(low == ANY_VALUE, high, low), np.where(high == ANY_VALUE, low, high)
         # A node and its opposite are one: the literal of low is never inverted.
         inverted = np.where(low == ANY_VALUE, 0, low & 1)
@@ -121,9 +125,11 @@ class _Gates:
         `low` and `high` are literals of nodes with the given `rows`.
         """
         found = np.full(len(low), bit)
-        own, other = rows[low >> 1], rows[high >> 1]
+        own = rows[low >> 1]
+        other = rows[high >> 1]
         alone = (low > 0) & ((high == low + 1) | (high == 1))
-        below, above = (low > 0) & ~alone, (high > 1) & ~alone
+        below = (low > 0) & ~alone
+        above = (high > 1) & ~alone
         single = np.where(high == 1, Op.OR, Op.XOR)[alone]
         product = np.where(high & 1, Op.A_AND_NOT_B, Op.AND)[above]
         op = np.concatenate([single, np.full(below.sum(), Op.NOT_A_AND_B), product])

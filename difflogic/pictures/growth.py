@@ -44,14 +44,16 @@ class Growth:
     @property
     def least_steps(self) -> int:
         """Steps from zeros until every cell can have counted its place and shows the picture."""
-        longer, shorter = max(self.height, self.width), min(self.height, self.width)
+        longer = max(self.height, self.width)
+        shorter = min(self.height, self.width)
         is_tough = self.places is not None and self.places.tough
         return longer + 1 + (shorter + 1) // 2 * is_tough
 
     def starts(self, channels: int) -> list[Bits]:
         """Return the state that each picture grows from, shape (channels, height, width)."""
         shape = channels, self.height, self.width
-        nothing, one_cell = np.zeros(shape, np.uint8), center_start(*shape)
+        nothing = np.zeros(shape, np.uint8)
+        one_cell = center_start(*shape)
         if self.start == "places" and self.places is not None:
             nothing = self.places.settled(*shape)
             one_cell = nothing.copy()
@@ -95,7 +97,8 @@ class Growth:
                 f"[task] taught: {self.channels} channels are needed, for the picture's bits, rows "
                 f"and columns: set [automaton] channels = {self.channels} and places = false"
             ]
-        longer, shorter = max(self.height, self.width), min(self.height, self.width)
+        longer = max(self.height, self.width)
+        shorter = min(self.height, self.width)
         if self.places and self.start != "places" and steps < self.least_steps:
             return [
                 f"[automaton] steps: {steps} steps are too few to count {longer} cells and then "

@@ -55,7 +55,9 @@ MOST_DRAWING_COLORS = 1024
 USUAL_COLORS = 8
 """Colours for an image with more than the largest palette."""
 
-BEHIND_LIGHT, BEHIND_DARK, BEHIND_BOTH = (36, 40, 48), (255, 255, 255), (136, 146, 160)
+BEHIND_LIGHT = (36, 40, 48)
+BEHIND_DARK = (255, 255, 255)
+BEHIND_BOTH = (136, 146, 160)
 """Colours of nothing behind pictures with transparent pixels that are light, dark, or both."""
 
 Spots = npt.NDArray[np.intp]
@@ -93,7 +95,8 @@ def _nothing_left(height: int, width: int) -> ConfigError:
 
 def _ink(colors: Array) -> Array:
     """Return the ink of each pixel, 0 to 1, shape (h, w), from RGBA (h, w, 4)."""
-    rgb, alpha = colors[..., :3], colors[..., 3]
+    rgb = colors[..., :3]
+    alpha = colors[..., 3]
     if alpha.min() < 0.5:
         return alpha
     border = np.concatenate([rgb[0], rgb[-1], rgb[:, 0], rgb[:, -1]])
@@ -247,7 +250,8 @@ def _numbers(
 
 def _behind(inked: npt.NDArray[np.uint8]) -> Color:
     """Return a background that contrasts with all colours, and so with small eyes in a face."""
-    light, dark = (inked.min(axis=1) > 200).mean(), (inked.max(axis=1) < 80).mean()
+    light = (inked.min(axis=1) > 200).mean()
+    dark = (inked.max(axis=1) < 80).mean()
     return BEHIND_DARK if light <= 0.02 else BEHIND_BOTH if dark > 0.002 else BEHIND_LIGHT
 
 
@@ -290,9 +294,11 @@ def _thin(numbers: npt.NDArray[np.int64], count: int, width: int) -> npt.NDArray
     for number in range(count):
         for axis in (0, 1):
             ground = np.moveaxis(numbers == number, axis, 0)
-            at, end = np.arange(len(ground))[:, None], len(ground)
+            at = np.arange(len(ground))[:, None]
+            end = len(ground)
             wide = ground & (_next(~ground, at, end) - _last(~ground, at, -1) > width)
-            behind, ahead = _last(wide, at, -2 * end), _next(wide, at, 2 * end)
+            behind = _last(wide, at, -2 * end)
+            ahead = _next(wide, at, 2 * end)
             lines = np.moveaxis(found, axis, 0)
             lines |= ~ground & (at - behind <= width) & (ahead - at <= width)
     return found

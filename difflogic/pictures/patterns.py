@@ -59,7 +59,8 @@ def parse_pattern(content: bytes) -> PatternFile:
             'is not a run-length encoded pattern: "x = …, y = …" is missing; nor does it start '
             'like plaintext (! or . and O) or "#Life 1.05"'
         )
-    columns, rows = int(head[1]), int(head[2])
+    columns = int(head[1])
+    rows = int(head[2])
     cells = _zeros(rows, columns)
     y = x = 0
     body, _, _ = "".join(lines[1:]).partition("!")
@@ -119,12 +120,16 @@ def _alive(
 
 def _life(lines: list[str]) -> PatternFile:
     """Read Life 1.05, blocks of rows, or Life 1.06, the column and row of each living cell."""
-    lists, rule = lines[0].strip().endswith("6"), ""
-    found, block, at = list[tuple[int, int]](), list[str](), (0, 0)
+    lists = lines[0].strip().endswith("6")
+    rule = ""
+    found = list[tuple[int, int]]()
+    block = list[str]()
+    at = (0, 0)
     for line in [*map(str.strip, lines[1:]), "#P 0 0"]:
         if line.startswith("#P"):
             found += _marks(block, *at)
-            block, at = [], _place(line[2:])
+            block = []
+            at = _place(line[2:])
         elif line.startswith("#R"):
             rule = usual(line[2:].strip())
         elif line and line[0] != "#":
@@ -135,7 +140,8 @@ def _life(lines: list[str]) -> PatternFile:
     if not found:
         raise ConfigError("has no living cell")
     ys, xs = zip(*found, strict=True)
-    top, left = min(ys), min(xs)
+    top = min(ys)
+    left = min(xs)
     moved = [(y - top, x - left) for y, x in found]
     pattern = _alive(moved, max(ys) - top + 1, max(xs) - left + 1, (top, left))
     return replace(pattern, rule=rule)

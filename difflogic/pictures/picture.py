@@ -184,7 +184,8 @@ def read_two(
             f"{second}: has {other[1]}×{other[0]} pixels, and {target} {width}×{height}: make both "
             "of one size"
         )
-    both, content = np.concatenate([pixels for pixels, _ in found], axis=1), io.BytesIO()
+    both = np.concatenate([pixels for pixels, _ in found], axis=1)
+    content = io.BytesIO()
     Image.fromarray(both).save(content, "PNG")
     rows, columns = size or own_size(height, width)
     with about(f"{target} and {second}"):
@@ -193,7 +194,8 @@ def read_two(
         f"with {Path(second).name}, {columns}×{rows} cells each, {joined.used} colours with the "
         f"background ({counted(len(joined.bits), 'bit')})"
     )
-    first, last = joined.bits[..., :columns], joined.bits[..., columns:]
+    first = joined.bits[..., :columns]
+    last = joined.bits[..., columns:]
     lost = _lost(joined, (height, width), (rows, columns))
     return Picture(target, first, joined.palette, words, lost, second=last)
 

@@ -73,7 +73,8 @@ def read_frames(content: bytes, otherwise: str) -> tuple[npt.NDArray[np.uint64],
     """
     from PIL import ImageOps
 
-    found, stays = list[npt.NDArray[np.uint64]](), list[float]()
+    found = list[npt.NDArray[np.uint64]]()
+    stays = list[float]()
     with _opened(content, EXACT_FORMATS, otherwise) as image:
         if image.format == "PNG" and content[24] > 8 and content[25]:  # depth, and no plain grey
             raise ConfigError("has colours of 16 bits, and only 8 would be read: save it with 8")

@@ -41,7 +41,8 @@ def ring(period: int) -> Bits:
     A shift register: a new bit is the last one inverted, or, in odd periods, the NOR of the last
     two. Beyond the edge, where all bits are 0, lies the place before the first.
     """
-    state, states = (0,) * ((period + 1) // 2 * (period > 1)), []
+    state = (0,) * ((period + 1) // 2 * (period > 1))
+    states = []
     for _ in range(period):
         new = 1 - (max(state[-2:], default=1) if period % 2 else state[-1])
         state = (new, *state[:-1])
@@ -107,7 +108,8 @@ class Places:
         first = channels - sum(self.bits)
         state[first - FLAGS * self.tough : first] = 1
         if self._has_rings:
-            (rows, columns), (y, x) = map(ring, self.periods), np.indices((height, width))
+            (rows, columns) = map(ring, self.periods)
+            (y, x) = np.indices((height, width))
             state[first:] = [*rows[:, y % rows.shape[1]], *columns[:, x % columns.shape[1]]]
             return state
         row, column = np.ogrid[1 : height + 1, 1 : width + 1]
@@ -128,7 +130,8 @@ class Places:
             return voting_layers(*self.bits, depth)
         if self._has_rings:
             return self._ring_layers(depth)
-        bits, switch = self.bits, self.switch
+        bits = self.bits
+        switch = self.switch
         cells = np.arange(len(NEIGHBORS) * self.known).reshape(-1, self.known)
         first = cells[np.repeat(COUNTED_FROM, bits), np.arange(switch, self.known)]
         reads = [*first.tolist(), *([0] * len(bits))]
@@ -136,7 +139,8 @@ class Places:
             reads = [int(cells[CENTER, 0]), *reads, *cells[list(SWITCHED_FROM), 0].tolist()]
         found = []
         for number in range(depth):
-            a, b = np.array(reads), np.array(reads)
+            a = np.array(reads)
+            b = np.array(reads)
             for bit, product, lowest in self._spans(number):
                 b[bit] = a[product] = reads[product] if number else reads[lowest]
                 b[product] = reads[bit]
@@ -150,7 +154,9 @@ class Places:
     def _ring_layers(self, depth: int) -> Sequence[Layer]:
         """Return the gates of rings: each bit is the one before it of the neighbour before."""
         cells = np.arange(len(NEIGHBORS) * self.known).reshape(-1, self.known)
-        op, a, b = list[int](), list[int](), list[int]()
+        op = list[int]()
+        a = list[int]()
+        b = list[int]()
         for neighbor, period in zip(COUNTED_FROM, self.periods, strict=True):
             bits = cells[neighbor, len(op) : len(op) + (period + 1) // 2 * (period > 1)].tolist()
             if bits:
@@ -190,14 +196,16 @@ class Places:
         passes on. The circuit's inputs are the centre's channels, then what is perceived, by
         channel.
         """
-        ways, width = len(looks), channels * (1 + len(looks))
+        ways = len(looks)
+        width = channels * (1 + len(looks))
         inputs = self.learned_inputs(channels, width)
         own = np.arange(channels - self.channels, channels)
         cells = (
             own if cell == CENTER else channels + own * ways + looks.index(cell)
             for cell in range(len(NEIGHBORS))
         )
-        reads, wired = np.concatenate([*cells]), []
+        reads = np.concatenate([*cells])
+        wired = []
         for layer, counted in zip(layers, self.layers(len(layers)), strict=True):
             wires = (
                 np.concatenate([inputs[gates], reads[counters]]).astype(np.int32)
@@ -205,18 +213,21 @@ class Places:
             )
             wired.append(Wiring(width, *wires))
             width = layer.gates + len(counted.op)
-            inputs, reads = np.arange(layer.gates), np.arange(layer.gates, width)
+            inputs = np.arange(layer.gates)
+            reads = np.arange(layer.gates, width)
         return tuple(wired)
 
     def _ops(self, depth: int) -> npt.NDArray[np.uint8]:
         """Return the ops of a layer's counters: switch, bits, products, neighbours' switches."""
-        bits, switch = self.bits, self.switch
+        bits = self.bits
+        switch = self.switch
         ops = np.full(sum(bits) + len(bits) + switch * (1 + len(SWITCHED_FROM)), Op.A, np.uint8)
         if not depth:
             firsts = [switch + sum(bits[:number]) for number, count in enumerate(bits) if count]
             ops[firsts] = Op.NOT_A
         for bit, product, _ in self._spans(depth):
-            ops[bit], ops[product] = Op.XOR, Op.AND
+            ops[bit] = Op.XOR
+            ops[product] = Op.AND
         if switch and depth < len(SWITCHED_FROM):
             ops[0] = Op.OR
         return ops

@@ -87,7 +87,8 @@ def center_picture(bits: npt.NDArray[np.uint8], height: int, width: int) -> npt.
         raise ConfigError(
             f"a grid of {height}×{width} cells is larger than the {MAX_CELLS} cells of a picture"
         )
-    top, left = height // 2 - h // 2, width // 2 - w // 2
+    top = height // 2 - h // 2
+    left = width // 2 - w // 2
     placed = np.zeros((channels, height, width), np.uint8)
     placed[:, top : top + h, left : left + w] = bits
     return placed

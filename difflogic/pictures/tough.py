@@ -46,7 +46,8 @@ def voting_layers(rows: int, columns: int, layers: int) -> tuple[Layer, ...]:
     Inputs are the same channels of the nine cells. Raises ConfigError if the layers are too few.
     """
     channels = FLAGS + rows + columns
-    inputs, gates = len(NEIGHBORS) * channels, list[tuple[int, int, int]]()
+    inputs = len(NEIGHBORS) * channels
+    gates = list[tuple[int, int, int]]()
 
     def add(op: Op, a: int, b: int | None = None) -> int:
         gates.append((op, a, a if b is None else b))
@@ -98,7 +99,8 @@ def _vote(
     beside = [add(Op.OR, side[0], edge) for side, edge in zip((one, other), edges[1:], strict=True)]
     known = _two_of(add, own[0], told, *beside)
     # Beyond the edge all is 0, and so the first cell is 1. Who knows nothing has zeros, too.
-    word, carry = [add(Op.A_AND_NOT_B, told, behind[1][0])] if behind[1] else [], behind[1][:1]
+    word = [add(Op.A_AND_NOT_B, told, behind[1][0])] if behind[1] else []
+    carry = behind[1][:1]
     for bit in behind[1][1:]:
         word.append(add(Op.XOR, bit, *carry))
         carry = [add(Op.AND, bit, *carry)]

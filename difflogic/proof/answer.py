@@ -136,7 +136,8 @@ class Confinement:
     @property
     def text(self) -> str:
         """The result in words."""
-        kept, wound = "", self.wound.text
+        kept = ""
+        wound = self.wound.text
         if self.margin is not None:
             off = f" at least {counted(self.margin, 'cell')} from the edges" if self.margin else ""
             away = f"cells more than {self.reach} away" if self.reach else "a cell outside it"
@@ -153,7 +154,8 @@ class Confinement:
         failed = f"it is not proved that {wound} stays local on {self.where}"
         failed += f": {self.reason}" if self.reason else ""
         if self.witness is not None:
-            run, (_, height, width) = self.witness, self.witness.start.shape
+            run = self.witness
+            (_, height, width) = self.witness.start.shape
             far = self.wound.distances(height, width, run.row, run.column)[run.cell]
             failed = (
                 f"fails: on {height}×{width} cells, {wound} from row {run.row}, column "

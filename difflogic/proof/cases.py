@@ -67,7 +67,8 @@ class ListedStarts:
     @property
     def asked(self) -> Asked:
         """The question in plain values."""
-        made, cases = self.automaton, self.cases
+        made = self.automaton
+        cases = self.cases
         return Asked(
             claim="shows" if not self.holds else "heals" if self.damages else "holds",
             starts=_named(cases),
@@ -121,9 +122,11 @@ def _listed(starts: list[str]) -> str:
 
 def _all(question: ListedStarts, budget: Budget, before: Answer | None) -> Answer:
     """Run all starts at once."""
-    cases, automaton = question.cases, question.small
+    cases = question.cases
+    automaton = question.small
     missed, rests = _run(automaton, cases, cases.steps, budget.until)
-    text, verdict = f"proved for {cases.name}", Verdict.proved
+    text = f"proved for {cases.name}"
+    verdict = Verdict.proved
     if missed:
         # What should stay may be right a little later.
         when = f" at step {cases.steps}" if question.lasts else ""
@@ -163,7 +166,8 @@ def _run(automaton: Automaton, cases: Cases, steps: int, deadline: Deadline) -> 
 
 def _at_random(question: ListedStarts, budget: Budget, before: Answer | None) -> Answer:
     """Look for a schedule that misses a target: any cells may fire, so perhaps none, or all."""
-    automaton, cases = question.small, question.cases
+    automaton = question.small
+    cases = question.cases
     rate = f"at a fire rate of {automaton.fire_rate:g}"
     for steps, who in (0, "none"), (cases.steps, "all"):
         missed, _ = _run(automaton, cases, steps, budget.until)
@@ -182,7 +186,8 @@ def _of_one_start(
     """Run a start until its state repeats, which determines every later step."""
     automaton = question.small
     goal = Convergence.of(automaton, target)
-    steps, settled = question.due, right_from(goal)
+    steps = question.due
+    settled = right_from(goal)
     if settled is not None and settled <= steps:
         return _if_erased(goal, question, settled, SETS.name)
     grown = None if start.any() else right_from_erased(goal)
@@ -196,10 +201,14 @@ def _of_one_start(
         for _ in range(steps):
             state = goal.network.step(goal.board, state)
         later = f"later steps are unknown, as no state repeated: {GO_ON}"
-        right, from_step, period = goal.is_right(state), None, None
+        right = goal.is_right(state)
+        from_step = None
+        period = None
     else:
-        right, later = found.is_right(steps), f"states repeat with period {found.period}"
-        from_step, period = found.right_from if right else None, found.period
+        right = found.is_right(steps)
+        later = f"states repeat with period {found.period}"
+        from_step = found.right_from if right else None
+        period = found.period
 
     def assurance(verdict: Verdict, text: str, healed: tuple[Healing, ...] = ()) -> Assurance:
         return Assurance(

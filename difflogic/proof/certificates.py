@@ -73,7 +73,8 @@ def write_cases(automaton: Automaton, cases: Cases) -> str:
     """
     if np.isnan(cases.targets).any():
         raise CircuitError(f"{cases.name}: some cells do not count, which a file cannot say")
-    starts, targets = cases.starts[:, list(automaton.circuit.labels)] != 0, cases.targets != 0
+    starts = cases.starts[:, list(automaton.circuit.labels)] != 0
+    targets = cases.targets != 0
     if starts.size + targets.size > MOST_VALUES:
         raise CircuitError(f"{cases.name}: they are too many for a file")
     if automaton.fire_rate != 1 or automaton.boundary != cases.boundary:
@@ -97,7 +98,8 @@ def _named(automaton: Automaton, starts: npt.NDArray[np.bool_]) -> str:
     own[height // 2, width // 2] = automaton.start == "center"
     if count == 1 and automaton.start != "random" and (starts[0] == own).all():
         return f"its own start, {automaton.start}"
-    labels, varied = automaton.circuit.labels, np.flatnonzero(starts.any(axis=(0, 2, 3)))
+    labels = automaton.circuit.labels
+    varied = np.flatnonzero(starts.any(axis=(0, 2, 3)))
     if len(varied) and count == 2 ** (height * width * len(varied)):
         return f"all {count} starts of channel {', '.join(str(labels[place]) for place in varied)}"
     return f"{count} listed start{'s' * (count > 1)}"
@@ -131,7 +133,8 @@ def proof_text(
 
 def write_one_side(found: EverySize) -> str:
     """Return the proof about cells that look to one side as JSON text: what they settle in."""
-    proof, numbers = found.proof, dict[Any, int]()
+    proof = found.proof
+    numbers = dict[Any, int]()
     assert isinstance(proof, OneSide), "it is proved so"
     rows = [
         [[numbers.setdefault(cell, len(numbers)) for cell in part] for part in row]
@@ -150,7 +153,8 @@ def write_one_side(found: EverySize) -> str:
 
 def damage_part(found: Confinement, table: Table) -> dict[str, Any]:
     """Return what a certificate says about damage on every grid, and how small grids settle."""
-    wound, when = found.wound, table.arrivals.steps
+    wound = found.wound
+    when = table.arrivals.steps
     steps = np.where(when < NO_ARRIVAL, when, 1).reshape(len(when), -1).T.tolist()
     numbers: dict[Any, int] = {}
     cells = zip(_signs(Ground.of(table).board), map(tuple, steps), strict=True)

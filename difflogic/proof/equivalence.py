@@ -171,11 +171,13 @@ def _compare(
     verdict = Verdict.open
     with suppress(TimeoutError):
         deadline.check()
-        before, after = Cone.of(miter.before, label), Cone.of(miter.after, label)
+        before = Cone.of(miter.before, label)
+        after = Cone.of(miter.after, label)
         inputs = len(before.inputs.keys() | after.inputs.keys())
         if inputs <= exhaustive:
             case = _first_difference(before, after, deadline)
-            equal, cases = case is None, 1 << inputs
+            equal = case is None
+            cases = 1 << inputs
         else:
             method = "sat"
             equal, case, conflicts = miter.compare(before, after, deadline)
@@ -255,7 +257,8 @@ class Cone:
     def of(cls, circuit: Circuit, label: int) -> Cone:
         """Return the cone of the channel with this label."""
         output = int(circuit.outputs[circuit.labels.index(label)])
-        rows, inputs = circuit.cone(output), {}
+        rows = circuit.cone(output)
+        inputs = {}
         for row in rows:
             if row < circuit.inputs:
                 neighbor, place = divmod(row, circuit.channels)
@@ -282,7 +285,8 @@ class Miter:
     """
 
     def __init__(self, before: Circuit, after: Circuit) -> None:
-        self.before, self.after = before, after
+        self.before = before
+        self.after = after
         self._formula: Formula | None = None
         self._inputs: dict[InputPlace, int] = {}
 
@@ -303,7 +307,8 @@ class Miter:
         formula = self._formula = self._formula or Formula()
         earlier = formula.conflicts
         rows = [self._literals(formula, cone, deadline) for cone in (before, after)]
-        x, y = rows[0][before.output], rows[1][after.output]
+        x = rows[0][before.output]
+        y = rows[1][after.output]
         differ = formula.xor_(x, y)
         answer = formula.solve([differ], deadline, DIRECT_CONFLICTS)
         if answer is None:

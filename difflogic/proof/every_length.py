@@ -53,7 +53,9 @@ MOST_TRIED_BITS = 8
 LONGEST_TRIED = 24
 """Longest line to try with random inputs."""
 
-WEST, CENTER, EAST = 3, 4, 5
+WEST = 3
+CENTER = 4
+EAST = 5
 
 Letter = int
 """What the neighbour sees of a cell, times two, plus the mark."""
@@ -135,7 +137,8 @@ class EveryLength:
         """
         if self.histories is None:
             raise CircuitError(f"{self.automaton.name}: {self.text}")
-        moves, first = self.histories.moves, self.histories.first
+        moves = self.histories.moves
+        first = self.histories.first
         parts = {
             "delay": self.delay,
             "seen": self.left_reads,
@@ -193,11 +196,10 @@ class _Cell:
 
     def __init__(self, automaton: Automaton, machine: Machine) -> None:
         circuit = automaton.circuit
-        self.machine, self.size = machine, circuit.channels
-        self.left_reads, self.right_reads = (
-            _read_channels(circuit, EAST),
-            _read_channels(circuit, WEST),
-        )
+        self.machine = machine
+        self.size = circuit.channels
+        self.left_reads = _read_channels(circuit, EAST)
+        self.right_reads = _read_channels(circuit, WEST)
         (self.visible_place,) = automaton.visible_rows
         self._next = _table(circuit)
         self._table: Ints = np.array(self._next)
@@ -262,7 +264,8 @@ def _table(circuit: Circuit) -> list[int]:
 
 def _refute(cell: _Cell, delay: int) -> tuple[tuple[int, ...], int] | None:
     """Try short lines with all inputs and longer ones with random inputs; return one that fails."""
-    inputs, rng = cell.machine.inputs, np.random.default_rng(0)
+    inputs = cell.machine.inputs
+    rng = np.random.default_rng(0)
     for length in range(1, LONGEST_TRIED + 1):
         if length * inputs <= MOST_TRIED_BITS:
             lines = list(product(range(1 << inputs), repeat=length))
@@ -321,11 +324,13 @@ class _Nodes:
     """
 
     def __init__(self, cell: _Cell, histories: Histories) -> None:
-        self._cell, self._histories = cell, histories
+        self._cell = cell
+        self._histories = histories
         self.starts: dict[int, set[Vertex]] = {}
         for state, at in histories.first.items():
             self.starts.setdefault(state, set()).add(at)
-            moves, prints = cell.machine.moves[state], cell.machine.prints[state]
+            moves = cell.machine.moves[state]
+            prints = cell.machine.prints[state]
             for number, after in enumerate(moves):
                 node = at, cell.start(number), 0, prints[number]
                 self.starts.setdefault(after, set()).add(node)
@@ -361,7 +366,8 @@ class _Nodes:
 
     def inside(self) -> bool:
         """Return whether the cell's own histories are among its neighbour's."""
-        moves, first = self._histories.moves, self._histories.first
+        moves = self._histories.moves
+        first = self._histories.first
         waiting: list[tuple[Any, int]] = []
         for state, nodes in self.starts.items():
             if state not in first:

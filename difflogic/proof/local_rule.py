@@ -57,7 +57,8 @@ def broken(automaton: Automaton, rule: Rule) -> str:
     seen = (np.arange(2 ** len(bits)) >> bits & 1).astype(np.uint8).reshape(NEIGHBORHOOD, 2, -1)
     legal, least, most = rule.bounds(seen[:, 0], seen[:, 1])
     channels = list(circuit.labels)
-    given, count = seen[:, channels].reshape(circuit.inputs, -1).astype(np.bool_), 0
+    given = seen[:, channels].reshape(circuit.inputs, -1).astype(np.bool_)
+    count = 0
     for some in (
         slice(first, first + CASES_AT_ONCE) for first in range(0, len(legal), CASES_AT_ONCE)
     ):

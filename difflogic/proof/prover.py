@@ -57,7 +57,9 @@ def prove(question: Question, budget: Budget = QUICK) -> Answer:
     """
     if isinstance(question, Unfit):
         return left_open(question.reason, asked=question.asked)
-    found, tried, began = None, list[MethodRun](), time.perf_counter()
+    found = None
+    tried = list[MethodRun]()
+    began = time.perf_counter()
     late = Deadline(budget.until.at + LATE_SECONDS)
     for method in METHODS:
         affordable = method.cost <= budget.most and not (
@@ -115,7 +117,8 @@ def _in_a_picture(question: ListedStarts, wound: Wound, budget: Budget) -> Confi
 
     In other orders of firing it may settle in another one.
     """
-    small, cases = question.small, question.cases
+    small = question.small
+    cases = question.cases
     where = "{}×{} cells".format(*cases.starts.shape[2:])
     if len(cases.starts) != 1 or small.fire_rate < 1:
         reason = "it may settle in several states"

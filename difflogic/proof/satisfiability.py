@@ -12,7 +12,8 @@ from difflogic.circuit.evaluate import Logic
 from difflogic.circuit.gates import Op
 from difflogic.system.deadline import NEVER, Deadline
 
-SLICE, PROPAGATIONS = 2000, 1_000_000
+SLICE = 2000
+PROPAGATIONS = 1_000_000
 """The solver returns after this many conflicts or propagations, two seconds at most, to look at
 Ctrl-C and the clock. Counting these instead of seconds keeps its answers reproducible."""
 

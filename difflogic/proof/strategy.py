@@ -131,13 +131,15 @@ def decide(
     """
     if goal is not None and not isinstance(goal, Plane):
         return _on_own_grid(automaton, goal, extent, budget)
-    sizes, deadline = extent.sizes or [(automaton.height, automaton.width)], budget.until
+    sizes = extent.sizes or [(automaton.height, automaton.width)]
+    deadline = budget.until
     for size in sizes:
         require_provable(automaton.circuit, *size)
     until = Deadline.after(deadline.left * PART_SECONDS * len(sizes) / extent.seconds)
     rests = partial(_resting, automaton, deadline)
     plane = goal or Plane(automaton, rests, 1, compared=False)
-    small, visible = live_part(automaton), automaton.visible
+    small = live_part(automaton)
+    visible = automaton.visible
     if not decide_equality(automaton.circuit, small.circuit, visible, until.left).equal:
         small = automaton
     by_sets = Budget(until, SETS.cost)
@@ -159,7 +161,8 @@ def decide(
     budget.progress("all sizes")
     half = Deadline.after(deadline.left / (1 if extent.wound is None else 2))
     answer = prove(replace(plane, automaton=small, wound=extent.wound), Budget(half))
-    everywhere, kept = answer.evidence, answer.confinement
+    everywhere = answer.evidence
+    kept = answer.confinement
     if extent.wound is not None and (kept is None or kept.verdict is Verdict.open):
         budget.progress("damage")
         kept = confined(everywhere, found[0], extent.wound, budget)
@@ -168,7 +171,8 @@ def decide(
 
 def _on_own_grid(automaton: Automaton, goal: Question, extent: Extent, budget: Budget) -> Decided:
     """Answer a question that is not about every start."""
-    wound, holds = extent.wound, getattr(goal, "holds", isinstance(goal, Unfit))
+    wound = extent.wound
+    holds = getattr(goal, "holds", isinstance(goal, Unfit))
     if extent.sizes or extent.all_sizes or (wound and not holds):
         what = "damage" if wound and not holds else "grids of other sizes"
         raise ConfigError(

@@ -25,14 +25,17 @@ def advise(summary: Mapping[str, Any], directory: str, allow_code: bool = False)
     With `allow_code` the task is the user's own code: the commands need --allow-code.
     """
     run = RunDirectory(Path(directory))
-    path, allow = for_shell(directory), " --allow-code" if allow_code else ""
-    resume, checked = f"dct train --resume {path}{allow}", summary["scores"]["checked"]
+    path = for_shell(directory)
+    allow = " --allow-code" if allow_code else ""
+    resume = f"dct train --resume {path}{allow}"
+    checked = summary["scores"]["checked"]
     if summary["interrupted"]:
         return Advice("Interrupted: resume this run", (resume,))
     if checked["exact"]:
         look = f"dct eval {path}{allow}", f"dct inspect {path}"
         return Advice("Exact: run all tests, or look at the circuit", look)
-    found, reason = summary["scores"].get("assurance", {}), "Not exact yet"
+    found = summary["scores"].get("assurance", {})
+    reason = "Not exact yet"
     if found.get("verdict") == "proved" and (found.get("from_step") or 0) > checked["step"]:
         reason = f"Too late: right from step {found['from_step']}, not from step {checked['step']}"
     train = f"dct train {for_shell(run.config)} --seed {(summary['seed'] + 1) % 2**63}"

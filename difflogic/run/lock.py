@@ -164,7 +164,8 @@ def _write_holder(file: BinaryIO) -> None:
 def _holder(path: Path) -> str:
     try:
         holder: Any = json.loads(read_inside(path, MAX_HOLDER_BYTES))
-        pid, host = int(holder["pid"]), str(holder["host"])
+        pid = int(holder["pid"])
+        host = str(holder["host"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError, RunDirectoryError):
         return "another process"
     if host != socket.gethostname():

@@ -86,7 +86,8 @@ class _Block:
     __slots__ = "_before", "_part", "_start", "_timer"
 
     def __init__(self, timer: PhaseTimer, part: str) -> None:
-        self._timer, self._part = timer, part
+        self._timer = timer
+        self._part = part
 
     def __enter__(self) -> None:
         self._before, self._start = self._timer.timed, time.perf_counter()

@@ -177,7 +177,8 @@ def _from_cells(cells: Mapping[str, str]) -> MetricsRow:
     found = {name: int(cells[name]) for name in _COUNTS if cells.get(name)}
     if not all(0 <= count <= MAX_COUNT for count in found.values()):
         raise ValueError("a count is negative or too large")
-    decided, counts = number("decided"), [found.pop(name, None) for name in ("attempt", "stage")]
+    decided = number("decided")
+    counts = [found.pop(name, None) for name in ("attempt", "stage")]
     if decided is not None and not 0 <= decided <= 1:
         raise ValueError("a share is from 0 to 1")
     if 0 in counts or found.get(SEARCHED[-1], 0) > 1:

@@ -55,7 +55,8 @@ class OpenedRun:
         self._given = given
         self._earlier: dict[str, Any] | None = None
         """The summary of earlier stretches."""
-        self._lock, self._stack = RunLock(run.path), ExitStack()
+        self._lock = RunLock(run.path)
+        self._stack = ExitStack()
         self._reached: int | None = None
         """The epoch of the last checkpoint."""
 
@@ -72,7 +73,8 @@ class OpenedRun:
 
     def _open(self) -> None:
         """Read what is there. Raises RunDirectoryError if it is another run, or none."""
-        run, given = self.run, self._given
+        run = self.run
+        given = self._given
         named = given.run.start_sha256
         if self.start is not None and self.start.sha256 != named:
             self.start = None
@@ -154,7 +156,8 @@ class OpenedRun:
             say(f"{self.run.path}: stopped before its first checkpoint: starts at epoch 0")
             return None
         checkpoint, self.history = found
-        self._reached, self.resumed = checkpoint.epoch, checkpoint.resumed + 1
+        self._reached = checkpoint.epoch
+        self.resumed = checkpoint.resumed + 1
         return replace(checkpoint, seconds=self._spent(checkpoint))
 
     def _spent(self, checkpoint: Checkpoint) -> Mapping[str, float]:
@@ -176,8 +179,10 @@ class OpenedRun:
         """Write the metrics, and a checkpoint of the last epoch."""
         self.save_metrics()
         self._lock.require()
-        epoch, origin = len(self.history), made_with(device)
-        settings, digest = self.config.to_dict(), self.history.digest
+        epoch = len(self.history)
+        origin = made_with(device)
+        settings = self.config.to_dict()
+        digest = self.history.digest
         point = Checkpoint(epoch, self.resumed, settings, state, seconds, digest, origin)
         write_checkpoint(self.run, point)
         self._reached = epoch

@@ -56,7 +56,8 @@ def list_runs(root: str | Path = ROOT, inside: bool = False) -> list[RunRecord]:
     if not os.path.lexists(root):
         hint = suggestion(Path(root)) or ": dct train NAME makes runs/"
         raise RunDirectoryError(f"{root}: no such directory{hint}")
-    named, found = RunDirectory(Path(root)), []
+    named = RunDirectory(Path(root))
+    found = []
     for each in [named] if named.is_sweep else entries(root):
         for run in each.runs if each.is_sweep and (inside or named.is_sweep) else [each]:
             with suppress(OSError, ValueError, OverflowError):  # removed meanwhile, or unreadable
@@ -69,8 +70,13 @@ def read_record(run: RunDirectory, with_files: bool = True) -> RunRecord:
 
     `with_files` also compares the files of a finished run with its summary.
     """
-    state, epochs, found, settings = "damaged", None, {}, {}
-    when, path, problem = run.begun, run.path, None
+    state = "damaged"
+    epochs = None
+    found = {}
+    settings = {}
+    when = run.begun
+    path = run.path
+    problem = None
     if run.is_sweep:
         state = "sweep"
     else:
@@ -79,13 +85,17 @@ def read_record(run: RunDirectory, with_files: bool = True) -> RunRecord:
         try:
             found = read_summary(run) or {}
             if found or isinstance(settings.get("training.seed"), int):
-                last, state = run.checkpoints[:1], state_of(run, found)
+                last = run.checkpoints[:1]
+                state = state_of(run, found)
                 if with_files and state == "finished":
                     require_its_files(run, found)
                 epochs = found["epochs"] if found else epoch_of(last[0]) if last else 0
         except DctError as error:
-            state, problem, found = "damaged", str(error), {}
-    scores, seconds = found.get("scores", {}), found.get("seconds", {})
+            state = "damaged"
+            problem = str(error)
+            found = {}
+    scores = found.get("scores", {})
+    seconds = found.get("seconds", {})
     columns = {
         "path": str(path),
         "experiment": found.get("experiment") or settings.get("name"),
@@ -122,7 +132,8 @@ def proved_runs(run: Path, config: Config) -> list[tuple[int, float]]:
     Looks at the newest `NEIGHBOURS` whose names have the experiment's in them.
     """
     beside = sorted(path for path in run.parent.glob(f"*{escape(config.name)}*") if path != run)
-    settings, found = flat(config.effective()), []
+    settings = flat(config.effective())
+    found = []
     for path in beside[-NEIGHBOURS:]:
         with suppress(OSError):
             each = read_record(RunDirectory(path), with_files=False)  # each run starts with this

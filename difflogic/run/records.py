@@ -54,9 +54,11 @@ def runs(source: str | Path | Sequence[str | Path] = ROOT, *, inside: bool = Fal
     Raises RunDirectoryError.
     """
     if isinstance(source, str | Path):
-        across, found = False, list_runs(source, inside)
+        across = False
+        found = list_runs(source, inside)
     else:
-        across, found = True, [opened(name) for name in source]
+        across = True
+        found = [opened(name) for name in source]
     settings = differing(found, across)
     records = ({**x.columns, **{key: x.settings.get(key) for key in settings}} for x in found)
     return Records(records, settings)

@@ -36,7 +36,8 @@ ROOT = "runs"
 LAST = "last"
 """Names the newest run or sweep under a root."""
 
-LOCK, SWEEP = ".lock", "sweep.toml"
+LOCK = ".lock"
+SWEEP = "sweep.toml"
 TABLES = "table.csv", "table.json", "table.md"
 """The results of a sweep."""
 ATTEMPT = re.compile(r"\.attempt-[0-9]+")
@@ -236,7 +237,8 @@ class RunDirectory:
                         f"{place.path}: is kept, since dct did not write its {first}"
                     )
                 known += [first, *_CODE.findall(content.decode(errors="replace")), *later]
-        own, others = [], []
+        own = []
+        others = []
         for entry in sorted(self.path.iterdir()):
             rank = next((i for i, name in enumerate(known) if fnmatch(entry.name, name)), None)
             if rank is not None and stat.S_ISREG(entry.lstat().st_mode):
@@ -297,7 +299,8 @@ class RunDirectory:
     def require_empty(self) -> None:
         """Raise RunDirectoryError if no run can begin here."""
         if not self.is_empty:
-            hint, path = "", for_shell(self.path)
+            hint = ""
+            path = for_shell(self.path)
             if self.config.is_file():
                 hint = f" (to continue its run, use --resume {path})"
             elif self.has_remains:
@@ -428,7 +431,8 @@ def _make(path: Path) -> int:
 
 
 def _make_new(root: Path, name: str) -> tuple[Path, int]:
-    path, number = root / name, 1
+    path = root / name
+    number = 1
     try:
         root.mkdir(parents=True, exist_ok=True)
     except FileExistsError:

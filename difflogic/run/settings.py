@@ -31,7 +31,8 @@ def differing(stored: Config, given: Config) -> list[str]:
 
 def changed(before: Config, now: Config) -> dict[str, tuple[Any, Any]]:
     """Return both values of each setting that differs and affects results, by "section.key"."""
-    old, new = flat(before.effective()), flat(now.effective())
+    old = flat(before.effective())
+    new = flat(now.effective())
     pairs = {key: (old.get(key), new.get(key)) for key in {**old, **new}}
     return {key: (x, y) for key, (x, y) in pairs.items() if x != y}
 
@@ -52,7 +53,8 @@ def refuse_changes(path: Path, stored: Config, given: Config) -> None:
             + "\n  ".join(changes)
             + "\nKeep these settings, or start a new run"
         )
-    old, new = stored.training.epochs, given.training.epochs
+    old = stored.training.epochs
+    new = given.training.epochs
     if new < old:
         raise RunDirectoryError(
             f"{path}: is a run of {old} epochs, which is more than {new}: a run can be extended, "

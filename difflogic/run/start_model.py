@@ -32,7 +32,9 @@ class StartModel:
 
     def __init__(self, name: str, model: Model, content: bytes) -> None:
         """`name` is used in messages."""
-        self.name, self.model, self.content = name, model, content
+        self.name = name
+        self.model = model
+        self.content = content
 
     @classmethod
     def read(cls, path: Path, name: str | None = None, follow: bool = True) -> StartModel:
@@ -107,7 +109,8 @@ def fitted(model: Model, config: Config, name: str) -> Model:
     The model keeps its logits and its wiring; all other settings come from `config`. Raises
     ConfigError, naming the differences, if its circuit has other sizes than `config`.
     """
-    has, wants = model.layers.architecture, config.architecture
+    has = model.layers.architecture
+    wants = config.architecture
     different = [
         f"{key}: {_show(getattr(has, part))} in the model, {_show(getattr(wants, part))} asked for"
         for part, key in _SIZES.items()

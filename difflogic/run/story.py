@@ -28,7 +28,8 @@ def verdict(scores: Mapping[str, Any]) -> str:
 
 def answer(summary: Mapping[str, Any]) -> str:
     """Return a run's result in a line: what is known of its circuit, gates, and seconds."""
-    checked, seconds = summary["scores"]["checked"], summary["seconds"]
+    checked = summary["scores"]["checked"]
+    seconds = summary["seconds"]
     known = "interrupted" if summary["interrupted"] else verdict(summary["scores"])
     spent = seconds.get("all", seconds["training"])
     return f"{known}: {counted(checked['active_gates'], 'active gate')}, in {spent:.1f} s"
@@ -40,8 +41,10 @@ def story(summary: Mapping[str, Any], proof: str | None = None) -> dict[str, str
     `proof` replaces the verdict's own words.
     """
     scores = summary["scores"]
-    checked, learned = scores["checked"], scores.get("best_accuracy")
-    polished, attempts = summary.get("polished"), summary.get("attempts", {})
+    checked = scores["checked"]
+    learned = scores.get("best_accuracy")
+    polished = summary.get("polished")
+    attempts = summary.get("attempts", {})
     found: dict[str, str] = {}
     if learned is not None:
         goal = f"{'all' if learned == 1 else percent(learned) + ' of'} its samples' cells"
@@ -68,21 +71,24 @@ def story(summary: Mapping[str, Any], proof: str | None = None) -> dict[str, str
 
 def _searched(summary: Mapping[str, Any]) -> str:
     """Say where an exact circuit comes from."""
-    scores, corrected = summary["scores"], summary.get("corrected")
+    scores = summary["scores"]
+    corrected = summary.get("corrected")
     at = f" at epoch {summary['exact_epoch']}" if summary["exact_epoch"] else ""
     if not (corrected and corrected["bits"]) and (
         scores["accuracy"] == 1 or not summary.get("searched", True)
     ):
         return f"the learned circuit was found exact{at}"
     if corrected:
-        gates, bits = counted(corrected["gates"], "gate"), counted(corrected["bits"], "wrong bit")
+        gates = counted(corrected["gates"], "gate")
+        bits = counted(corrected["bits"], "wrong bit")
         return f"{gates} from the table of {bits} made the circuit exact{at}"
     return f"a search from the learned circuit found an exact one{at}"
 
 
 def _tested(scores: Mapping[str, Any]) -> str:
     """Say how many cells of the run's circuit are wrong."""
-    checked, exactness = scores["checked"], scores.get("exactness", {})
+    checked = scores["checked"]
+    exactness = scores.get("exactness", {})
     text = "{wrong_cells} of {cells} cells wrong at step {step}".format_map(checked)
     if checked["later_step"] is not None:
         text += ", {wrong_cells_later} at step {later_step}".format_map(checked)
@@ -109,7 +115,8 @@ def time_by_part(seconds: Mapping[str, float]) -> dict[str, float]:
 def in_training(phases: Mapping[str, float], most: int = MOST_PHASES) -> str:
     """Return the shares of training's longest phases, the longest first."""
     spent = {PHASE_NAMES.get(key, key): each for key, each in phases.items() if key != "finish"}
-    total, names = sum(spent.values()) or 1.0, sorted(spent, key=spent.__getitem__, reverse=True)
+    total = sum(spent.values()) or 1.0
+    names = sorted(spent, key=spent.__getitem__, reverse=True)
     shares = {name: 100 * spent[name] / total for name in names[:most]}
     return ", ".join(f"{name} {share:.0f} %" for name, share in shares.items() if share >= 1)
 

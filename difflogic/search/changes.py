@@ -61,7 +61,8 @@ class Acceptance:
     @contextmanager
     def deciding(self, most: int) -> Iterator[k.Decisions]:
         """Yield the rule for kernels, which decide about up to `most` changes; then follow them."""
-        before, fields = self.rng.bit_generator.state, np.zeros(k.WALK_FIELDS, np.int64)
+        before = self.rng.bit_generator.state
+        fields = np.zeros(k.WALK_FIELDS, np.int64)
         fields[COUNTS] = self.tried, min(self.improvements, MANY), self.wrong
         fields[k.MOST_TRIED] = self.most_tried
         chances = np.array([self.most_gates, self.sideways])
@@ -88,7 +89,8 @@ class Acceptance:
         `on_progress` is called now and then. Also returns how many were passed, and whether the
         next change's values fit.
         """
-        job, fits = new_job(parameters, ops, k.WALKS), True
+        job = new_job(parameters, ops, k.WALKS)
+        fits = True
         with self.deciding(len(ops)) as decisions:
             fields = decisions.walk
             while fits and fields[k.PLACE] < len(ops) and (self.goes_on or not fields[k.PLACE]):
@@ -110,7 +112,8 @@ class Changes:
 
     def __init__(self, trial: Trial, ops: Ops) -> None:
         """Changes apply to the circuit with `ops` (parameters,), which nobody may alter."""
-        self.trial, self.ops = trial, ops
+        self.trial = trial
+        self.ops = ops
         candidates = trial.candidates()
         fits = candidates is not None and candidates.load(ops)
         self._candidates: Candidates | None = candidates if fits else None

@@ -31,7 +31,10 @@ class Corrector(AnyFinisher):
         """`start` is any circuit of the wiring; `task` starts from settled places."""
         places = task.automaton.counted(task.height, task.width)
         assert places is not None, "only a picture with places can be corrected"
-        self._start, self._task, self._places, self._certify = start, task, places, certify
+        self._start = start
+        self._task = task
+        self._places = places
+        self._certify = certify
 
     def finish(
         self, logits: npt.NDArray[Any], rng: np.random.Generator, on_progress: OnProgress = ignore
@@ -56,7 +59,8 @@ class Corrector(AnyFinisher):
         last = self.correction
         if last is None or not np.array_equal(last.before.logits, circuit.logits):
             table, groups = self._wrong(circuit)
-            diagram, bits = smallest_diagram(table, groups), int((table > 0).sum())
+            diagram = smallest_diagram(table, groups)
+            bits = int((table > 0).sum())
             after = _with_correction(circuit, diagram, self._places) if bits else circuit
             self.correction = last = Correction(circuit, after, bits, diagram.gates)
         return last
@@ -74,15 +78,19 @@ class Corrector(AnyFinisher):
 
         The number of a column is a cell's switch, row and column. What no cell has is ANY_VALUE.
         """
-        task, places = self._task, self._places
+        task = self._task
+        places = self._places
         cases = task.find_cases()
         if cases is None:
             start, target = task.sample(np.random.default_rng(0))
-            starts, targets = start[None], target[None].astype(np.uint8)
+            starts = start[None]
+            targets = target[None].astype(np.uint8)
         else:
-            starts, targets = cases.starts, cases.targets
+            starts = cases.starts
+            targets = cases.targets
         shown = self.run(task, circuit, starts)[:, list(task.loss_channels)]
-        columns, known = places.bits[1], places.known
+        columns = places.bits[1]
+        known = places.known
         place = np.tensordot(1 << np.arange(known), starts[:, -known:], (0, 1))
         table = np.full((len(task.loss_channels), 1 << known), ANY_VALUE, np.int8)
         table[:, place] = (shown ^ targets).swapaxes(0, 1)

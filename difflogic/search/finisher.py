@@ -130,7 +130,8 @@ class Finisher(Verifier, AnyFinisher):
         `toughness` measures damage, if the task teaches to heal it.
         """
         super().__init__(netlist, plan, judge, toughness, settings.tough)
-        self._settings, self._sensitivity = settings, sensitivity
+        self._settings = settings
+        self._sensitivity = sensitivity
         self._rectifies = bool(settings.rectify) and can_rectify(self._scene, self._complete)
 
     def finish(
@@ -143,7 +144,8 @@ class Finisher(Verifier, AnyFinisher):
         """
         if self._plan.numbered_starts is not None:
             self._plan.numbered_starts.clear()
-        samples, scene = self.first_samples, self._scene
+        samples = self.first_samples
+        scene = self._scene
         if self._rectifies and self._plan.holds:
             scene = replace(scene, at=scene.at[: self._useful_steps(logits.argmax(axis=0))])
         rule = Acceptance(rng, self._settings.candidates)
@@ -209,7 +211,8 @@ class Finisher(Verifier, AnyFinisher):
         """
         if not self.can_prove or not self._settings.polish:
             return found
-        budget, latest = self._settings.polish, self.judge.latest_step
+        budget = self._settings.polish
+        latest = self.judge.latest_step
         ops, polished = polish(self, found.ops, rng, budget, hasten)
         late = latest is not None and (polished.after.from_step or 0) > latest
         return replace(found, ops=ops, polished=polished, late=late, exact=found.exact and not late)

@@ -25,11 +25,14 @@ ROUND = 256
 SEARCH_CELLS = 1024
 """Cells that a gradient is taken over, about: a few grids, or many small ones."""
 
-SIMULATOR, GRADIENT, BASE = 80, 208, 168
+SIMULATOR = 80
+GRADIENT = 208
+BASE = 168
 """Bytes for a row of the netlist: in a simulator, and at most in a gradient and in the base that
 candidates differ from."""
 
-LEARNED, CORRECTED = 4, 6
+LEARNED = 4
+CORRECTED = 6
 """Gates to an active one after training, and bits of a picture to a gate that corrects some."""
 
 SHIFTS = {"zero": 9, "periodic": 25}
@@ -51,13 +54,18 @@ def search_bytes(problem: Problem, netlist: Netlist) -> int:
         return 0
     if problem.automaton.places:
         return _correction_bytes(problem, netlist)
-    task, masked, damaged = problem.task.stages[-1], problem.automaton.fire_rate < 1, False
+    task = problem.task.stages[-1]
+    masked = problem.automaton.fire_rate < 1
+    damaged = False
     grid = Grid(problem.task.height, problem.task.width, problem.automaton.boundary)
-    steps, starts = max(task.decisive_steps), FIRST_STARTS + VERIFIED_STARTS
+    steps = max(task.decisive_steps)
+    starts = FIRST_STARTS + VERIFIED_STARTS
     cases = task.find_cases()
     if cases is not None:
         height, width = cases.starts.shape[2:]
-        grid, steps, starts = Grid(height, width, cases.boundary), cases.steps, len(cases.starts)
+        grid = Grid(height, width, cases.boundary)
+        steps = cases.steps
+        starts = len(cases.starts)
     elif grid.cells <= LARGE and not masked and not task.has_random_start:
         starts = 1 + sum(task.damages.values())
         steps, damaged = 3 * problem.automaton.steps + 1 if task.holds else steps, starts > 1

@@ -86,8 +86,10 @@ def polish(
     the op A. If the certificate is late, spends up to HASTENING times the budget more to `hasten`
     it; the result may then have more gates.
     """
-    drift, latest = _Drift(verifier, verified, rng), verifier.judge.latest_step
-    before, spent = drift.best, drift.shrink(budget)
+    drift = _Drift(verifier, verified, rng)
+    latest = verifier.judge.latest_step
+    before = drift.best
+    spent = drift.shrink(budget)
     if hasten and latest is not None and drift.is_later(latest):
         for number in range(HASTENING):
             # Gates that pass their input on offer others something to read.
@@ -107,7 +109,9 @@ class _Drift:
     """Walks over circuits, one gate at a time, and remembers the best verified one."""
 
     def __init__(self, verifier: Verifier, verified: Ops, rng: np.random.Generator) -> None:
-        self._verifier, self._rng, self.kept = verifier, rng, verified
+        self._verifier = verifier
+        self._rng = rng
+        self.kept = verified
         self._trial = verifier.trial(verifier.first_samples)
         self._trial(verified)
         self.best = CircuitCost(self._trial.active_gates, verifier.proved_from(verified))
@@ -130,7 +134,8 @@ class _Drift:
         """
         self._go_back_to(ops)
         judge = self._verifier.judge
-        most_gates, least = self.best.gates, judge.unknown_in_time(ops)
+        most_gates = self.best.gates
+        least = judge.unknown_in_time(ops)
         if more_gates:
             most_gates = int(MORE_WALK_GATES * most_gates) + 2
 
@@ -147,7 +152,8 @@ class _Drift:
             # Only the certificate shows that the known cells are right, and stay right.
             step = judge.certified_step(ops)
             if step is not None and step <= latest:
-                self.best, self.kept = CircuitCost(gates, step), ops
+                self.best = CircuitCost(gates, step)
+                self.kept = ops
 
         return walk(propose, lambda each: self._try(each, most_gates, consider), budget)
 
@@ -165,7 +171,8 @@ class _Drift:
 
     def _propose(self, left: int) -> OpChanges | None:
         """Return random live gates, and another op for each."""
-        live, count = self._live, min(CHANGES_AT_ONCE, left)
+        live = self._live
+        count = min(CHANGES_AT_ONCE, left)
         if not len(live):
             return None
         # Draws the same as Generator.choice, several times as fast.
@@ -198,7 +205,8 @@ class _Drift:
                     self._trial = self._verifier.trial(self._trial.samples + tuple(failing))
                 self._go_back_to(self.kept)
                 return
-            self.best, self.kept = cost, ops
+            self.best = cost
+            self.kept = ops
         self._go_to(ops)
 
     def tidied(self) -> Ops:

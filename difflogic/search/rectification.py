@@ -125,7 +125,8 @@ class RepairByDetectors(Repair):
         if self._best is None or self.rule.wrong < self._best.wrong:
             self._best = self._place
         self._go_to(self._first)
-        self._corrected, self._failures = True, 0
+        self._corrected = True
+        self._failures = 0
 
     @property
     def _place(self) -> Place:
@@ -133,7 +134,8 @@ class RepairByDetectors(Repair):
 
     def _go_to(self, place: Place) -> None:
         self._take(place.ops)
-        self.rule.wrong, self.rule.most_gates = place.wrong, place.most_gates
+        self.rule.wrong = place.wrong
+        self.rule.most_gates = place.most_gates
 
     def _removals(self, left: int) -> npt.NDArray[Any] | None:
         """Propose ops, mostly for fewer gates; later descents keep that size."""
@@ -167,7 +169,9 @@ class RepairByDetectors(Repair):
 
     def _correct(self, found: Iterator[Rectification]) -> int:
         """Keep those that leave no more cells wrong; they concern different points."""
-        rule, before, changed = self.rule, self.rule.tried, set[int]()
+        rule = self.rule
+        before = self.rule.tried
+        changed = set[int]()
         for each in found:
             # Most of the others still help as much as before.
             if changed.isdisjoint(each.ops) and self._changes.try_alone(
@@ -192,7 +196,8 @@ class Rectifier:
 
     def __init__(self, netlist: Netlist, scene: Scene, samples: Sequence[int]) -> None:
         """`samples` are numbers of starts of `scene`, which must satisfy `can_rectify`."""
-        self._netlist, self._channels = netlist, scene.channels
+        self._netlist = netlist
+        self._channels = scene.channels
         self._starts, drawn = draw_samples(scene, samples)
         targets = scene.targets(drawn)
         by_step = targets if targets.ndim == 5 else [targets] * len(scene.at)
@@ -216,7 +221,8 @@ class Rectifier:
 
         A gate that is constant, or equal or opposite to one of its inputs, needs no other gate.
         """
-        netlist, inputs = self._netlist, self._netlist.inputs
+        netlist = self._netlist
+        inputs = self._netlist.inputs
         live = mark_live(netlist, ops, self._channels).live
         gates = np.flatnonzero(live[inputs:] & self._single)
         rows = np.unique(np.concatenate([inputs + gates, netlist.a[gates], netlist.b[gates]]))
@@ -246,7 +252,8 @@ class Rectifier:
 
     def propose(self, ops: Ops, rng: np.random.Generator) -> Detectors:
         """Return rectifications of the circuit with `ops` (parameters,), gates in random order."""
-        netlist, inputs = self._netlist, self._netlist.inputs
+        netlist = self._netlist
+        inputs = self._netlist.inputs
         live, channels, _ = mark_live(netlist, ops, self._channels)
         spare, single = np.zeros((2, netlist.rows), np.bool_)
         spare[inputs:] = ~live[inputs:] & self._single
@@ -280,11 +287,13 @@ class Rectifier:
         reads: npt.NDArray[np.bool_],
     ) -> npt.NDArray[np.bool_]:
         """Return the rows, apart from single gates, that do not depend on spare gates."""
-        netlist, inputs = self._netlist, self._netlist.inputs
+        netlist = self._netlist
+        inputs = self._netlist.inputs
         steady = live.copy()
         steady[:inputs] = channels[np.arange(inputs) % netlist.channels]
         shared = np.flatnonzero(~self._single)
-        a, b = netlist.a[shared], netlist.b[shared]
+        a = netlist.a[shared]
+        b = netlist.b[shared]
         ignores_a, ignores_b = ~reads[shared].T
         steady[inputs + shared] = True
         while True:

@@ -63,7 +63,9 @@ class Repair:
         self.ops: Ops = logits.argmax(axis=0).astype(np.uint8)
         self.rule = rule
         self.few_wrong = FEW_WRONG
-        self._netlist, self._sensitivity, self._on_progress = netlist, sensitivity, on_progress
+        self._netlist = netlist
+        self._sensitivity = sensitivity
+        self._on_progress = on_progress
         self._gap = (logits.max(axis=0) - logits).T
         rule.most_gates = 0.0
 
@@ -114,8 +116,10 @@ class Repair:
 
         Ends after `improvements` improvements, too.
         """
-        rule, before = self.rule, self.rule.tried
-        rule.sideways, rule.improvements = sideways, improvements
+        rule = self.rule
+        before = self.rule.tried
+        rule.sideways = sideways
+        rule.improvements = improvements
         changes = gates.astype(np.int32), ops.astype(np.uint8)
         self._changes.walk(*changes, rule, self._report)
         self.ops = self._changes.ops

@@ -66,10 +66,14 @@ class Rewirer(AnyFinisher):
 
         The number of `workers` changes no bit.
         """
-        self._start, self._judge, self._workers = start, judge, workers
-        self._seed, self._settings = problem.training.seed, problem.finishing
+        self._start = start
+        self._judge = judge
+        self._workers = workers
+        self._seed = problem.training.seed
+        self._settings = problem.finishing
         self._channels = problem.task.loss_channels
-        self._toughness, self._certify = toughness, certify
+        self._toughness = toughness
+        self._certify = certify
         self._last: tuple[Ops, SoftCircuit | None] | None = None
 
     def finish(
@@ -152,7 +156,9 @@ def rewire(
     walk(propose, accept, budget)
     net = nets[0]
     gates = int(net.gates[0])
-    op, a, b = net.op[:gates].astype(np.uint8), net.a[:gates], net.b[:gates]
+    op = net.op[:gates].astype(np.uint8)
+    a = net.a[:gates]
+    b = net.b[:gates]
     a, b, outputs = (part.astype(np.int32) for part in (a, b, net.outputs))
     return Circuit(op, a, b, outputs, circuit.labels)
 
@@ -164,7 +170,9 @@ def _call_all(jobs: list[Any]) -> None:
 
 def _net_of(circuit: Circuit, limits: Limits) -> k.RewiredNet:
     cases, refused = limits.planes
-    rows, gates, words = circuit.rows, circuit.gates, cases.shape[2]
+    rows = circuit.rows
+    gates = circuit.gates
+    words = cases.shape[2]
     planes = np.zeros((2, rows, 2, words), np.uint64)
     planes[:, : circuit.inputs] = cases
     return k.RewiredNet(
@@ -190,7 +198,9 @@ def rebuilt(before: SoftCircuit, circuit: Circuit) -> SoftCircuit:
     sizes = before.layers.architecture
     channels = sizes.channels
     netlist, ops = netlist_of(circuit, channels)
-    op, a, b = ops[netlist.param], netlist.a, netlist.b
+    op = ops[netlist.param]
+    a = netlist.a
+    b = netlist.b
     depth = max(1, int(levels_of(netlist.inputs, a, b)[netlist.outputs].max()))
     found, last = staged(netlist.inputs, op, a, b, netlist.outputs, depth)
     found.append(Layer(np.full(channels, PASS_THROUGH), last, last))
@@ -199,7 +209,8 @@ def rebuilt(before: SoftCircuit, circuit: Circuit) -> SoftCircuit:
     number = np.arange(channels)
     seen = np.empty((NEIGHBORHOOD, channels), np.int64)
     seen[CENTER], seen[around] = number, channels + len(around) * number + np.c_[range(len(around))]
-    update, read = [], seen.ravel()
+    update = []
+    read = seen.ravel()
     inputs = len(read)
     for stage in found:
         wires = (read[side].astype(np.int32) for side in (stage.a, stage.b))

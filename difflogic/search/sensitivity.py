@@ -31,14 +31,17 @@ class GradientSensitivity:
     def __init__(self, netlist: Netlist, plan: Plan, steps: int) -> None:
         """`steps` is the training step."""
         scene = plan.scene
-        self._netlist, self._scene, self._steps = netlist, scene, steps
+        self._netlist = netlist
+        self._scene = scene
+        self._steps = steps
         self._holds = plan.holds
         self._batch = min(plan.starts, most_samples(scene.grid))
         self._hard = HardGradients(netlist, scene.grid, steps, self._batch)
 
     def __call__(self, ops: Ops, samples: Sequence[int]) -> npt.NDArray[np.float64]:
         """Return the predicted change of wrong cells, (parameters, 16), by gate and new op."""
-        scene, chosen = self._scene, sorted(samples[: self._batch])
+        scene = self._scene
+        chosen = sorted(samples[: self._batch])
         starts, targets = draw_samples(scene, chosen)
         # Targets may have an unsigned type; NaN does not count.
         slopes = np.nan_to_num(1.0 - 2.0 * targets)

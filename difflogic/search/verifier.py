@@ -39,8 +39,10 @@ class Verifier:
 
         If `toughness` is given, at most `most_wrong` cells may be wrong on average under damage.
         """
-        self.toughness, self._most_wrong = toughness, most_wrong
-        self.netlist, self._plan = netlist, plan
+        self.toughness = toughness
+        self._most_wrong = most_wrong
+        self.netlist = netlist
+        self._plan = plan
         # Only the decisive steps are compared.
         self._scene = replace(plan.scene, at=plan.decisive)
         # The search has all starts from the beginning.
@@ -64,7 +66,8 @@ class Verifier:
         time, tries fresh starts. Returns no counterexamples if the search has all starts already,
         or if the circuit must be tough.
         """
-        judge, certifies = self.judge, self.judge.can_prove
+        judge = self.judge
+        certifies = self.judge.can_prove
         if self.toughness is not None and certifies:
             return self._is_tough(self.toughness, ops), []
         proved = certifies and judge.proves(ops)

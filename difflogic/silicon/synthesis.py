@@ -24,9 +24,14 @@ from difflogic.silicon.write_top import site_names, write_sites, write_top
 from difflogic.system.deadline import Deadline
 from difflogic.system.work import checking, tell
 
-DESIGN, MAPPED, NETLIST, PLACED = "grid.v", "cells.v", "grid.json", "placed.json"
+DESIGN = "grid.v"
+MAPPED = "cells.v"
+NETLIST = "grid.json"
+PLACED = "placed.json"
 """Files in the private directory: the source, its cells as LUTs, the netlist, nextpnr's report."""
-ROUTED, PINS, CONFIGURATION = "routed.json", "pins", "grid.config"
+ROUTED = "routed.json"
+PINS = "pins"
+CONFIGURATION = "grid.config"
 """The placed design, the places of its pins, and the input for a bitstream."""
 
 UNUSED = re.compile(
@@ -124,7 +129,8 @@ class Synthesis:
     @property
     def others(self) -> list[str]:
         """Names of other devices that probably have room for this grid."""
-        needed, others = max(self.luts, self.flip_flops), DEVICES.values()
+        needed = max(self.luts, self.flip_flops)
+        others = DEVICES.values()
         return [each.name for each in others if each != self.device and each.luts > needed]
 
 
@@ -147,13 +153,15 @@ class Flow:
 
         A reset sets the bits `start` (C, H, W); the damage input clears the cells `damaged` (H, W).
         """
-        automaton, device = self.automaton, self.device
+        automaton = self.automaton
+        device = self.device
         self._write(DESIGN, write_top(automaton, start, damaged, seed))
         self._yosys("synthesize", "synthesis")
         luts, flip_flops = _sizes(
             json.loads((self.folder / "stat.json").read_text(encoding="utf-8"))
         )
-        share, mhz = max(luts, flip_flops) / device.luts, None
+        share = max(luts, flip_flops) / device.luts
+        mhz = None
         if share <= 1:
             share, mhz = self._place()
         return Synthesis(automaton, device, luts, flip_flops, share, mhz)
@@ -207,10 +215,12 @@ class Flow:
         Icarus Verilog simulates the synthesised netlist from a reset, with damage after the steps
         `damage`. Pictures are read from serial_out, which is fed back so that the run continues.
         """
-        automaton, folder = self.automaton, self.folder
+        automaton = self.automaton
+        folder = self.folder
         shown = (len(automaton.visible), automaton.height, automaton.width)
         bits = int(np.prod(shown))
-        acts, starts = ["reset"], []
+        acts = ["reset"]
+        starts = []
         for step in range(max(moments) + 1):
             acts += ["run"] * (step > 0) + ["damage"] * (step in damage)
             if step in moments:

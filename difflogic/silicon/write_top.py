@@ -88,7 +88,8 @@ def first_ring(cells: int, seed: int) -> Array:
     """
     length = max(cells, SHORTEST_RING)
     ring = np.random.default_rng(seed).integers(0, 2, length + (length % 3 == 0), np.uint8)
-    ring[0], ring[-1] = 1, 0
+    ring[0] = 1
+    ring[-1] = 0
     return ring
 
 

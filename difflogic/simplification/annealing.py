@@ -25,7 +25,8 @@ CHUNK = 4000
 of up to CHUNK_NODES nodes. Larger nets get fewer moves."""
 CHUNK_NODES = 176
 
-HOT, COLD = 2.0, 0.3
+HOT = 2.0
+COLD = 0.3
 """First and last temperature, in gates. Tried on a trained Game of Life with 0.25 to 4 falling to
 0.1 to 1: these left about the fewest gates from most starts."""
 
@@ -52,7 +53,8 @@ def anneal(net: Net, moves: int, seed: int, deadline: Deadline = NEVER) -> Net:
     while target > net.inputs and not deadline.passed:
         target = kernels.sweep(net, spare, tried, work, target, int(CHUNK_NODES * share) or 1)
     copy(net, best)
-    temperature, cooling = HOT, float(exponential(logarithm(COLD / HOT) / max(moves, 1)))
+    temperature = HOT
+    cooling = float(exponential(logarithm(COLD / HOT) / max(moves, 1)))
     chunk = int(CHUNK * share) or 1
     for first in range(0, moves, chunk):
         if deadline.passed:

@@ -17,7 +17,8 @@ from difflogic.system import jit
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.work import may_cancel, say
 
-SMALL_WINDOW, LARGE_WINDOW = 4, 12
+SMALL_WINDOW = 4
+LARGE_WINDOW = 12
 """Leaves of the windows that are swept. Four cover the known laws of a few gates."""
 
 

@@ -44,7 +44,8 @@ def cofactors(table: int, row: int, inputs: int) -> tuple[int, int]:
     """Return the tables with input `row` held at 0 and at 1; neither depends on it."""
     ones = variable(row, inputs)
     width = 1 << row
-    high, low = table & ones, table & ~ones
+    high = table & ones
+    low = table & ~ones
     return low | low << width, high | high >> width
 
 
@@ -74,7 +75,9 @@ class Expansion:
     """
 
     def __init__(self, xag: Xag, literals: Sequence[int], davio: bool) -> None:
-        self._xag, self._literals, self._davio = xag, literals, davio
+        self._xag = xag
+        self._literals = literals
+        self._davio = davio
         self._built: dict[tuple[int, int], int] = {}
 
     def __call__(self, table: int) -> int:
@@ -84,7 +87,8 @@ class Expansion:
         """Return the literal of a table over the first inputs."""
         while inputs:
             half = 1 << inputs - 1
-            zero, one = table & (1 << half) - 1, table >> half
+            zero = table & (1 << half) - 1
+            one = table >> half
             if zero != one:
                 break
             table, inputs = zero, inputs - 1
@@ -99,7 +103,9 @@ class Expansion:
 
     def _expand(self, zero: int, one: int, row: int) -> int:
         """Return the literal of a table that is `zero` or `one`, by the input `row`."""
-        xag, x, full = self._xag, self._literals[row], (1 << (1 << row)) - 1
+        xag = self._xag
+        x = self._literals[row]
+        full = (1 << (1 << row)) - 1
         if zero == full ^ one:
             return xag.xor_(x, self._build(zero, row))
         if zero == full:
@@ -119,7 +125,8 @@ def _counted(
     """Count the ones in each group, and expand the tables over these counts and the rest."""
     xag = Xag(inputs)
     grouped = {row for group in groups for row in group}
-    literals, weights = [], []
+    literals = []
+    weights = []
     # Expansion begins at the last input, so the ungrouped ones end up nearest to the inputs.
     for row in range(inputs):
         if row not in grouped:

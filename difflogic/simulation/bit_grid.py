@@ -117,7 +117,8 @@ class BitGrid:
         """Set the ghost bits at both ends of `rows`, after their cells have changed."""
         g = self.geometry
         band = self.words[rows]
-        first, last = LINE, LINE + g.words - 1
+        first = LINE
+        last = LINE + g.words - 1
         band[..., last] &= np.uint64(g.last_mask)
         left, right = (np.zeros(band.shape[:2], np.uint64) for _ in range(2))
         if g.boundary == "periodic":

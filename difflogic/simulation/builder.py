@@ -10,7 +10,8 @@ from llvmlite import ir
 
 from difflogic.simulation.random_bits import FIRST_FACTOR, SECOND_FACTOR
 
-I32, I64 = ir.IntType(32), ir.IntType(64)
+I32 = ir.IntType(32)
+I64 = ir.IntType(64)
 
 
 class Builder:
@@ -53,7 +54,8 @@ class Builder:
 
         The free place is the first if `shift` is -1, and the last if it is 1.
         """
-        undefined, n = ir.Constant(self.vector, ir.Undefined), self.words
+        undefined = ir.Constant(self.vector, ir.Undefined)
+        n = self.words
         single = self.ir.insert_element(undefined, word, I32(0))
         places = [n, *range(n - 1)] if shift < 0 else [*range(1, n), n]
         return self.ir.shuffle_vector(vector, single, ir.Constant(ir.VectorType(I32, n), places))
@@ -112,7 +114,8 @@ class Builder:
 
     def mix(self, x: Any) -> Any:
         """Emit `random_bits.mix`, the hash, of a vector or of one word."""
-        build, single = self.ir, x.type is I64
+        build = self.ir
+        single = x.type is I64
         for shift, factor in ((30, FIRST_FACTOR), (27, SECOND_FACTOR), (31, None)):
             amount = I64(shift) if single else self.constant(shift)
             x = build.xor(x, build.lshr(x, amount))

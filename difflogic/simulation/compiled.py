@@ -44,7 +44,8 @@ class Compiled:
     def __init__(self, circuit: Circuit, geometry: Geometry, chance: Chance, workers: int) -> None:
         self._native = native.native(circuit)
         self._yield = native.yield_address()
-        self._geometry, self._chance = geometry, chance
+        self._geometry = geometry
+        self._chance = chance
         self._bands, self._depth = choose_bands(geometry, workers)
         self._ticket_seconds: float | None = None
         self._count = workers
@@ -84,12 +85,16 @@ class Compiled:
         blocks = max(1, min(most // depth, self._tickets() // self._bands))
         self._done[:] = 0
         parameters = self._parameters
-        parameters[Field.SOURCE], parameters[Field.TARGET] = source.address, target.address
-        parameters[Field.DEPTH], parameters[Field.FIRST_STEP] = depth, step
-        first, end = 0, blocks * self._bands
+        parameters[Field.SOURCE] = source.address
+        parameters[Field.TARGET] = target.address
+        parameters[Field.DEPTH] = depth
+        parameters[Field.FIRST_STEP] = step
+        first = 0
+        end = blocks * self._bands
         while first < end:
             last = end if blocks > 1 else min(end, first + self._tickets())
-            self._done[-LINE], parameters[Field.TICKETS] = first, last
+            self._done[-LINE] = first
+            parameters[Field.TICKETS] = last
             self._call(last - first)
             first = last
             if first < end:
@@ -112,7 +117,9 @@ class Compiled:
 
     def _fields(self) -> Words:
         """Return the parameters of all calls; the others are 0."""
-        g, fire, noise = self._geometry, self._chance.fire, self._chance.noise
+        g = self._geometry
+        fire = self._chance.fire
+        noise = self._chance.noise
         seed, limit = fire or (0, 0)
         periodic = g.boundary == "periodic"
         full_rows = g.width % (64 * self._native.vector_words) == 0

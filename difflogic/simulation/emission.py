@@ -129,7 +129,9 @@ class _Cells:
     def __init__(
         self, b: Builder, circuit: Circuit, stride: Any, vector: Any, seen: Sequence[Any]
     ) -> None:
-        self._b, self._circuit, self._stride = b, circuit, stride
+        self._b = b
+        self._circuit = circuit
+        self._stride = stride
         self._word = b.ir.mul(vector, _I64(b.words))
         # If one instruction can shift words by a place, that is cheaper than a second, unaligned
         # load.
@@ -142,12 +144,14 @@ class _Cells:
 
     def emit(self, target: Any, fire: Any) -> None:
         """Emit the row `target`, the second one of `seen`; `fire` is its mask or None."""
-        b, circuit = self._b, self._circuit
+        b = self._b
+        circuit = self._circuit
         written = b.at(target, self._word)
         values: dict[int, Any] = {}
         # Channels are written in order, each after this many gates.
         ready = np.maximum.accumulate(circuit.outputs - circuit.inputs + 1).clip(0)
-        known_after, vectors = ready.tolist(), _Vectors(b)
+        known_after = ready.tolist()
+        vectors = _Vectors(b)
 
         def value(wire: int) -> Any:
             if wire not in values:

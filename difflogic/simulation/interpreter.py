@@ -23,7 +23,8 @@ class Interpreter:
     """Takes steps of a circuit in the memory of one band."""
 
     def __init__(self, circuit: Circuit, chance: Chance) -> None:
-        self._order, self._chance = schedule(circuit), chance
+        self._order = schedule(circuit)
+        self._chance = chance
         self._spent = _last_reads(self._order)
 
     def __enter__(self) -> Interpreter:
@@ -38,7 +39,8 @@ class Interpreter:
         If it is stopped between bands, `source` is unchanged. Returns the number of steps taken and
         of grid swaps, 1 and 1, as `Compiled.take` does.
         """
-        geometry, (fire, noise) = source.geometry, self._chance
+        geometry = source.geometry
+        (fire, noise) = self._chance
         rows = band_rows(geometry)
         for first in range(0, geometry.height, rows):
             band = slice(first, min(first + rows, geometry.height))
@@ -94,7 +96,8 @@ def _input(source: BitGrid, band: slice, neighbor: int, channel: int) -> Words:
     here: Words = words[:, source.columns()]
     if dx:
         beside: Words = words[:, source.columns(dx)]
-        one, rest = np.uint64(1), np.uint64(WORD - 1)
+        one = np.uint64(1)
+        rest = np.uint64(WORD - 1)
         # The cell to the left is one bit lower.
         here = here << one | beside >> rest if dx < 0 else here >> one | beside << rest
     return here

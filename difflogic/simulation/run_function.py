@@ -63,7 +63,8 @@ BAND_SPINS = 200
 ROWS_KEPT = 3
 """Rows to keep of each step in a block: the next stage reads a row and the two beside it."""
 
-_I1, _I32 = ir.IntType(1), ir.IntType(32)
+_I1 = ir.IntType(1)
+_I32 = ir.IntType(32)
 _POINTER = _I64.as_pointer()
 
 
@@ -147,8 +148,11 @@ class _Rows:
     """Emits the address of each row at each stage of a block. Row numbers may be negative."""
 
     def __init__(self, b: Builder, p: Any, source: Any, target: Any, scratch: Any) -> None:
-        self.b, self.p = b, p
-        self.source, self.target, self.scratch = source, target, scratch
+        self.b = b
+        self.p = p
+        self.source = source
+        self.target = target
+        self.scratch = scratch
 
     def is_wanted(self, y: Any, first: Any, end: Any) -> Any:
         """Return whether row `y` exists and lies in [first, end)."""
@@ -166,7 +170,8 @@ class _Rows:
 
         Rows further away than any wanted one also become the row of zeros.
         """
-        build, p = self.b.ir, self.p
+        build = self.b.ir
+        p = self.p
         height = p[Field.HEIGHT]
         near = build.icmp_unsigned("<", build.add(y, height), build.mul(height, _I64(3)))
         high = build.icmp_signed(">=", y, height)
@@ -190,7 +195,8 @@ class _Rows:
         return build.select(last, self._row(self.target, self.number(y)), self._kept(stage, y))
 
     def _kept(self, stage: Any, y: Any) -> Any:
-        build, kept = self.b.ir, _I64(ROWS_KEPT)
+        build = self.b.ir
+        kept = _I64(ROWS_KEPT)
         turn = build.urem(build.add(y, build.mul(kept, self.p[Field.DEPTH])), kept)
         return self._row(self._ring(), build.add(build.mul(stage, kept), turn))
 
@@ -207,7 +213,8 @@ def _emit_row(
     b: Builder, rows: _Rows, stage: Any, step: Any, y: Any, parts: tuple[Any, Any, int]
 ) -> None:
     """Emit row `y`: its fire mask, cells, noise, and ghost bits."""
-    p, (fill, cells, channels) = rows.p, parts
+    p = rows.p
+    (fill, cells, channels) = parts
     asynchronous = b.ir.icmp_unsigned("!=", p[Field.ASYNCHRONOUS], _I64(0))
     now = b.ir.add(p[Field.FIRST_STEP], step)
     with b.ir.if_then(asynchronous):
@@ -236,7 +243,9 @@ def _emit_child_key(b: Builder, key: Any, number: Any) -> Any:
 
 def _emit_noise(b: Builder, rows: _Rows, cells: Any, key: Any, parts: tuple[Any, Any, int]) -> None:
     """Emit the flips of a row's bits, all channels, by way of the scratch memory."""
-    p, flips, (fill, _, channels) = rows.p, rows.scratch, parts
+    p = rows.p
+    flips = rows.scratch
+    (fill, _, channels) = parts
     labels = b.ir.inttoptr(p[Field.LABELS], _POINTER)
     with b.loop(_I64(0), _I64(channels)) as channel:
         of_channel = _emit_child_key(b, key, b.get(labels, channel))

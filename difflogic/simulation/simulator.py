@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 EngineName = Literal["interpreter", "compiled"]
 
-OPERATION_SECONDS, WORD_SECONDS = 1e-5, 4e-9
+OPERATION_SECONDS = 1e-5
+WORD_SECONDS = 4e-9
 """Time of the interpreter per gate or input: for each band of rows, and for each word of 64 cells.
 Measured with 200 000 steps of 3×3 cells, and with 1024×1024 cells."""
 
@@ -102,11 +103,14 @@ class Simulator:
         self, circuit: Circuit, world: World, engine: EngineName = "compiled", workers: int = 1
     ) -> None:
         """Begin with zeros."""
-        self.circuit, self.world = circuit, world
+        self.circuit = circuit
+        self.world = world
         self.step = 0
         """Number of steps taken."""
         self._grids = (BitGrid(world.geometry), BitGrid(world.geometry))
-        seed, rate, noise = world.seed, world.fire_rate, world.noise
+        seed = world.seed
+        rate = world.fire_rate
+        noise = world.noise
         chance = random_bits.Chance(
             random_bits.Fire.of(seed, rate) if rate < 1 else None,
             random_bits.Noise.of(seed, noise, circuit.labels) if noise else None,
@@ -138,7 +142,8 @@ class Simulator:
 
         A channel's bits depend on its label, not on the other channels.
         """
-        geometry, limit = self.world.geometry, random_bits.threshold(density)
+        geometry = self.world.geometry
+        limit = random_bits.threshold(density)
         key = random_bits.stream_key(self.world.seed, random_bits.Use.START)
         keys = random_bits.child_keys(key, self.circuit.labels)
         for rows in geometry.bands():
@@ -174,7 +179,8 @@ class Simulator:
 
 def require_memory(geometry: Geometry) -> None:
     """Raise ConfigError if a simulator's grids do not fit into the available memory."""
-    needed, available = 2 * geometry.bytes + OTHER_BYTES, memory.available_memory()
+    needed = 2 * geometry.bytes + OTHER_BYTES
+    available = memory.available_memory()
     if available is None or needed <= available:
         return
     raise ConfigError(
@@ -205,7 +211,8 @@ def choose_engine(circuit: Circuit, world: World, steps: int) -> EngineName:
 
 def _interpreted_step(circuit: Circuit, world: World) -> float:
     """Estimate how long a step takes in the interpreter, in seconds."""
-    order, geometry = schedule(circuit), world.geometry
+    order = schedule(circuit)
+    geometry = world.geometry
     operations = order.gates + len(order.read_inputs) + circuit.channels
     operations += FIRE_OPERATIONS * world.masks
     bands = -(-geometry.height // band_rows(geometry))

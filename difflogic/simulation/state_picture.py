@@ -19,7 +19,8 @@ SMALL_SIDE = 512
 """Small grids are enlarged up to this many pixels."""
 
 
-PAPER, INK = (245, 242, 235), (28, 52, 84)
+PAPER = (245, 242, 235)
+INK = (28, 52, 84)
 _TWO = (PAPER, (0, 114, 178), (230, 159, 0), INK)
 """Neither, the first, the second, both channels: colours that the colour-blind can tell apart, of
 Okabe and Ito 2008."""

@@ -78,7 +78,8 @@ def run(config: Config, repeat: int = REPEAT) -> Benchmark:
     """
     (path,) = measure(of_ways(config, ()), repeat).rows
     gates = compile_program(Model.create(config).netlist).gates
-    cells, batch = config.task.height * config.task.width, config.training.batch
+    cells = config.task.height * config.task.width
+    batch = config.training.batch
     return Benchmark(
         path=path,
         gate_lanes=gates * cells * config.automaton.steps * batch,

@@ -279,7 +279,8 @@ def _measure(row: Measurement, trainer: Trainer | ReferenceTrainer) -> None:
     """Take two steps and time the second; the first fills the caches with this row's data."""
     begun = time.perf_counter()
     row.losses.append(trainer.step().soft_loss)
-    before, start = dict(trainer.phases.seconds), time.perf_counter()
+    before = dict(trainer.phases.seconds)
+    start = time.perf_counter()
     row.losses.append(trainer.step().soft_loss)
     now = time.perf_counter()
     row.spent += now - begun

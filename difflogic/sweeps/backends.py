@@ -16,7 +16,8 @@ from difflogic.system.stops import handled_signals
 
 SAFE_PATH = "PYTHONSAFEPATH"
 
-FILES, FILES_PER_JOB = 32, 8
+FILES = 32
+FILES_PER_JOB = 8
 """Open files of the sweep itself, and of each process that it starts, with some margin."""
 
 

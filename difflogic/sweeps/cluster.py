@@ -257,7 +257,8 @@ def _connect(address: str, timeout: float, security: Any) -> Any:
     except (OSError, TimeoutError, ValueError, TypeError, RuntimeError) as error:
         known: Any = distributed.Security()
         ready = known.require_encryption or known.tls_client_cert is not None
-        place, encrypted = address.rpartition("://")[2], address.startswith(("tls:", "wss:"))
+        place = address.rpartition("://")[2]
+        encrypted = address.startswith(("tls:", "wss:"))
         remedy = (
             f"start one with {START_SCHEDULER}, and name it as --scheduler tcp://127.0.0.1:8786; "
             f"or if it uses TLS, set the TLS variables of docs/sweeps.md, and give tls://{place}"

@@ -50,7 +50,8 @@ def compare(plan: SweepPlan, rows: Sequence[Row]) -> list[ComparedVariant]:
         own = [row for row in ended if row.variant == variant.name and row.seed in first]
         proved = sum(bool(row.proved) and row.status == "exact" for row in own)
         share = Interval(proved / max(len(own), 1), *wilson_interval(proved, len(own)))
-        medians, changes = {}, {}
+        medians = {}
+        changes = {}
         for name, measure in MEASURES.items():
             pairs = [(measure(row), measure(first[row.seed])) for row in own]
             here = [value for value, _ in pairs if value is not None]

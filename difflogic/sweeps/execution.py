@@ -60,7 +60,8 @@ class Execution:
         """Messages for people, in the order of events."""
         self._control = directory.path.absolute() / f"{CONTROL}{secrets.token_hex(8)}"
         self._stopping = threading.Event()
-        self._began, self._last = time.monotonic(), 0.0
+        self._began = time.monotonic()
+        self._last = 0.0
         self._usual = {each.name: usual(each.config, directory.path) for each in plan.variants}
         self._queue: queue.Queue[Outcome | BaseException | None] = queue.Queue()
         self._thread = threading.Thread(target=self._work, name="dct-sweep", daemon=True)
@@ -113,7 +114,8 @@ class Execution:
     @property
     def outlook(self) -> str:
         """The seconds that have passed, beside those that such a sweep usually takes, if known."""
-        passed, usual = time.monotonic() - self._began, self.usual()
+        passed = time.monotonic() - self._began
+        usual = self.usual()
         missing = [
             usual[variant.name]
             for index, (variant, _) in enumerate(self._runs)

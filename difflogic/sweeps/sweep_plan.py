@@ -99,7 +99,8 @@ def make_plan(request: Request, seeds: Sequence[int], *, allow_code: bool = Fals
     is as for `load_config`. Raises ConfigError that names every wrong value.
     """
     axes = parse_axes(request.grid)
-    found, problems = [], []
+    found = []
+    problems = []
     for values in itertools.product(*axes.values()):  # the last axis varies fastest
         texts = dict(zip(axes, values, strict=True))
         try:
@@ -111,7 +112,8 @@ def make_plan(request: Request, seeds: Sequence[int], *, allow_code: bool = Fals
     if problems:
         # A wrong value is reported by every combination that contains it.
         different = list(dict.fromkeys(problems))
-        shown, more = different[:MOST_PROBLEMS], len(different) - MOST_PROBLEMS
+        shown = different[:MOST_PROBLEMS]
+        more = len(different) - MOST_PROBLEMS
         head = f"{len(different)} problems in the grid:\n  " if len(different) > 1 else ""
         tail = f"\n  and {more} more" if more > 0 else ""
         raise ConfigError(head + "\n  ".join(shown) + tail)

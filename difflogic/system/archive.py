@@ -24,7 +24,8 @@ from difflogic.system.files import open_plain, reason
 MAX_FILE_BYTES = 2**28
 """More than the largest accepted circuit takes in float64."""
 
-_MAGIC, _NPY = b"PK", b"\x93NUMPY"
+_MAGIC = b"PK"
+_NPY = b"\x93NUMPY"
 _PLAIN = "the array of an npy file"
 _OLDEST_DATE = (1980, 1, 1, 0, 0, 0)
 _PREAMBLE_BYTES = 10_128
@@ -59,9 +60,11 @@ def write_npz(
     with zipfile.ZipFile(file, "w", kind) as archive:
         for name, array in arrays.items():
             entry = zipfile.ZipInfo(f"{name}.npy", _OLDEST_DATE)
-            entry.compress_type, entry._compresslevel = kind, 1  # type: ignore[attr-defined]
+            entry.compress_type = kind
+            entry._compresslevel = 1  # type: ignore[attr-defined]
             entry.create_system = 3  # the default depends on the system
-            little, head = array.dtype.newbyteorder("<"), io.BytesIO()
+            little = array.dtype.newbyteorder("<")
+            head = io.BytesIO()
             form = {"descr": little.str, "fortran_order": False, "shape": array.shape}
             np.lib.format.write_array_header_1_0(head, form)
             entry.file_size = head.tell() + math.prod(array.shape) * little.itemsize
@@ -235,7 +238,9 @@ class _CautiousFile:
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
-        self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
+        self.seek = file.seek
+        self.tell = file.tell
+        self.seekable = file.seekable
         self.close = file.close
         self.trusted = False
 

@@ -35,7 +35,8 @@ class CodeCache:
 
     def __init__(self, name: str, what: str) -> None:
         """`what` names the kind of code in messages."""
-        self._name, self._what = name, what
+        self._name = name
+        self._what = what
 
     def directory(self) -> Path | None:
         """Return the cache's directory, which may not exist yet; None if there is no place."""

@@ -97,7 +97,9 @@ class Declared(NamedTuple):
 
 def declared(hint: Any) -> Declared:
     """Return what an annotation declares: what it adds to another one goes before that."""
-    many, word, notes = False, "", list[Any]()
+    many = False
+    word = ""
+    notes = list[Any]()
     while get_origin(hint) not in (None, Literal, tuple):
         inner = [each for each in get_args(hint) if each is not NoneType]
         if get_origin(hint) is Annotated:
@@ -138,7 +140,8 @@ _KINDS = {int: "a whole number", float: "a number", str: "a text", Path: "a path
 
 def _fits(hint: Any, value: Any) -> bool:
     """Whether a value has the type of an annotation; of texts, lists and choices, roughly."""
-    origin, inner = get_origin(hint), get_args(hint)
+    origin = get_origin(hint)
+    inner = get_args(hint)
     if origin in (Union, UnionType):
         words = len({*inner} - {NoneType}) > 1  # choices beside other types
         return any(
@@ -159,7 +162,8 @@ def _fits(hint: Any, value: Any) -> bool:
 
 def _words(hint: Any) -> str:
     """Say what to give for an annotation."""
-    origin, inner = get_origin(hint), get_args(hint)
+    origin = get_origin(hint)
+    inner = get_args(hint)
     if origin in (Union, UnionType):
         return " or ".join(dict.fromkeys(_words(each) for each in inner if each is not NoneType))
     if origin is Literal:
@@ -174,7 +178,8 @@ def require_declared(what: Callable[..., Any], values: Mapping[str, Any]) -> Non
     hints = get_type_hints(what)
     for name, (kind, _, limits, _) in parameters(what).items():
         value = values.get(name)
-        label, choices = name.replace("_", " "), get_args(kind)
+        label = name.replace("_", " ")
+        choices = get_args(kind)
         if value is None or getattr(value, "shape", None):  # arrays have their own readers
             continue
         if not _fits(hints[name], value):
@@ -230,9 +235,11 @@ def named(text: str) -> Path:
     return Path(text)
 
 
-OPERANDS, ADVANCED = "Operands", "Advanced options"
+OPERANDS = "Operands"
+ADVANCED = "Advanced options"
 """Panels besides "Options"."""
-Operand, Advanced = partial(Opt, panel=OPERANDS), partial(Opt, panel=ADVANCED)
+Operand = partial(Opt, panel=OPERANDS)
+Advanced = partial(Opt, panel=ADVANCED)
 Recipe = Annotated[
     str | None,
     Advanced(

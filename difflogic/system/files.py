@@ -24,9 +24,13 @@ from typing import BinaryIO
 from difflogic.system.errors import ConfigError, MissingFileError, RunDirectoryError, StorageError
 from difflogic.system.work import undoing
 
-CONFIG, METRICS, MODEL, SUMMARY = "config.toml", "metrics.csv", "model.npz", "summary.json"
+CONFIG = "config.toml"
+METRICS = "metrics.csv"
+MODEL = "model.npz"
+SUMMARY = "summary.json"
 """The files of a finished run."""
-START, ATTEMPTS = "start.npz", "attempts.json"
+START = "start.npz"
+ATTEMPTS = "attempts.json"
 """The saved model that it started from, and what was tried in learning from examples, if any."""
 CHECKPOINTS = "checkpoint-*.npz"
 OF_RUN = (CONFIG, START, METRICS, CHECKPOINTS, MODEL, ATTEMPTS, SUMMARY)
@@ -201,7 +205,8 @@ def write_whole(path: Path, writer: Callable[[BinaryIO], object]) -> None:
     directories. Use `check_output` first for paths that users name.
     """
     aside = path.with_name(f".dct-{secrets.token_hex(8)}.tmp")
-    remove, action = partial(aside.unlink, missing_ok=True), "written"
+    remove = partial(aside.unlink, missing_ok=True)
+    action = "written"
     try:
         try:
             with undoing(remove):

@@ -78,7 +78,8 @@ def nodes() -> list[MemoryNode]:
     return sorted(found, key=lambda node: node.number)
 
 
-_MOST_NODES, _LONGEST = 1024, 2**16
+_MOST_NODES = 1024
+_LONGEST = 2**16
 """Bounds of what is read: folders, and bytes of a file."""
 
 

@@ -48,7 +48,8 @@ BURST = 0.004
 
 def fastest_rate(run: Callable[[int], object], bursts: int = 40) -> float:
     """Return the most rounds per second among several short measurements of run(rounds)."""
-    rounds, best = 1000, 0.0
+    rounds = 1000
+    best = 0.0
     while True:
         start = time.perf_counter()
         run(rounds)

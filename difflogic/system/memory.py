@@ -57,7 +57,8 @@ def _left(group: Path) -> int | None:
     """Return the bytes that a control group has left; None without a limit."""
     try:
         texts = [(group / f"memory.{name}").read_text(encoding="utf-8") for name in _FILES]
-        limit, used = int(texts[0]), int(texts[1])
+        limit = int(texts[0])
+        used = int(texts[1])
         kept = dict(line.split() for line in texts[2].splitlines())
         # Cached files are dropped from memory when it is needed.
         used -= int(kept.get("inactive_file", 0))

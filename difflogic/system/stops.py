@@ -13,13 +13,15 @@ from difflogic.system.work import work, working
 
 def seldom(ask: Callable[[], bool], seconds: float) -> Callable[[], bool]:
     """Return a function that asks at most every `seconds`, and never again after a yes."""
-    found, next_time = False, 0.0
+    found = False
+    next_time = 0.0
 
     def asked() -> bool:
         nonlocal found, next_time
         now = time.monotonic()
         if not found and now >= next_time:
-            found, next_time = ask(), now + seconds
+            found = ask()
+            next_time = now + seconds
         return found
 
     return asked
@@ -49,7 +51,8 @@ def deferring_interrupts() -> Iterator[None]:
     if not own or threading.current_thread() is not threading.main_thread():
         yield
         return
-    pressed, outer = threading.Event(), work().asked
+    pressed = threading.Event()
+    outer = work().asked
     signal.signal(signal.SIGINT, lambda *_: pressed.set())
     try:
         with working(asked=lambda: pressed.is_set() or outer()):

@@ -89,7 +89,8 @@ def dirichlet(
     rest[~left] = 0.5
     while left.any():
         one, other, scale = logarithm(1 - rng.random((3, len(rest))))
-        x, y = exponential(one / rest), exponential(other / (1 - rest))
+        x = exponential(one / rest)
+        y = exponential(other / (1 - rest))
         drawn = left & (x + y <= 1)
         found[drawn] -= (scale * x / (x + y))[drawn]
         left &= ~drawn

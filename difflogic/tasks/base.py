@@ -59,7 +59,8 @@ class Task(CheckedTask):
 
         Raises InapplicableError, with the reason, if the task has no larger version.
         """
-        times, steps = 4, self.automaton.steps
+        times = 4
+        steps = self.automaton.steps
         rows = 1 if self.height == 1 else times * self.height  # a line stays a line
         large = self.on_grid(rows, times * self.width)
         if not self.stays:

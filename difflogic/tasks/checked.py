@@ -42,9 +42,13 @@ class CheckedTask(ABC):
 
     def __init__(self, section: TaskSection, automaton: AutomatonConfig) -> None:
         """`section` is a checked instance of the class's `Section`."""
-        self.section, self.automaton = section, automaton
-        self.name, self.height, self.width = section.kind, section.height, section.width
-        self.channels, self.loss_channels = automaton.channels, section.loss_channels
+        self.section = section
+        self.automaton = automaton
+        self.name = section.kind
+        self.height = section.height
+        self.width = section.width
+        self.channels = automaton.channels
+        self.loss_channels = section.loss_channels
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -139,7 +143,8 @@ class CheckedTask(ABC):
             raise TaskError(f"{self.prefix}.sample must return a start and a target, two arrays")
         channels = {"start": self.channels, "target": len(self.loss_channels)}
         for array, (name, count) in zip(sample, channels.items(), strict=True):
-            found, shape = getattr(array, "shape", None), (count, self.height, self.width)
+            found = getattr(array, "shape", None)
+            shape = (count, self.height, self.width)
             if found != shape:
                 what = "channels" if name == "start" else "loss channels"
                 raise TaskError(
@@ -207,7 +212,8 @@ class CheckedTask(ABC):
 
     def find_steps_seen(self) -> tuple[int, ...]:
         """Return checked `steps_seen`. Raises TaskError."""
-        found, last = self.call("steps_seen"), self.automaton.steps
+        found = self.call("steps_seen")
+        last = self.automaton.steps
         steps = list(found) if isinstance(found, Sequence | np.ndarray) else []
         whole = all(isinstance(step, int | np.integer) for step in steps)
         right = steps and whole and steps == sorted({*steps} & {*range(1, last + 1)})
@@ -263,7 +269,8 @@ class CheckedTask(ABC):
                     f"{self.prefix}.cases gives {name} of type {array.dtype}: uint8 is needed, "
                     f"each element 0 or 1: use {name}.astype(np.uint8)"
                 )
-        starts, targets = cases.starts.shape, cases.targets.shape
+        starts = cases.starts.shape
+        targets = cases.targets.shape
         if (starts[0], starts[2:]) != (targets[0], targets[2:]):
             raise TaskError(
                 f"{self.prefix}.cases gives starts of shape {starts} and targets of shape "

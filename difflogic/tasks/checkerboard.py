@@ -31,7 +31,8 @@ class CheckerboardSection(TaskSection):
 
     def problems(self, automaton: AutomatonConfig) -> list[str]:
         """Check that a square fits the grid, and that wounds can be taught."""
-        found, most = [], min(self.height, self.width)
+        found = []
+        most = min(self.height, self.width)
         if self.square > most:
             found.append(
                 f"[task] square: a square of {self.square} cells does not fit a grid of "

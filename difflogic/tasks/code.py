@@ -77,10 +77,12 @@ def try_out(section: CustomSection, automaton: AutomatonConfig) -> Start:
         raise TaskError(
             f"{task.prefix}.sample gives two samples for the same generator: draw only with rng"
         )
-    due, words = task.call("due"), f"a whole number from {automaton.steps} ([automaton] steps) on"
+    due = task.call("due")
+    words = f"a whole number from {automaton.steps} ([automaton] steps) on"
     task.require("due", due, isinstance(due, int) and due >= automaton.steps, words)
     task.require("stays", task.stays, type(task.stays) is bool, "True or False")
-    patches, size = task.call("patches"), {(task.height, task.width)}
+    patches = task.call("patches")
+    size = {(task.height, task.width)}
     right = isinstance(patches, dict) and {np.shape(each)[1:] for each in patches.values()} <= size
     task.require("patches", patches, right, "by size, arrays (patches, rows, columns)")
     stages = task.call("stages")

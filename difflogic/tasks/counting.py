@@ -20,7 +20,9 @@ from difflogic.system.array_types import Bits
 from difflogic.tasks.base import Task
 from difflogic.tasks.parts import Sample
 
-SETTLED, EVERYWHERE, RANDOM = 0.5, 0.5, 0.25
+SETTLED = 0.5
+EVERYWHERE = 0.5
+RANDOM = 0.25
 """Three shares of all lessons: those in which every cell knows its place again, those in
 which every cell has lost it (in the others, the cells of a square), and those in which lost places
 are random numbers (in the others, zeros)."""
@@ -37,7 +39,8 @@ class Counting(Task):
         """`whole` is to grow `picture` (bits, height, width), in its first loss channels."""
         section = whole.section.model_copy(update={"loss_channels": tuple(range(whole.channels))})
         super().__init__(section, whole.automaton.model_copy(update={"steps": 1}))
-        self._whole, self._picture = whole, picture
+        self._whole = whole
+        self._picture = picture
 
     @property
     def whole(self) -> Task:
@@ -45,11 +48,13 @@ class Counting(Task):
 
     def sample(self, rng: np.random.Generator) -> Sample:
         """Draw a state in which some cells know their place, and what all cells should become."""
-        shape, lost = (self.height, self.width), (slice(None), slice(None))
+        shape = (self.height, self.width)
+        lost = (slice(None), slice(None))
         steps = max(shape) if rng.random() < SETTLED else int(rng.integers(max(shape)))
         if self._whole.damages and rng.random() >= EVERYWHERE:
             lost = self._square(rng)
-        is_random, codes = rng.random() < RANDOM, []
+        is_random = rng.random() < RANDOM
+        codes = []
         for axis, count in enumerate(place_bits(*shape)):
             place = np.indices(shape)[axis]
             first = place + 1
@@ -66,8 +71,11 @@ class Counting(Task):
         return slice(y, y + side), slice(x, x + side)
 
     def _with_successor(self, state: Bits) -> Sample:
-        shape, own = (self.height, self.width), len(self._picture)
-        following, believed, inside = [], [], np.ones(shape, np.bool_)
+        shape = (self.height, self.width)
+        own = len(self._picture)
+        following = []
+        believed = []
+        inside = np.ones(shape, np.bool_)
         for axis, count in enumerate(place_bits(*shape)):
             code = np.tensordot(1 << np.arange(count), state[own : own + count], 1)
             after = np.where(np.indices(shape)[axis] > 0, np.roll(code, 1, axis), 0) + 1
@@ -82,7 +90,8 @@ class Counting(Task):
     @cached_property
     def _cases(self) -> Cases:
         """States of the growth, and of healing."""
-        rng, longer = np.random.default_rng(0), max(self.height, self.width)
+        rng = np.random.default_rng(0)
+        longer = max(self.height, self.width)
         state = np.zeros((self.channels, self.height, self.width), np.uint8)
         run = [self._with_successor(state)]
         for _ in range(longer + 1):

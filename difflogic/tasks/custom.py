@@ -55,7 +55,8 @@ class CustomSection(TaskSection):
     def of_code(self, sha256: str | None, start_name: Start | None) -> CustomSection:
         """Return the section with the hash of its code and the start that the code names."""
         section = self.model_copy()
-        section._sha256, section._start_name = sha256, start_name
+        section._sha256 = sha256
+        section._start_name = start_name
         return section
 
     @model_validator(mode="after")

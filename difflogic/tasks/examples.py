@@ -102,7 +102,8 @@ class ExamplesSection(TaskSection):
             return [
                 f"[task] pairs: a symbol has no name among {counted(len(self.symbols), 'name')}"
             ]
-        shown, held = len(self.features), self.encoding().held
+        shown = len(self.features)
+        held = self.encoding().held
         compared = tuple(range(shown, shown + len(self.outputs)))
         if (self.inputs, self.loss_channels) != (held, compared):
             return [

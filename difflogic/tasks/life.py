@@ -137,7 +137,8 @@ class Life(Task):
         boards = (numbers[:, None] >> np.arange(9) & 1).astype(np.uint8).reshape(-1, 3, 3)
         starts, targets = torus._samples(boards)
         note = f"Each cell of a 3×3 torus sees each of the {BOARDS} neighbourhoods once."
-        name, bits = f"all {BOARDS} boards", targets.astype(np.uint8)
+        name = f"all {BOARDS} boards"
+        bits = targets.astype(np.uint8)
         return Cases(name, starts, bits, "periodic", 1, note, 9)
 
     def larger(self) -> Larger:

@@ -109,7 +109,8 @@ class PatternSection(TaskSection):
         ]
 
     def _problems_of_pictures(self) -> list[str]:
-        found, remedy = [], "set height = {} and width = {}"
+        found = []
+        remedy = "set height = {} and width = {}"
         pictures = {"target": self.target} | ({"second": self.second} if self.second else {})
         for key, rows in pictures.items():
             try:
@@ -137,7 +138,8 @@ class Pattern(Task):
     ) -> None:
         """Grow `picture` (loss channels, height, width), by default the section's target."""
         super().__init__(section, automaton)
-        self._given, self.growth = picture, section.growth(automaton)
+        self._given = picture
+        self.growth = section.growth(automaton)
 
     @property
     def start(self) -> Start:
@@ -157,7 +159,8 @@ class Pattern(Task):
     def _picture(self) -> Bits:
         if self._given is not None:
             return self._given
-        growth, own = self.growth, len(self.loss_channels)
+        growth = self.growth
+        own = len(self.loss_channels)
         if growth.taught:  # lessons compare all channels
             own = self.channels - (growth.channels - growth.bits)
         return parse_picture(self.section.target, own)
@@ -177,7 +180,8 @@ class Pattern(Task):
         starts = self.growth.starts(self.channels)
         pictures = self._picture, parse_picture(self.section.second, len(self._picture))
         note = "These are all: zeros, and one cell."
-        automaton, names = self.automaton, ("nothing", "one cell")
+        automaton = self.automaton
+        names = ("nothing", "one cell")
         run = automaton.boundary, automaton.steps, note
         return Cases("both starts", np.stack(starts), np.stack(pictures), *run, each=names)
 
@@ -195,7 +199,8 @@ class Pattern(Task):
         if self.start == "zeros":
             raise InapplicableError("there is no start cell to place the picture on a larger grid")
         # Keep the picture around the middle cell.
-        y, x = height // 2 - self.height // 2, width // 2 - self.width // 2
+        y = height // 2 - self.height // 2
+        x = width // 2 - self.width // 2
         picture = np.zeros((len(self._picture), height, width), np.uint8)
         picture[:, y : y + self.height, x : x + self.width] = self._picture
         large = super().on_grid(height, width, boundary=boundary, steps=steps)

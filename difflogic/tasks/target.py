@@ -20,7 +20,8 @@ def resolve_target(task: dict[str, Any], base: Path, overridden: Collection[str]
     the grid. Raises ConfigError unless the target is a picture that fits. The check finds other
     problems of [task].
     """
-    target, loss_channels = task.get("target"), task.get("loss_channels", [0])
+    target = task.get("target")
+    loss_channels = task.get("loss_channels", [0])
     if not isinstance(target, str) or not target.strip():
         return
     if not isinstance(loss_channels, list) or not loss_channels:
@@ -61,7 +62,8 @@ def _place_image(task: dict[str, Any], content: bytes, channels: int) -> None:
 
 def _grid(task: dict[str, Any]) -> tuple[int, int] | None:
     """Return height and width; None if they are missing or invalid."""
-    height, width = task.get("height"), task.get("width")
+    height = task.get("height")
+    width = task.get("width")
     if type(height) is int and type(width) is int and min(height, width) > 0:
         return height, width
     return None

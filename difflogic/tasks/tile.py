@@ -97,7 +97,8 @@ class Tile(Task):
     @cached_property
     def known(self) -> Bits:
         """What cells should show, and what their guides should be: (channels, height, width)."""
-        bits, (rows, columns) = self.section.bits, self.section.guides
+        bits = self.section.bits
+        (rows, columns) = self.section.guides
         y, x = np.indices((self.height, self.width))
         y, x = y % bits.shape[1], x % bits.shape[2]
         return np.concatenate([bits[:, y, x], rows[:, y], columns[:, x]])
@@ -150,7 +151,9 @@ class TileLessons(Task):
         section = whole.section.model_copy(update={"loss_channels": taught})
         automaton = whole.automaton.model_copy(update={"steps": 1, "fire_rate": 1.0})
         super().__init__(section, automaton)
-        self._whole, self._known, self._places = whole, known, places
+        self._whole = whole
+        self._known = known
+        self._places = places
 
     @property
     def whole(self) -> Task:
@@ -161,7 +164,8 @@ class TileLessons(Task):
         size = self.channels, self.height, self.width
         if self._places is not None:
             return self._places.settled(*size), self._known.astype(np.float64)
-        start, lost = rng.integers(0, 2, size, np.uint8), rng.random(size[1:]) < LOST
+        start = rng.integers(0, 2, size, np.uint8)
+        lost = rng.random(size[1:]) < LOST
         known = len(self._known)
         start[:known] = np.where(lost, start[:known], self._known)
         around = np.pad(lost, ((1, 0), (1, 0)))

@@ -39,7 +39,10 @@ rows and columns away."""
 KIND_SHARES = np.array([1.0, 0.7, 0.4, 2.0, 0.4])
 """Concentrations of a Dirichlet distribution over the kinds of cells."""
 
-SPRINKLED, MOST_GAPS, MOST_SQUARES, MOST_SIDE = 0.6, 0.5, 4, 8
+SPRINKLED = 0.6
+MOST_GAPS = 0.5
+MOST_SQUARES = 4
+MOST_SIDE = 8
 """Share of lessons in which each cell draws its kind alone, rather than in rectangles; most gaps
 per row or column of cells; most rectangles, and their longest side."""
 
@@ -91,7 +94,8 @@ class Wounds(Task):
         self, rng: np.random.Generator
     ) -> tuple[Bits, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return a state, and each row's and column's place in its small board; -1 is a gap."""
-        shape, gaps = (self.height, self.width), rng.random() * MOST_GAPS
+        shape = (self.height, self.width)
+        gaps = rng.random() * MOST_GAPS
         rows, columns = (_places(rng.random(side) < gaps) for side in shape)
         code = self._codes(rows, columns)
         if rng.random() < SPRINKLED:
@@ -121,8 +125,10 @@ class Wounds(Task):
         silent = _Seen(np.logical_not(state[:-1].any(axis=0)), beyond=True)
         lying = _Seen(~(right.cells | silent.cells))
         fired = _Seen(state[-1] == 1)
-        north, west = right.of("N"), right.of("W")
-        unseen_north, unseen_west = silent.of("N"), silent.of("W")
+        north = right.of("N")
+        west = right.of("W")
+        unseen_north = silent.of("N")
+        unseen_west = silent.of("W")
         # The majority of two neighbours and the cell itself: Toom 1980.
         known = north & west | north & unseen_west | west & unseen_north
         known |= (north | west) & right.cells
@@ -153,7 +159,8 @@ class _Seen:
 
     def of(self, name: str) -> CellMask:
         """Return the neighbours of this name."""
-        (dy, dx), (height, width) = OFFSETS[NEIGHBORS.index(name)], self.cells.shape
+        (dy, dx) = OFFSETS[NEIGHBORS.index(name)]
+        (height, width) = self.cells.shape
         return self._padded[1 + dy : 1 + dy + height, 1 + dx : 1 + dx + width]
 
     def any(self) -> CellMask:

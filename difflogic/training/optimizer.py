@@ -33,7 +33,8 @@ class Learned:
 
     def __init__(self, logits: Array, training: TrainingConfig) -> None:
         """`logits` are changed in place, first to the form that is learned."""
-        parameters, dtype = logits.shape[1], logits.dtype
+        parameters = logits.shape[1]
+        dtype = logits.dtype
         self.logits = logits
         """The current logits. To replace them, call `load`."""
         self.ops: npt.NDArray[np.uint8] = np.empty(parameters, np.uint8)
@@ -43,11 +44,13 @@ class Learned:
         self.probabilities: Array = np.empty((OPS, parameters), dtype)
         """Those of the last mixture."""
         self.steps = 0
-        self._training, self._form = training, FORMS[training.form](training.initial_logit)
+        self._training = training
+        self._form = FORMS[training.form](training.initial_logit)
         self.conformed_gates = self._conform()
         """Number of gates that had another form at first."""
         learned = logits if self._form is None else self._form.numbers(logits)
-        self._first, self._second = np.zeros_like(learned), np.zeros_like(learned)
+        self._first = np.zeros_like(learned)
+        self._second = np.zeros_like(learned)
         self._coefficients: Array = np.empty((parameters, COEFFICIENTS.shape[1]), dtype)
         self._basis = COEFFICIENTS.astype(dtype)
         self._space = np.empty((k.ROOM, k.COLUMNS), dtype)
@@ -74,7 +77,8 @@ class Learned:
 
     def step(self, gradients: Array) -> None:
         """Take a step, given dL/d(coefficients) (parameters, 4) of the last mixture."""
-        dtype, form = self.logits.dtype, self._form
+        dtype = self.logits.dtype
+        form = self._form
         self.steps += 1
         rates = np.array(self._training.rates(self.steps), dtype)
         numbers = form and (form.basis.astype(dtype), np.array(form.readers))

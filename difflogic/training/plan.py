@@ -50,8 +50,10 @@ class ParallelPlan(Arrangement):
         Searches take `search_bytes`. Raises ConfigError if the memory does not suffice.
         """
         machine = machine or Hardware.here()
-        parallel, batch = problem.parallel, problem.training.batch
-        rollouts, budget = rollouts_of(problem, netlist), _budget(problem, machine)
+        parallel = problem.parallel
+        batch = problem.training.batch
+        rollouts = rollouts_of(problem, netlist)
+        budget = _budget(problem, machine)
         # A grid far too large would take minutes to cut into tiles.
         least = total(rollouts.shared(groups=1, slots=1))
         if machine.memory is not None and least > machine.memory:
@@ -80,7 +82,8 @@ class ParallelPlan(Arrangement):
     @property
     def warnings(self) -> list[str]:
         """Warnings to a user who asked for too many workers."""
-        workers, found = self.workers, []
+        workers = self.workers
+        found = []
         if workers > self.tasks:
             found.append(
                 f"{workers} workers for {counted(self.tasks, 'task')}: {workers - self.tasks} of "
@@ -123,7 +126,8 @@ class ParallelPlan(Arrangement):
 
 def rollouts_of(problem: Problem, netlist: Netlist) -> Rollouts:
     """Return the rollouts that training a netlist takes."""
-    task, training = problem.task, problem.training
+    task = problem.task
+    training = problem.training
     return Rollouts(
         program=compile_program(netlist),
         channels=netlist.channels,
@@ -148,7 +152,8 @@ def _budget(problem: Problem, machine: Hardware) -> int | None:
 
 def _most_at_once(problem: Problem, grid: Grid) -> int:
     """Return the most samples in flight: whole groups, so that gate sums meet in the same order."""
-    most, group = problem.parallel.samples_at_once, samples_per_group(grid)
+    most = problem.parallel.samples_at_once
+    group = samples_per_group(grid)
     batch = problem.training.batch
     return batch if most == "auto" else min(batch, max(1, most // group) * group)
 
@@ -189,7 +194,8 @@ def _fit(plan: ParallelPlan, problem: Problem) -> ParallelPlan:
 def _impossible(
     problem: Problem, machine: Hardware, rollouts: Rollouts, samples: int, least: int
 ) -> ConfigError:
-    budget, task = problem.parallel.memory_budget, problem.task
+    budget = problem.parallel.memory_budget
+    task = problem.task
     what = (
         f"the buffers of one worker and {counted(samples, 'sample')} of {task.height}×{task.width} "
         f"cells over {counted(rollouts.steps, 'step')} take at least {show_bytes(least)}"

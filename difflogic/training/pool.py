@@ -56,7 +56,9 @@ def draw_pool(problem: Problem, epoch: int, run: Run) -> Iterator[PoolSample]:
 
 def draw_pool_sample(problem: Problem, epoch: int, number: int, run: Run) -> PoolSample:
     """Draw one pool sample of an epoch, from its own random stream."""
-    task, pool, steps = problem.task, problem.pool, problem.automaton.steps
+    task = problem.task
+    pool = problem.pool
+    steps = problem.automaton.steps
     rng = stream(problem.training.seed, Purpose.POOL, epoch, number)
     start, target = task.draw(rng)
     state = run(start, steps + int(rng.integers(0, pool.later + 1)))

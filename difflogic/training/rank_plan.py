@@ -64,7 +64,9 @@ class RankPlan:
     def warnings(self, problem: Problem, ranks: Ranks) -> list[str]:
         """Return warnings about the requested number of ranks."""
         groups = -(-problem.training.batch // self.plan.samples_per_group)
-        idle, cores, found = ranks.size - groups, cpu_count(), []
+        idle = ranks.size - groups
+        cores = cpu_count()
+        found = []
         if idle >= 1 and not problem.pool.batch:
             found.append(
                 f"{ranks.size} ranks for {counted(groups, 'group')} of samples per step: {idle} of "
@@ -98,7 +100,8 @@ class OrderedSum:
 
     def __init__(self, ranks: Ranks, total: Array) -> None:
         """`total` (parameters, 4) is equal on all ranks, before and after."""
-        self._ranks, self._total = ranks, total
+        self._ranks = ranks
+        self._total = total
         self._waiting: list[Array] = []
         self._last: Differentiator | None = None
 

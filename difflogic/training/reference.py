@@ -40,10 +40,13 @@ class ReferenceTrainer:
 
     def step(self) -> StepResult:
         """Train for one epoch."""
-        task, phase = self._problem.task, self.phases
+        task = self._problem.task
+        phase = self.phases
         self._start_over_if_due()
-        netlist, channels = self.circuit.netlist, list(task.loss_channels)
-        steps, boundary = task.automaton.steps, task.automaton.boundary
+        netlist = self.circuit.netlist
+        channels = list(task.loss_channels)
+        steps = task.automaton.steps
+        boundary = task.automaton.boundary
         with phase("sample"):
             samples = draw_samples(self._problem, self.epoch)
             starts, targets, masks, loss_steps = samples
@@ -126,7 +129,8 @@ class ReferenceTrainer:
 
     def _update(self, gradients: Array) -> None:
         """Loshchilov and Hutter 2019, algorithm 2, after clipping each element."""
-        training, learned = self._problem.training, self._learned()
+        training = self._problem.training
+        learned = self._learned()
         basis = np.eye(gates.OPS) if self._form is None else self._form.basis
         gradients = gradients @ basis
         steps = self.epoch - (self.attempt - 1) * training.restart_every + 1

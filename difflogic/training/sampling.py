@@ -34,10 +34,12 @@ def draw_loss_steps(problem: Problem, epoch: int) -> tuple[int, ...]:
 
     A second, later step rules out automata that are right at one step only.
     """
-    task, training = problem.task, problem.training
+    task = problem.task
+    training = problem.training
     if task.has_loss():
         return task.find_steps_seen()
-    steps, more = task.automaton.steps, training.later_steps
+    steps = task.automaton.steps
+    more = training.later_steps
     if not more:
         return (steps,)
     rng = stream(training.seed, Purpose.LATER_STEP, epoch)
@@ -64,7 +66,9 @@ class Samples(NamedTuple):
 
 def draw_samples(problem: Problem, epoch: int) -> Samples:
     """Draw the samples of an epoch, with their loss steps."""
-    task, training, automaton = problem.task, problem.training, problem.automaton
+    task = problem.task
+    training = problem.training
+    automaton = problem.automaton
     starts, targets = draw_batch(task, training.seed, epoch, training.batch)
     streams = sample_streams(training.seed, Purpose.MASK, epoch, range(training.batch))
     fires = Firing(automaton.fire_rate, (task.height, task.width), streams)

@@ -68,8 +68,10 @@ class Descent:
 
         With several `ranks`, each has a descent, and all take every step together.
         """
-        self.first, self.ranks = first, ranks
-        self._whole, self._search_bytes = problem, search_bytes
+        self.first = first
+        self.ranks = ranks
+        self._whole = problem
+        self._search_bytes = search_bytes
         self.stages = problem.task.stages
         """The stages of the task; most have one only."""
         self._enter_stage(0)
@@ -143,7 +145,8 @@ class Descent:
         # The ranks exchange one buffer: the sums and the losses.
         buffer = np.zeros(exchanged_bytes(self.problem, len(coefficients)), np.uint8)
         gradients, losses = split_exchanged(buffer, coefficients)
-        own, total = self._rank_plan.samples, OrderedSum(self.ranks, gradients)
+        own = self._rank_plan.samples
+        total = OrderedSum(self.ranks, gradients)
         own_losses: list[float] = []
         # Waves bound memory; usually there is one. Their number does not change the order of sums.
         for first in range(own.start, own.stop, self.plan.wave):
@@ -162,7 +165,8 @@ class Descent:
 
     def _run_batch(self, coefficients: Array, samples: Samples) -> list[float]:
         """Run samples forward and back; return the loss of each."""
-        phase, (starts, targets, masks, loss_steps) = self.phases, samples
+        phase = self.phases
+        (starts, targets, masks, loss_steps) = samples
         if not self.task.has_loss():
             # Forward, loss and backward are one parallel call, which measures their seconds.
             batch = coefficients, starts, targets, self._channels, masks, loss_steps
@@ -181,7 +185,8 @@ class Descent:
 
     def _learn_from_pool(self, coefficients: Array, gradients: Array) -> None:
         """Add the gradients of the [pool] samples, each of which has its own step."""
-        attempt, phase = self._attempt, self.phases
+        attempt = self._attempt
+        phase = self.phases
         pool = pool_samples(self.problem)
         if not pool:
             return
@@ -194,12 +199,14 @@ class Descent:
         # A few at a time: a rank keeps its slots until the ranks before it have added theirs.
         most = SAMPLES_AT_ONCE * self.ranks.size
         for first in range(0, pool, most):
-            total, own = OrderedSum(self.ranks, gradients), self.ranks.part(min(most, pool - first))
+            total = OrderedSum(self.ranks, gradients)
+            own = self.ranks.part(min(most, pool - first))
             for number in range(first + own.start, first + own.stop):
                 pause("pool", number, pool, "samples")
                 with phase("sample"):
                     sample = draw_pool_sample(self.problem, self.epoch, number, run)
-                start, target = sample.start[None], sample.target[None]
+                start = sample.start[None]
+                target = sample.target[None]
                 self._run_batch(coefficients, Samples(start, target, None, (sample.step,)))
                 with phase("reduce"):
                     total.add(self._attempt.engine)
@@ -211,14 +218,17 @@ class Descent:
         # Training does not depend on it; only the rank that writes the run needs it.
         if not self.ranks.leads:
             return None, None, None
-        states, targets = self.last_states(self.learned.ops, samples), samples.targets
+        states = self.last_states(self.learned.ops, samples)
+        targets = samples.targets
         errors = (states[:, self._channels] - targets)[~np.isnan(targets)] ** 2
         wrong = (errors > 0.25).sum()
         return float(errors.sum()), 1.0 - float(wrong) / errors.size, states[0].copy()
 
     def last_states(self, ops: Bits, samples: Samples) -> Bits:
         """Return the states of a hard circuit at the training step, (samples, C, H, W)."""
-        hard, steps, masks = self._attempt.hard, self.problem.automaton.steps, samples.masks
+        hard = self._attempt.hard
+        steps = self.problem.automaton.steps
+        masks = samples.masks
         hard.load(ops)
         return hard.rollout(samples.starts, steps, None if masks is None else masks[:, :steps])
 

@@ -35,7 +35,8 @@ class Case:
     loss_gradients: Array = field(init=False)
 
     def __post_init__(self) -> None:
-        grid, seed = self.grid, self.seed
+        grid = self.grid
+        seed = self.seed
         circuit = wire(self.architecture, stream(seed, Purpose.WIRING))
         netlist = flatten(circuit)
         rng = stream(seed, Purpose.START)
@@ -78,7 +79,8 @@ class Case:
 
     def rollout(self, coefficients: Array, sample: int) -> list[Array]:
         """Return the oracle's states of a sample, each (C, H, W), including the start."""
-        start, boundary = self.starts[sample], self.grid.boundary
+        start = self.starts[sample]
+        boundary = self.grid.boundary
         return oracle.rollout(
             self.netlist, coefficients, start, self.steps, boundary, self.mask(sample)
         )
@@ -166,7 +168,8 @@ def uneven_run() -> Config:
 
 def case_of(config: Config, steps: int, batch: int) -> Case:
     """Return a case with the circuit and grid of a configuration."""
-    task, automaton = config.task, config.automaton
+    task = config.task
+    automaton = config.automaton
     return Case(
         name=f"{config.name}, {steps} steps",
         architecture=config.architecture,

@@ -159,7 +159,8 @@ def waves_and_resuming_change_nothing(config: Config) -> Iterator[Deviation]:
     ways = {"2 workers, 1 sample in flight": {"workers": 2, "samples_at_once": 1}}
     yield from _training_is_the_same(config, {"strategy": "sequential"}, ways)
     config = config.with_sections(training={"batch": SAMPLES})
-    calls, half = itertools.count(), EPOCHS // 2
+    calls = itertools.count()
+    half = EPOCHS // 2
     with TemporaryDirectory() as place:
         run = RunDirectory.at(Path(place) / "run")
         execute(config, run.path, should_stop=lambda: next(calls) == half)
@@ -175,7 +176,8 @@ def _training_is_the_same(
     config: Config, alone: dict[str, Any], ways: dict[str, dict[str, Any]]
 ) -> Iterator[Deviation]:
     """Compare training with several [parallel] sections to training with `alone`."""
-    expected, steps = _train(config, alone), config.automaton.steps
+    expected = _train(config, alone)
+    steps = config.automaton.steps
     for name, parallel in ways.items():
         worst = max(map(distance, expected, _train(config, parallel)))
         where = f"{config.name}, {steps} steps, losses and logits of {EPOCHS} epochs"
@@ -187,8 +189,10 @@ def kernels_agree_with_the_oracle(case: Case) -> Iterator[Deviation]:
     coefficients = case.coefficients
     with Engine(case.netlist, case.grid, case.steps, case.batch, np.float64) as engine:
         engine.forward(coefficients, case.starts, case.masks)
-        states, gradients = engine.states(), engine.backward(case.loss_gradients)
-    expected_states, expected = [], np.zeros_like(gradients)
+        states = engine.states()
+        gradients = engine.backward(case.loss_gradients)
+    expected_states = []
+    expected = np.zeros_like(gradients)
     for sample in range(case.batch):
         rollout = case.rollout(coefficients, sample)
         expected_states.append(rollout)
@@ -206,13 +210,15 @@ def trainer_agrees_with_the_reference(config: Config) -> Iterator[Deviation]:
     double = config.with_sections(
         training={"precision": "float64", "batch": SAMPLES}, automaton={"steps": 2}
     )
-    problem, first = double.problem, Model.create(double)
+    problem = double.problem
+    first = Model.create(double)
     problem = problem.of(cast(Task, OwnTargets(problem.task.stages[0].lessons)))
     reference = ReferenceTrainer(problem, first)
     where = f"{config.name}, {SAMPLES} samples, 2 steps, {epochs} epochs"
     with Descent(problem, first, partial(Learned, training=double.training)) as descent:
         for _ in range(epochs):
-            found, expected = descent.step(), reference.step()
+            found = descent.step()
+            expected = reference.step()
         loss = abs(found.soft_loss - expected.soft_loss) / expected.soft_loss
         hard = abs((found.hard_loss or 0.0) - (expected.hard_loss or 0.0))
         logits = relative(descent.circuit.logits, reference.circuit.logits)
@@ -251,9 +257,12 @@ class OwnTargets:
 def samples_come_from_their_streams(config: Config) -> Iterator[Deviation]:
     """Compare what whole epochs draw with samples drawn one by one from their streams."""
     short = config.with_sections(training={"batch": SAMPLES}, automaton={"steps": 2})
-    problem, training, rate = short.problem, short.training, short.automaton.fire_rate
+    problem = short.problem
+    training = short.training
+    rate = short.automaton.fire_rate
     task = problem.task
-    later, shape = training.later_steps, (short.task.height, short.task.width)
+    later = training.later_steps
+    shape = (short.task.height, short.task.width)
     worst: dict[str, float] = {}
     for epoch in range(EPOCHS):
         if later and not task.has_loss():
@@ -287,7 +296,9 @@ def oracle_agrees_with_finite_differences(case: Case, samples: int = 12) -> Devi
         coefficients = gates.mix(gates.softmax(logits))
         return oracle.loss(case.rollout(coefficients, 0)[-1], target, channels)
 
-    start, boundary, mask = case.starts[0], case.grid.boundary, case.mask(0)
+    start = case.starts[0]
+    boundary = case.grid.boundary
+    mask = case.mask(0)
     _, gradient = oracle.logit_gradients(
         case.netlist,
         case.logits,
@@ -299,10 +310,12 @@ def oracle_agrees_with_finite_differences(case: Case, samples: int = 12) -> Devi
         mask=mask,
     )
     rng = stream(case.seed, Purpose.HELD_OUT_START)
-    found, expected = np.empty(samples), np.empty(samples)
+    found = np.empty(samples)
+    expected = np.empty(samples)
     for index in range(samples):
         place = (rng.integers(case.netlist.parameters), rng.integers(gates.OPS))
-        above, below = case.logits.copy(), case.logits.copy()
+        above = case.logits.copy()
+        below = case.logits.copy()
         above[place] += step
         below[place] -= step
         found[index] = (loss(above) - loss(below)) / (2 * step)
@@ -324,7 +337,8 @@ def hard_paths_agree(case: Case) -> Iterator[Deviation]:
     """Compare the bit-packed simulator with the oracle and the soft kernels, exactly."""
     simulator = HardSimulator(case.netlist, case.grid, case.batch)
     for name, ops in {"any ops": case.any_ops, "mixing ops": case.mixing_ops}.items():
-        where, coefficients = f"{case.name}, {name}", gates.one_hot(ops)
+        where = f"{case.name}, {name}"
+        coefficients = gates.one_hot(ops)
         simulator.load(ops)
         bits = simulator.rollout(case.starts, case.steps, case.masks)
         expected = np.array([case.rollout(coefficients, n) for n in range(case.batch)])
@@ -343,9 +357,11 @@ def _miscounted(case: Case, simulator: HardSimulator, states: Array) -> float:
     `states` (batch, steps, C, H, W) are those after each step. Each state of the last channel is
     compared with a target of its own; some cells do not count.
     """
-    rng, channel = stream(case.seed, Purpose.MASK), case.netlist.channels - 1
+    rng = stream(case.seed, Purpose.MASK)
+    channel = case.netlist.channels - 1
     shape = (case.steps, case.batch, 1, case.grid.height, case.grid.width)
-    targets, ignored = rng.integers(0, 2, shape), rng.random(shape[1:2] + shape[3:]) < 0.2
+    targets = rng.integers(0, 2, shape)
+    ignored = rng.random(shape[1:2] + shape[3:]) < 0.2
     simulator.state[:] = simulator.pack_states(case.starts)
     script = simulator.script(
         case.steps, case.masks, None, range(1, case.steps + 1), targets, (channel,), ignored
@@ -393,7 +409,8 @@ class _Supervision:
         The engine runs once before, over all steps from other starts, since the contents of its
         buffers must not matter.
         """
-        case, coefficients = self.case, self.case.coefficients.astype(dtype)
+        case = self.case
+        coefficients = self.case.coefficients.astype(dtype)
         with Engine(case.netlist, case.grid, case.steps, case.batch, dtype, sharing) as engine:
             engine.forward(coefficients, 1 - case.starts, case.masks)
             engine.backward(np.ones(case.starts.shape, dtype))
@@ -403,8 +420,11 @@ class _Supervision:
 
     def by_oracle(self) -> tuple[Array, Array]:
         """Return the same, computed by the oracle."""
-        case, channels, coefficients = self.case, self.channels, self.case.coefficients
-        losses, gradients = np.zeros(case.batch), np.zeros_like(coefficients)
+        case = self.case
+        channels = self.channels
+        coefficients = self.case.coefficients
+        losses = np.zeros(case.batch)
+        gradients = np.zeros_like(coefficients)
         for sample, target in enumerate(self.targets):
             states = case.rollout(coefficients, sample)
             # Gradients of losses add up, so each loss can be differentiated separately.

@@ -22,9 +22,11 @@ ONE = {"strategy": "sequential"}
 WORKERS = (1, 2, 3, 5)
 """Workers of each rank."""
 
-BATCH, MOST = 5, 32
+BATCH = 5
+MOST = 32
 """Fewest and most samples; five divide evenly among neither two nor three ranks."""
-EPOCHS, STEPS = 3, 2
+EPOCHS = 3
+STEPS = 2
 """Epochs and automaton steps. An error of one rank reaches the others in the next epoch."""
 
 

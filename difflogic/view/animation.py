@@ -25,7 +25,8 @@ FILMS = (".gif", ".png", ".apng", ".webp")
 MOST_PIXELS = 2**28
 """Of all frames together, which are in memory at once."""
 
-GAP, LABEL = 24, 16
+GAP = 24
+LABEL = 16
 """Pixels of a strip between frames, and below each for its label."""
 
 ROW_PIXELS = 1600
@@ -37,11 +38,13 @@ LINE_PIXELS = 16
 Pixels = npt.NDArray[np.uint8]
 """Numbers of colours in a palette, shape (rows, columns)."""
 
-BACKGROUND, TEXT = 0, 1
+BACKGROUND = 0
+TEXT = 1
 OTHER_COLORS = 2
 """Number of other colours before the cells' colours: background and text."""
 
-_OUTSIDE, _WORDS = (255, 255, 255), (60, 60, 60)
+_OUTSIDE = (255, 255, 255)
+_WORDS = (60, 60, 60)
 
 SHEET_GAP = 1
 """Cells between the channels of a contact sheet."""
@@ -110,7 +113,8 @@ def arrange(
     scales = [max(1, round(first * rows / each)) for each, _ in sizes]
     scales[0] = first
     height = max(each * size[0] for each, size in zip(scales, sizes, strict=True))
-    panels, left = [], 0
+    panels = []
+    left = 0
     for each, size in zip(scales, sizes, strict=True):
         panels.append(Panel(left, (height - each * size[0]) // 2, each))
         left += each * size[1] + gap
@@ -120,7 +124,9 @@ def arrange(
 def _tiled(pictures: Sequence[Pixels], columns: int, gap: int) -> Pixels:
     """Return pictures of one size in rows, with a gap between neighbours."""
     height, width = pictures[0].shape
-    h, w, rows = height + gap, width + gap, -(-len(pictures) // columns)
+    h = height + gap
+    w = width + gap
+    rows = -(-len(pictures) // columns)
     sheet = np.full((rows * h - gap, columns * w - gap), BACKGROUND, np.uint8)
     for number, picture in enumerate(pictures):
         y, x = divmod(number, columns)
@@ -171,7 +177,8 @@ def encode(animation: Animation, suffix: str) -> bytes:
     if suffix == ".png":
         _image(strip(animation), animation.palette).save(out, "PNG", optimize=True)
         return out.getvalue()
-    frames, palette = animation.frames, [*animation.palette]
+    frames = animation.frames
+    palette = [*animation.palette]
     images = [_image(frame, palette) for frame in frames]
     options: dict[str, Any] = {"save_all": True, "append_images": images[1:], "loop": 0}
     times = animation.milliseconds
@@ -213,7 +220,8 @@ def strip(animation: Animation) -> Pixels:
     from PIL import Image, ImageDraw
 
     height, width = animation.frames[0].shape
-    frames, most = len(animation.frames), max(1, ROW_PIXELS // (width + GAP))
+    frames = len(animation.frames)
+    most = max(1, ROW_PIXELS // (width + GAP))
     columns = -(-frames // -(-frames // most))  # rows that are equally long, or nearly
     labelled = [
         np.pad(frame, ((0, LABEL), (0, 0)), constant_values=BACKGROUND)

@@ -26,10 +26,16 @@ VECTOR_WORDS = 2
 HEAD = b"\0asm\1\0\0\0"
 
 _TRIPLE = "wasm32-unknown-unknown"
-_CUSTOM, _EXPORT, _DATA = 0, 7, 11  # numbers of sections
+# numbers of sections
+_CUSTOM = 0
+_EXPORT = 7
+_DATA = 11
 _SYMBOL_TABLE = 8
-_FUNCTION_SYMBOL, _DATA_SYMBOL, _SECTION_SYMBOL = 0, 1, 3
-_UNDEFINED, _EXPLICIT_NAME = 0x10, 0x40
+_FUNCTION_SYMBOL = 0
+_DATA_SYMBOL = 1
+_SECTION_SYMBOL = 3
+_UNDEFINED = 0x10
+_EXPLICIT_NAME = 0x40
 
 
 def compile_module(circuit: Circuit) -> bytes:
@@ -123,7 +129,8 @@ def _functions(sections: Sequence[tuple[int, bytes]]) -> dict[str, int]:
             continue
         reader.leb128()  # the version of the conventions
         while reader.content:
-            kind, part = reader.byte(), reader.take(reader.leb128())
+            kind = reader.byte()
+            part = reader.take(reader.leb128())
             if kind == _SYMBOL_TABLE:
                 found.update(_function_symbols(_Reader(part)))
     return found
@@ -131,7 +138,8 @@ def _functions(sections: Sequence[tuple[int, bytes]]) -> dict[str, int]:
 
 def _function_symbols(reader: _Reader) -> Iterator[tuple[str, int]]:
     for _ in range(reader.leb128()):
-        kind, flags = reader.byte(), reader.leb128()
+        kind = reader.byte()
+        flags = reader.leb128()
         if kind == _DATA_SYMBOL:
             raise _unusable("it has data")
         index = reader.leb128()

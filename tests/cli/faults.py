@@ -29,13 +29,16 @@ class Faults:
     def __init__(self, root: Path, at: int = -1, fault: str = "") -> None:
         self.done: list[str] = []
         """The operations so far."""
-        self._root, self._at, self._fault = os.path.realpath(root), at, fault
+        self._root = os.path.realpath(root)
+        self._at = at
+        self._fault = fault
         self.dead = False
         self._locks: list[int] = []
         self._undo: list[Callable[[], None]] = []
 
     def __enter__(self) -> Faults:
-        one, both = self._first, self._second
+        one = self._first
+        both = self._second
         for module, name, place, what in (
             (os, "fsync", one, "fsync"),
             (os, "unlink", one, "unlink"),
@@ -134,7 +137,8 @@ class _Raw(io.FileIO):
     """A file whose first write is an operation; those that follow leave nothing else."""
 
     def __init__(self, faults: Faults, *arguments: Any, **more: Any) -> None:
-        self._faults, self._begun = faults, False
+        self._faults = faults
+        self._begun = False
         super().__init__(*arguments, **more)
 
     def write(self, content: Any) -> int:

@@ -90,7 +90,11 @@ def test_as_many_as_asked_for_and_none_is_left(words, least, most, start, tmp_pa
     nowhere = dict.fromkeys(("stdout", "stderr"), subprocess.DEVNULL)
     more["variables"] = hook | more.get("variables", {})
     command = start(*words, **more, **nowhere)
-    found, compilers, before, ports, until = 0, 0, set(), set(), time.monotonic() + SECONDS
+    found = 0
+    compilers = 0
+    before = set()
+    ports = set()
+    until = time.monotonic() + SECONDS
     try:
         while command.poll() is None and found <= MOST and time.monotonic() < until:
             now = set(of_session(command.pid))

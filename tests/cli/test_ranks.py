@@ -52,7 +52,8 @@ def test_three_ranks_give_the_bits_of_one_and_run_allowed_code(tmp_path, start, 
 
 
 def test_a_killed_rank_ends_the_run_and_a_signal_saves_it(tmp_path, tiny, start):
-    settings, folder = [*tiny, *ENDLESS], tmp_path / "run"
+    settings = [*tiny, *ENDLESS]
+    folder = tmp_path / "run"
     words = ["train", "checkerboard", *overrides(settings), "--dir=run", "--quiet"]
     first = start(*words, **mpiexec(2))
     wait_for_epoch(folder, first, 2)

@@ -35,10 +35,12 @@ from tests.difflogic.identification.automata import film, life, soup
 from tests.difflogic.tasks import custom_task
 
 GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
-FLOOD, BOARD = f"{GALLERY}/flood.json", f"{GALLERY}/checkerboard.json"
+FLOOD = f"{GALLERY}/flood.json"
+BOARD = f"{GALLERY}/checkerboard.json"
 PLACE = "--dir=place"
 SMALL = ["checkerboard", *(f"--set={each}" for each in (*TINY, "training.epochs=2"))]
-TRAIN, SWEEP = ["train", *SMALL, "--quiet"], ["sweep", *SMALL, "--seeds=0-1", "--workers=1"]
+TRAIN = ["train", *SMALL, "--quiet"]
+SWEEP = ["sweep", *SMALL, "--seeds=0-1", "--workers=1"]
 SEARCHING = ["--set=finishing.every=1", "--set=finishing.from_epoch=1"]
 PAIRS = "1,0,0\n\n0,1,0\n\n0,1,0,0\n\n0,0,1,0\n"
 
@@ -74,7 +76,9 @@ class Trials:
     """One of the CASES, in directories of its own, stopped in a different way each time."""
 
     def __init__(self, name: str, root: Path) -> None:
-        self._words, self._root, self._template = CASES[name], root, root / "template"
+        self._words = CASES[name]
+        self._root = root
+        self._template = root / "template"
         self._is_directory = "place" in " ".join(self._words)
         self._template.mkdir()
         custom_task.write(self._template)
@@ -202,7 +206,8 @@ def test_a_sweep_stopped_forty_times_beside_a_busy_core_ends_in_the_same_table(s
 @contextlib.contextmanager
 def pressed(place: str) -> Iterator[None]:
     """Let Ctrl-C come as a function is called for the first time."""
-    times, real = iter([signal.SIGINT]), resolve_name(place)
+    times = iter([signal.SIGINT])
+    real = resolve_name(place)
 
     def call(*arguments: Any, **more: Any) -> Any:
         for number in times:
@@ -213,7 +218,8 @@ def pressed(place: str) -> Iterator[None]:
         yield
 
 
-_RUN, _TRAINER = "difflogic.run.opened_run.OpenedRun", "difflogic.experiment.searching.Trainer"
+_RUN = "difflogic.run.opened_run.OpenedRun"
+_TRAINER = "difflogic.experiment.searching.Trainer"
 OF_RUN = {
     "before the first epoch": f"{_RUN}.begin",
     "in an epoch": f"{_TRAINER}.step",
@@ -237,5 +243,6 @@ STOPS = {
 @pytest.mark.thorough
 @pytest.mark.parametrize(("name", "when"), [(a, b) for a, found in STOPS.items() for b in found])
 def test_the_table_of_stops(name, when, trials):
-    tried, place = trials(name), STOPS[name][when]
+    tried = trials(name)
+    place = STOPS[name][when]
     assert tried.stop(lambda folder: pressed(place)) == ""

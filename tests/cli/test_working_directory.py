@@ -41,7 +41,8 @@ def test_no_command_imports_from_it(words, by, tmp_path):
     """Nor do workers and what helps them; another test has the compilers of circuits."""
     if "--backend=dask" in words:
         pytest.importorskip("distributed")
-    folder, told = tmp_path / "hostile", tmp_path / "told"
+    folder = tmp_path / "hostile"
+    told = tmp_path / "told"
     folder.mkdir()
     for name in MODULES:
         (folder / f"{name}.py").write_text(HOSTILE.format(path=str(told)))

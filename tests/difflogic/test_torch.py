@@ -92,7 +92,8 @@ def test_a_module_is_copied_saved_and_shown(automaton):
 
 def test_torch_compile_leaves_a_module_as_it_is(automaton):
     """Traced, its last bits would differ; and nothing is compiled here."""
-    starts, broken = starts_of(automaton), []
+    starts = starts_of(automaton)
+    broken = []
     compiled = torch.compile(automaton, backend=lambda *parts: broken.append(parts))
     assert torch.equal(compiled(starts), automaton(starts))
     assert not broken

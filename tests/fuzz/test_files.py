@@ -186,7 +186,8 @@ def accepts(kind, path, content):
         read(kind, path)
         accepted = True
     except DctError as error:
-        message, accepted = str(error), False
+        message = str(error)
+        accepted = False
         # A circuit may be refused for what it is; each problem of settings has its own line.
         told = (path.name, path.parent.name, "automaton", "channel")
         assert any(name in message for name in told), message

@@ -69,9 +69,12 @@ class Candidates:
         self.ops: Bits = np.empty(0, np.uint8)
         """The circuit's ops, shape (parameters,); empty before the first `load`."""
         self._wiring = wiring_of(netlist)
-        self._simulator, self._script = simulator, script
-        self._words, self._steps = starts.shape[1], script.steps
-        rows, channels = netlist.rows, netlist.channels
+        self._simulator = simulator
+        self._script = script
+        self._words = starts.shape[1]
+        self._steps = script.steps
+        rows = netlist.rows
+        channels = netlist.channels
         pad = simulator.cells.pad
         states = np.zeros(((script.steps + 1) * channels, simulator.shape[1]), np.uint64)
         states[:channels, pad : pad + self._words] = starts
@@ -92,7 +95,8 @@ class Candidates:
         )
         self._marks = new_marks(netlist)
         self._scratch: Scratch | None = None
-        self._kept, self._spare = 0, 1
+        self._kept = 0
+        self._spare = 1
         self.most_active = 0
         """An upper bound of the active gates."""
 
@@ -107,7 +111,8 @@ class Candidates:
         return self._simulate()
 
     def _simulate(self) -> bool:
-        counted, base = self._script.packed.channels, self._base
+        counted = self._script.packed.channels
+        base = self._base
         needed = set_ops(self._wiring, base, self.ops, counted, self._marks)
         slots = min(len(base.op), self._spare * (needed + needed // 2 + SPARE_ROWS)) + 1
         row = self._history.values.itemsize * self._words * self._steps
@@ -127,7 +132,8 @@ class Candidates:
 
     def _fill(self, values: Words) -> None:
         """Run the circuit; write the `values` of its slots, shape (steps, slots, words)."""
-        simulator, base = self._simulator, self._base
+        simulator = self._simulator
+        base = self._base
         found = prune(simulator.netlist, self.ops, self._script.packed.channels.tolist())
         rows = np.flatnonzero(base.slot != NOWHERE)
         places = np.zeros(1 + len(rows), np.int64)
@@ -145,7 +151,8 @@ class Candidates:
         return Rolled(self._wiring, self._base, cells, self._masks, self._steps, self._history)
 
     def _new_scratch(self, slots: int) -> Scratch:
-        rows, channels = len(self._base.op), len(self._base.channels)
+        rows = len(self._base.op)
+        channels = len(self._base.channels)
         stride = self._history.states.shape[1]
 
         numbers = ("source", "slot", "order", "added", "always", "special")
@@ -175,7 +182,8 @@ class Candidates:
         self._scratch.ordered[:] = UNORDERED
         self._kept = 0
         # Gates that were live when the base was simulated or tidied, without pass-throughs.
-        first, base = self._wiring.inputs, self._base
+        first = self._wiring.inputs
+        base = self._base
         passing = (base.op[first:] == Op.A) | (base.op[first:] == Op.B)
         self.most_active = int(np.count_nonzero(base.live[first:] & ~passing))
 
@@ -203,18 +211,22 @@ class Candidates:
     def find(self, parameters: npt.NDArray[Any], ops: npt.NDArray[Any]) -> Found | None:
         """Return the first change that leaves no wrong bit; None if its values do not fit."""
         changes = parameters.astype(np.int32), ops.astype(np.uint8)
-        job, decisions = new_job(*changes, k.FINDS, stop=0), undecided(len(ops))
+        job = new_job(*changes, k.FINDS, stop=0)
+        decisions = undecided(len(ops))
         fields = decisions.walk
         may_cancel()
         while not self.judge(job, decisions):
             if not self.find_room():
                 return None
-        tried, hit = int(fields[k.TRIED]), int(fields[k.HIT])
+        tried = int(fields[k.TRIED])
+        hit = int(fields[k.HIT])
         return Found(tried) if hit == k.NO_HIT else Found(tried, hit, int(job.results[hit, 1]))
 
     def change(self, parameters: npt.NDArray[np.int32], ops: Bits) -> bool:
         """Change each gate `parameters[i]` to `ops[i]`; return whether the values fit."""
-        job, decisions, fits = new_job(parameters, ops, k.TAKES), undecided(len(ops)), True
+        job = new_job(parameters, ops, k.TAKES)
+        decisions = undecided(len(ops))
+        fits = True
         while fits and decisions.walk[k.KEPT] < len(ops):
             fits = self.judge(job, decisions) or self.find_room()
         return fits
@@ -237,16 +249,19 @@ def new_job(
 ) -> k.CandidateJob:
     """Return a job to be done."""
     size = len(ops)
-    results, kept = np.zeros((size, 2), np.int64), np.zeros(size, np.int64)
+    results = np.zeros((size, 2), np.int64)
+    kept = np.zeros(size, np.int64)
     return k.CandidateJob(parameters, ops, results, kept, stop, aim)
 
 
 def wiring_of(netlist: Netlist) -> ReaderNetlist:
     """Return a netlist indexed by rows, with the readers of each row."""
-    rows, first = netlist.rows, netlist.inputs
+    rows = netlist.rows
+    first = netlist.inputs
     gates = np.arange(first, rows, dtype=np.int32)
     readers = np.stack([2 * gates, 2 * gates + 1], axis=1).ravel()
-    own, param = np.arange(rows, dtype=np.int32), netlist.wires[2]
+    own = np.arange(rows, dtype=np.int32)
+    param = netlist.wires[2]
     wires = _table(np.stack([netlist.a, netlist.b], axis=1).ravel(), readers, rows)
     uses = _table(netlist.param, gates, netlist.parameters)
     a, b, outputs, inputs = wires_of(netlist)

@@ -68,8 +68,10 @@ class Detectors:
         - `slopes` (len(gates), points): dL/d(value) of live `gates`, whose rows are among `rows`. L
           counts wrong cells.
         """
-        self._netlist, self._ops = netlist, ops
-        inputs, words = netlist.inputs, values.shape[1]
+        self._netlist = netlist
+        self._ops = ops
+        inputs = netlist.inputs
+        words = values.shape[1]
         place = np.full(netlist.rows, ABSENT, np.int32)
         place[rows] = np.arange(len(rows))
         self._gates = gates
@@ -97,7 +99,8 @@ class Detectors:
         Rectifications that also do harm come last. Of several with the same effect on what is
         computed, only one is yielded.
         """
-        netlist, sites = self._netlist, self._sites
+        netlist = self._netlist
+        sites = self._sites
         wires = np.stack([netlist.a, netlist.b])[:, self._gates]
         reads = np.array(READS)[self._ops[netlist.param[self._gates]]].T
         fed = self._signals.spare[wires] & ~reads
@@ -105,7 +108,8 @@ class Detectors:
         gate, side, number = found.T
         roots = np.stack([gate, number, wires[side, gate]], axis=1).astype(np.int32)
         effects = self._effects(gate, number)
-        skipped, harms = np.zeros(len(found), np.bool_), np.full(len(found), -1)
+        skipped = np.zeros(len(found), np.bool_)
+        harms = np.full(len(found), -1)
         attempts = k.Attempts(roots, skipped, harms)
         for layers in LAYERS:
             first = 0
@@ -125,7 +129,8 @@ class Detectors:
         self, gates: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64]
     ) -> npt.NDArray[np.int64]:
         """Return a number for each site: equal if one gate only passes on the other's value."""
-        sites, known = self._sites, dict[tuple[bytes, bytes], int]()
+        sites = self._sites
+        known = dict[tuple[bytes, bytes], int]()
         values = self._signals.values[sites.place]
         same = [
             known.setdefault((value.tobytes(), harm.tobytes()), len(known))
@@ -138,7 +143,8 @@ class Detectors:
 
     def _rectification(self, harm: int, site: int, side: int, number: int) -> Rectification:
         """Return the changes that form the detector found last, and make a gate read it."""
-        netlist, growth = self._netlist, self._growth
+        netlist = self._netlist
+        growth = self._growth
         ops = {}
         for row in growth.rows[: growth.count[0]].tolist():
             first, second = growth.evidence[row].tolist()
@@ -176,5 +182,6 @@ def load_kernels(netlist: Netlist, ops: npt.NDArray[np.uint8]) -> None:
     """Compile or load the kernels, which are the same for every size."""
     values = np.zeros((1, 1), np.uint64)
     nothing = np.zeros(netlist.rows, np.bool_)
-    rows, gates = np.array([netlist.inputs], np.int32), np.zeros(1, np.int32)
+    rows = np.array([netlist.inputs], np.int32)
+    gates = np.zeros(1, np.int32)
     list(Detectors(netlist, ops, nothing, rows, values, gates, np.zeros((1, 64), np.float32)))

@@ -36,9 +36,14 @@ class HardGradients:
     """
 
     def __init__(self, netlist: Netlist, grid: Grid, steps: int, batch: int) -> None:
-        self._netlist, self._grid, self._steps, self._batch = netlist, grid, steps, batch
+        self._netlist = netlist
+        self._grid = grid
+        self._steps = steps
+        self._batch = batch
         self._simulator = simulator = HardSimulator(netlist, grid, batch, steps + 1)
-        inputs, rows, channels = netlist.inputs, netlist.rows, netlist.channels
+        inputs = netlist.inputs
+        rows = netlist.rows
+        channels = netlist.channels
         self._a, self._b, self._param = netlist.wires
         self._every = np.full((1, simulator.words), ~np.uint64(0))
         slots = most_slopes(netlist)
@@ -141,7 +146,8 @@ class HardGradients:
     ) -> None:
         """Run some samples forward and back, given dL/d(states) of some steps as `seeds`."""
         fires = self._run_from(starts, masks)
-        pad, cells = self._simulator.cells.pad, len(starts) * self._grid.cells
+        pad = self._simulator.cells.pad
+        cells = len(starts) * self._grid.cells
         self._slopes.states[:] = 0.0
         end = self._steps
         for first in [*sorted(seeds, reverse=True)[1:], 0]:

@@ -47,7 +47,9 @@ class HardSimulator:
 
     def __init__(self, netlist: Netlist, grid: Grid, batch: int, kept: int = 2) -> None:
         """A rollout keeps its last `kept` states, at least two."""
-        self.netlist, self.grid, self.batch = netlist, grid, batch
+        self.netlist = netlist
+        self.grid = grid
+        self.batch = batch
         self._bits = batch * grid.cells
         self.words = -(-self._bits // (64 * k.WORDS)) * k.WORDS
         """Words of a packed row of all samples' cells."""
@@ -101,7 +103,8 @@ class HardSimulator:
         Other channels of the rollout's states are then undefined.
         """
         found = prune(self.netlist, ops, channels, wanted)
-        self._code, self.active_gates = found.code, len(found.code.gates)
+        self._code = found.code
+        self.active_gates = len(found.code.gates)
         return found
 
     @property
@@ -183,7 +186,8 @@ class HardSimulator:
 
     def roll(self, script: Script, done: int = 0, total: int = 0) -> npt.NDArray[np.int64]:
         """Do `run`, but leave the state after the last step where the kept states end."""
-        run, packed = self.hard_run, script.packed
+        run = self.hard_run
+        packed = script.packed
         wrong = np.zeros((len(packed.at), self.batch), dtype=np.int64)
         per_call = steps_per_call(self.active_gates, self.words)
         changes = len(packed.fires) or len(packed.keeps) or len(self._states) > 2
@@ -251,7 +255,8 @@ def mark_live(netlist: Netlist, ops: npt.NDArray[np.uint8], channels: Sequence[i
 
     Gates that only pass an input on are included.
     """
-    marks, counted = new_marks(netlist), np.array(list(channels), np.int32)
+    marks = new_marks(netlist)
+    counted = np.array(list(channels), np.int32)
     rows = np.arange(netlist.rows, dtype=np.int32)
     kernels.spread(wires_of(netlist), rows, row_ops(netlist, ops), counted, _NO_ROWS, marks)
     return marks
@@ -259,7 +264,8 @@ def mark_live(netlist: Netlist, ops: npt.NDArray[np.uint8], channels: Sequence[i
 
 def new_marks(netlist: Netlist) -> k.Marks:
     """Return room for marks of a netlist."""
-    live, channels = np.empty(netlist.rows, np.bool_), np.empty(netlist.channels, np.bool_)
+    live = np.empty(netlist.rows, np.bool_)
+    channels = np.empty(netlist.channels, np.bool_)
     return k.Marks(live, channels, np.empty(netlist.rows, np.int32))
 
 

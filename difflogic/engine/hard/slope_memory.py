@@ -20,7 +20,8 @@ def most_slopes(netlist: Netlist) -> int:
     In the backward pass, a row has a slope from its last reader until itself.
     """
     rows = netlist.rows
-    gates, last = np.arange(netlist.inputs, rows), np.arange(rows)
+    gates = np.arange(netlist.inputs, rows)
+    last = np.arange(rows)
     for wired in (netlist.a, netlist.b):
         np.maximum.at(last, wired, gates)
     last[netlist.outputs] = rows

@@ -73,7 +73,8 @@ def redirect_readers(wiring, scratch, gate, parameter):
         top -= 1
         link = scratch.stack[top]
         for i in range(wiring.wire_start[link], wiring.wire_start[link + 1]):
-            reader, second = wiring.wires[i] >> 1, wiring.wires[i] & 1
+            reader = wiring.wires[i] >> 1
+            second = wiring.wires[i] & 1
             if passes(scratch.op[reader], second) and wiring.param[reader] != parameter:
                 scratch.source[reader] = scratch.source[gate]
                 scratch.moved[scratch.sizes[MOVED]] = reader
@@ -99,9 +100,11 @@ def alter(wiring, base, scratch, parameter, op):
 
     Returns the number of the base's free slots that it takes, or NO_ROOM.
     """
-    first, last = wiring.use_start[parameter], wiring.use_start[parameter + 1]
+    first = wiring.use_start[parameter]
+    last = wiring.use_start[parameter + 1]
     scratch.sizes[:] = 0
-    taken, top = 0, 0
+    taken = 0
+    top = 0
     for i in range(first, last):
         scratch.op[wiring.uses[i]] = op
     for i in range(first, last):
@@ -171,7 +174,8 @@ def restore(wiring, base, scratch, parameter):
 @part
 def adopt(wiring, base, scratch, parameter, taken):
     """Make the base the worker's circuit, which is altered in a parameter, with its slots."""
-    first, last = wiring.use_start[parameter], wiring.use_start[parameter + 1]
+    first = wiring.use_start[parameter]
+    last = wiring.use_start[parameter + 1]
     base.room[0] -= taken
     for i in range(scratch.sizes[ALWAYS]):
         base.slot[scratch.always[i]] = scratch.slot[scratch.always[i]]
@@ -205,11 +209,13 @@ row's record has its channel, its neighbour, its slot, and its marks."""
 @part
 def write_record(wiring, records, number, row, scratch, mark):
     """Write a row's record."""
-    source, slot = scratch.source, scratch.slot
+    source = scratch.source
+    slot = scratch.slot
     records[number, TARGET] = slot[row]
     if row < wiring.inputs:
         channels = len(wiring.outputs)
-        records[number, X], records[number, Y] = row % channels, row // channels
+        records[number, X] = row % channels
+        records[number, Y] = row // channels
         records[number, FORM] = mark
     else:
         records[number, X] = slot[source[wiring.a[row]]]
@@ -222,7 +228,8 @@ def write_records(wiring, base, scratch, parameter):
     """Write the records of all rows that the candidate evaluates, inputs first, in their order."""
     if scratch.ordered[0] == UNORDERED:
         scratch.ordered[0] = list_sources(base, scratch.order)
-    known, more = scratch.ordered[0], 0
+    known = scratch.ordered[0]
+    more = 0
     for i in range(scratch.sizes[ALWAYS]):
         row = scratch.always[i]
         if not (base.live[row] and base.source[row] == row):
@@ -232,11 +239,17 @@ def write_records(wiring, base, scratch, parameter):
                 place -= 1
             scratch.special[place] = row
             more += 1
-    size, taken, inputs, first, last = known + more, 0, 0, known + more, 0
+    size = known + more
+    taken = 0
+    inputs = 0
+    first = known + more
+    last = 0
     for number in range(size):
-        rest, mark = number - taken, 0
+        rest = number - taken
+        mark = 0
         if taken < more and (rest == known or scratch.special[taken] < scratch.order[rest]):
-            row, mark = scratch.special[taken], FORCED | SPECIAL
+            row = scratch.special[taken]
+            mark = FORCED | SPECIAL
             taken += 1
         else:
             row = scratch.order[rest]
@@ -246,8 +259,10 @@ def write_records(wiring, base, scratch, parameter):
         inputs += row < wiring.inputs
         if mark and row >= wiring.inputs:
             first, last = min(first, number), number + 1
-    scratch.sizes[SIZE], scratch.sizes[INPUTS] = size, inputs
-    scratch.sizes[FIRST], scratch.sizes[LAST] = first, last
+    scratch.sizes[SIZE] = size
+    scratch.sizes[INPUTS] = inputs
+    scratch.sizes[FIRST] = first
+    scratch.sizes[LAST] = last
     for c in range(len(scratch.channels)):
         if scratch.channels[c]:
             left = scratch.slot[scratch.source[wiring.outputs[c]]]

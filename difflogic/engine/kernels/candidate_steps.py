@@ -29,11 +29,14 @@ def view(rolled, scratch, channel, neighbor, places):
 
     `places` are the step, the place to write to, and whether the channel differs.
     """
-    cells, history = rolled.cells, rolled.history
-    words, stride = scratch.values.shape[1], scratch.states.shape[1]
+    cells = rolled.cells
+    history = rolled.history
+    words = scratch.values.shape[1]
+    stride = scratch.states.shape[1]
     step, to, differs = places
     state = (step % 2 if differs else step) * len(scratch.channels) + channel
-    start, end = cells.start[neighbor], cells.start[neighbor + 1]
+    start = cells.start[neighbor]
+    end = cells.start[neighbor + 1]
     hard_view(
         (scratch.values, scratch.states, history.states, cells.skip, cells.shift, cells.masks),
         (to, differs, state * stride, start, end, 0, words, words),
@@ -43,8 +46,11 @@ def view(rolled, scratch, channel, neighbor, places):
 @part
 def evaluate_input(rolled, scratch, step, row):
     """Evaluate an input row in a step; return whether it differs from the base's value."""
-    words, slots, channels = scratch.values.shape[1], len(rolled.base.free), len(scratch.channels)
-    c, to = row % channels, scratch.slot[row] * words
+    words = scratch.values.shape[1]
+    slots = len(rolled.base.free)
+    channels = len(scratch.channels)
+    c = row % channels
+    to = scratch.slot[row] * words
     view(rolled, scratch, c, row // channels, (step, to, scratch.differs[step % 2, c]))
     known = step * slots * words + to
     return hard_differ((scratch.values, rolled.history.values), (to, known, words))
@@ -53,8 +59,12 @@ def evaluate_input(rolled, scratch, step, row):
 @part
 def evaluate_changes(rolled, scratch, step):
     """Evaluate the rows of a step that differ, or may differ."""
-    wiring, base, known = rolled.wiring, rolled.base, rolled.history.values
-    channels, slots, words = len(base.channels), len(base.free), scratch.values.shape[1]
+    wiring = rolled.wiring
+    base = rolled.base
+    known = rolled.history.values
+    channels = len(base.channels)
+    slots = len(base.free)
+    words = scratch.values.shape[1]
     scratch.flags[:] = 0
     changed = 0
     for i in range(scratch.sizes[k.DIFFERING] * 9 + scratch.sizes[k.ALWAYS]):
@@ -69,10 +79,13 @@ def evaluate_changes(rolled, scratch, step):
                 scratch.changed[changed] = scratch.slot[row]
                 changed += 1
     # Without a differing input, rows before the first changed gate equal the base's.
-    size, differs = scratch.sizes[k.SIZE], changed != 0
+    size = scratch.sizes[k.SIZE]
+    differs = changed != 0
     first = scratch.sizes[k.INPUTS] if differs else scratch.sizes[k.FIRST]
     end = size if differs else max(first, scratch.sizes[k.LAST])
-    values, records, flags = scratch.values, scratch.records, scratch.flags
+    values = scratch.values
+    records = scratch.records
+    flags = scratch.flags
     arrays = values, known, records, rolled.cells.forms, flags, scratch.changed
     changed = hard_follow(arrays, (first, end, step * slots * words, words, changed))
     if changed != 0 and end < size:
@@ -86,18 +99,28 @@ def write_states(rolled, scratch, step, follows):
 
     If the step `follows` differences, only write states that may differ.
     """
-    base, script, history = rolled.base, rolled.script, rolled.history
-    words, stride, channels = scratch.values.shape[1], scratch.states.shape[1], len(base.channels)
-    even, slots = step % 2, len(base.free)
+    base = rolled.base
+    script = rolled.script
+    history = rolled.history
+    words = scratch.values.shape[1]
+    stride = scratch.states.shape[1]
+    channels = len(base.channels)
+    even = step % 2
+    slots = len(base.free)
     if follows and scratch.sizes[k.CHANGED] == scratch.sizes[k.DIFFERING] == 0:
         scratch.differs[1 - even] = False
         return
-    fire, keep = step % len(script.fires) * words, step % len(script.keeps) * words
-    differing, place = 0, rolled.cells.pad
-    values, states = (scratch.values, history.values), (scratch.states, history.states)
+    fire = step % len(script.fires) * words
+    keep = step % len(script.keeps) * words
+    differing = 0
+    place = rolled.cells.pad
+    values = (scratch.values, history.values)
+    states = (scratch.states, history.states)
     for i in range(scratch.sizes[k.LEAVING]):
-        c, slot = scratch.leaving[i, 0], scratch.leaving[i, 1]
-        differed, flagged = scratch.differs[even, c], not follows or scratch.flags[slot] != 0
+        c = scratch.leaving[i, 0]
+        slot = scratch.leaving[i, 1]
+        differed = scratch.differs[even, c]
+        flagged = not follows or scratch.flags[slot] != 0
         found = np.int64(0)
         if differed or flagged:
             row = slot * words if flagged else (step * slots + slot) * words
@@ -120,15 +143,20 @@ def write_states(rolled, scratch, step, follows):
 @part
 def count(rolled, scratch, step, counts):
     """Return how many bits are wrong after a step."""
-    script, words, stride = rolled.script, scratch.values.shape[1], scratch.states.shape[1]
-    total, even, channels = 0, step % 2, len(scratch.channels)
+    script = rolled.script
+    words = scratch.values.shape[1]
+    stride = scratch.states.shape[1]
+    total = 0
+    even = step % 2
+    channels = len(scratch.channels)
     first_target = counts % len(script.targets) * len(script.channels)
     counted = counts % len(script.counted) * words
     for i in range(len(script.channels)):
         c = script.channels[i]
         differs = scratch.differs[1 - even, c]
         row = (1 - even if differs else step + 1) * channels + c
-        place, target = row * stride + rolled.cells.pad, (first_target + i) * words
+        place = row * stride + rolled.cells.pad
+        target = (first_target + i) * words
         total += hard_count(
             (scratch.states, rolled.history.states, script.targets, script.counted),
             (differs, place, target, counted, words),
@@ -139,9 +167,11 @@ def count(rolled, scratch, step, counts):
 @part
 def view_inputs(rolled, scratch, step):
     """Write all inputs' values; take those of equal channels from the base."""
-    words, slots = scratch.values.shape[1], len(rolled.base.free)
+    words = scratch.values.shape[1]
+    slots = len(rolled.base.free)
     for number in range(scratch.sizes[k.INPUTS]):
-        c, slot = scratch.records[number, k.X], scratch.records[number, k.TARGET]
+        c = scratch.records[number, k.X]
+        slot = scratch.records[number, k.TARGET]
         differs = scratch.differs[step % 2, c]
         if not differs and scratch.records[number, k.FORM] == 0:
             place = (step * slots + slot) * words

@@ -98,9 +98,13 @@ def begin(history, scratch):
 @part
 def write_history(rolled, scratch, step):
     """Write a step's differences over the base's values, which are no longer needed."""
-    channels, words, pad = len(scratch.channels), scratch.values.shape[1], rolled.cells.pad
-    history, even = rolled.history, step % 2
-    first, after = step * len(rolled.base.free), (step + 1) * channels
+    channels = len(scratch.channels)
+    words = scratch.values.shape[1]
+    pad = rolled.cells.pad
+    history = rolled.history
+    even = step % 2
+    first = step * len(rolled.base.free)
+    after = (step + 1) * channels
     for i in range(scratch.sizes[CHANGED]):
         slot = scratch.changed[i]
         for w in range(words):
@@ -129,7 +133,8 @@ def accept(decisions, wrong, gates):
 
     A better one is kept. Of one that is as good, and not too large, a random number decides.
     """
-    walk, chances = decisions.walk, decisions.chances
+    walk = decisions.walk
+    chances = decisions.chances
     walk[TRIED] += 1
     if wrong == walk[WRONG] and gates <= chances[MOST_GATES]:
         walk[DRAWN] += 1
@@ -147,17 +152,25 @@ def judge(rolled, scratch, job, decisions):
     The base takes over those that are kept. Returns when a caller has to act on the walk
     (WALK_FIELDS).
     """
-    wiring, base, script, history = rolled.wiring, rolled.base, rolled.script, rolled.history
-    walk, chances = decisions.walk, decisions.chances
-    walks, keep = job.aim == WALKS, job.aim == TAKES
+    wiring = rolled.wiring
+    base = rolled.base
+    script = rolled.script
+    history = rolled.history
+    walk = decisions.walk
+    chances = decisions.chances
+    walks = job.aim == WALKS
+    keep = job.aim == TAKES
     while walk[PLACE] < walk[END] and walk[KEPT] < walk[MOST_KEPT]:
-        place, limit = walk[PLACE], walk[WRONG]
+        place = walk[PLACE]
+        limit = walk[WRONG]
         if walks and not keep and same_op(wiring, base, job, place):
             walk[PLACE] += 1
             if is_over(walk):
                 return
             continue
-        parameter, total, counts = job.parameters[place], 0, 0
+        parameter = job.parameters[place]
+        total = 0
+        counts = 0
         taken = alter(wiring, base, scratch, parameter, job.ops[place])
         begin(history, scratch)
         if taken != NO_ROOM:
@@ -200,7 +213,8 @@ def judge(rolled, scratch, job, decisions):
         if taken == NO_ROOM:
             walk[FITS] = 0
             return
-        job.results[place, 0], job.results[place, 1] = total, gates
+        job.results[place, 0] = total
+        job.results[place, 1] = gates
         if walks:
             keep = accept(decisions, total, gates)
         else:

@@ -13,7 +13,9 @@ from difflogic.engine.kernels.candidate_base import ABSENT
 from difflogic.engine.kernels.llvm.words import ones
 from difflogic.system.jit import borrowing_kernel, by_reference, part
 
-NOTHING, LOW, HIGH = -1, 0, 1
+NOTHING = -1
+LOW = 0
+HIGH = 1
 """What a row tells about the point to detect: nothing, or that it is 0 or 1 there."""
 
 
@@ -121,7 +123,8 @@ def is_harmful(growth):
 @part
 def begin(growth, depth, row):
     """Add a gate to the detector; its inputs come next."""
-    growth.stack[depth, 0], growth.stack[depth, 1] = row, 0
+    growth.stack[depth, 0] = row
+    growth.stack[depth, 1] = 0
     growth.rows[growth.count[0]] = row
     growth.count[0] += 1
     growth.stack[depth, 2] = growth.count[0]
@@ -140,12 +143,14 @@ def drop(growth, count):
 @part
 def grow(signals, growth, root, point, layers):
     """Grow a detector of a point at a gate that does nothing; return what that gate tells."""
-    word, bit = point >> 6, np.uint64(point & 63)
+    word = point >> 6
+    bit = np.uint64(point & 63)
     drop(growth, 0)
     begin(growth, 0, root)
     depth = 0
     while True:
-        row, side = growth.stack[depth, 0], growth.stack[depth, 1]
+        row = growth.stack[depth, 0]
+        side = growth.stack[depth, 1]
         if side < 2 and is_harmful(growth):
             growth.stack[depth, 2] = growth.count[0]
             child = signals.b[row] if side else signals.a[row]
@@ -161,7 +166,8 @@ def grow(signals, growth, root, point, layers):
         if depth == 0:
             return HIGH if tells else NOTHING
         depth -= 1
-        parent, side = growth.stack[depth, 0], growth.stack[depth, 1]
+        parent = growth.stack[depth, 0]
+        side = growth.stack[depth, 1]
         if tells:
             growth.evidence[parent, side] = HIGH
         else:
@@ -187,8 +193,10 @@ def detect(signals, sites, growth, attempts, layers, first):
 @part
 def prepare(signals, sites, growth, attempt, layers):
     """Grow a detector for a site; return the number of points of harm that remain, or -1."""
-    site, root = attempt[0], attempt[2]
-    point, place = sites.points[site, attempt[1]], sites.place[site]
+    site = attempt[0]
+    root = attempt[2]
+    point = sites.points[site, attempt[1]]
+    place = sites.place[site]
     value = (signals.values[place, point >> 6] >> np.uint64(point & 63)) & np.uint64(1)
     for w in range(len(growth.harm_left)):
         growth.harm_left[w] = sites.harm[site, value, w]

@@ -45,16 +45,15 @@ def spread(wiring, source, op, counted, wanted, marks):
     pass-throughs are left out; with the rows themselves they count: with another op they would
     matter. `op` (rows,) is 0 for inputs. Returns the number of marked gates, without pass-throughs.
     """
-    a, b, outputs, inputs, channels = (
-        wiring.a,
-        wiring.b,
-        wiring.outputs,
-        wiring.inputs,
-        marks.channels,
-    )
+    a = wiring.a
+    b = wiring.b
+    outputs = wiring.outputs
+    inputs = wiring.inputs
+    channels = marks.channels
     marks.live[:] = False
     channels[:] = False
-    top, gates = 0, 0
+    top = 0
+    gates = 0
     for i in range(len(counted)):
         channels[counted[i]] = True
         top = reach(marks, top, source[outputs[counted[i]]])
@@ -84,14 +83,18 @@ def prune(wiring, op, counted, wanted, found):
     gates rows are renumbered: the inputs, then these gates. Afterwards the value of a needed row is
     in row number[source[row]] of `found`. Returns the number of remaining gates.
     """
-    source, number, live, code = found.source, found.number, found.marks.live, found.gates
+    source = found.source
+    number = found.number
+    live = found.marks.live
+    code = found.gates
     find_sources(wiring, op, source)
     spread(wiring, source, op, counted, wanted, found.marks)
     kept = 0
     for row in range(len(op)):
         number[row] = row
         if row >= wiring.inputs and live[row]:
-            a, b = source[wiring.a[row]], source[wiring.b[row]]
+            a = source[wiring.a[row]]
+            b = source[wiring.b[row]]
             # Row 0 stands for an ignored input, which may not be needed.
             code[kept, 0] = number[a] if live[a] else 0
             code[kept, 1] = number[b] if live[b] else 0
@@ -107,18 +110,27 @@ def prune(wiring, op, counted, wanted, found):
 @part
 def fill_tile(run, state, first):
     """Evaluate all gates for the cells of the words from `first` on; see `hard_step`."""
-    code, cells, tile, stride = run.code, run.cells, run.tile, state.shape[1]
+    code = run.code
+    cells = run.cells
+    tile = run.tile
+    stride = state.shape[1]
     words = stride - 2 * cells.pad
     for i in range(len(code.inputs)):
-        row, n, channel = code.inputs[i, 0], code.inputs[i, 1], code.inputs[i, 2]
-        place, start, end = channel * stride + first, cells.start[n], cells.start[n + 1]
+        row = code.inputs[i, 0]
+        n = code.inputs[i, 1]
+        channel = code.inputs[i, 2]
+        place = channel * stride + first
+        start = cells.start[n]
+        end = cells.start[n + 1]
         hard_view(
             (tile, state, state, cells.skip, cells.shift, cells.masks),
             (row * WORDS, 0, place, start, end, first, words, WORDS),
         )
     inputs = len(tile) - len(code.gates)
     for g in range(len(code.gates)):
-        a, b, op = code.gates[g, 0], code.gates[g, 1], code.gates[g, 2]
+        a = code.gates[g, 0]
+        b = code.gates[g, 1]
+        op = code.gates[g, 2]
         hard_gate((tile, cells.forms), (a * WORDS, b * WORDS, op, (inputs + g) * WORDS, WORDS))
 
 
@@ -129,7 +141,10 @@ def hard_step(run, fires, keeps, state, new_state):
     `fires` and `keeps` are (words,), or (WORDS,) if they are the same for all cells, see
     HardScript. The number of words is a multiple of WORDS.
     """
-    code, cells, tile, stride = run.code, run.cells, run.tile, state.shape[1]
+    code = run.code
+    cells = run.cells
+    tile = run.tile
+    stride = state.shape[1]
     words = stride - 2 * cells.pad
     for first in range(0, words, WORDS):
         fill_tile(run, state, first)
@@ -148,7 +163,8 @@ def count_wrong(script, cells, target, counted, state, wrong):
     """Write to `wrong` (batch,) how many `counted` bits of each sample differ from `target`."""
     every = ~np.uint64(0)
     for sample in range(len(wrong)):
-        start, last = sample * cells.cells, (sample + 1) * cells.cells - 1
+        start = sample * cells.cells
+        last = (sample + 1) * cells.cells - 1
         total = 0
         for w in range(start // 64, last // 64 + 1):
             bits = counted[w]

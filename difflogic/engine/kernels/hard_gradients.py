@@ -99,7 +99,9 @@ def start_of(way, time, channel, word):
 @part
 def outputs_back(way, first, words, step):
     """Pass the slopes by the state after a step, where cells fire, to the next state's rows."""
-    graph, slopes, length = way.graph, way.slopes, way.fires.shape[1]
+    graph = way.graph
+    slopes = way.slopes
+    length = way.fires.shape[1]
     for i in range(len(graph.channels)):
         c = graph.channels[i]
         state = start_of(way, step + 1, c, way.run.cells.pad + first)
@@ -117,7 +119,9 @@ def gates_back(way, words, first):
 
     Slopes to keep begin at `first`, among the cells of all steps.
     """
-    graph, slopes, inputs = way.graph, way.slopes, 9 * len(way.graph.outputs)
+    graph = way.graph
+    slopes = way.slopes
+    inputs = 9 * len(way.graph.outputs)
     for i in range(len(graph.order)):
         row = graph.order[i]
         own = slopes.place[row]
@@ -130,7 +134,9 @@ def gates_back(way, words, first):
         if slopes.kept_at[row] != ABSENT:
             for i in range(64 * words):
                 slopes.kept[slopes.kept_at[row], first + i] = slopes.rows[own + i]
-        a, b, op = graph.a[row], graph.b[row], graph.op[row]
+        a = graph.a[row]
+        b = graph.b[row]
+        op = graph.op[row]
         place_a = place_b = own
         use_a = use_b = IGNORED
         only = a if passes(op, False) else b if passes(op, True) else ABSENT
@@ -155,13 +161,16 @@ def gates_back(way, words, first):
 @part
 def inputs_back(way, first, words, step):
     """Pass the slopes by the inputs to the states of the cells that they see."""
-    cells, slopes, channels = way.run.cells, way.slopes, len(way.graph.outputs)
+    cells = way.run.cells
+    slopes = way.slopes
+    channels = len(way.graph.outputs)
     for i in range(slopes.inputs[0]):
         row = slopes.handed[i]
         own = slopes.place[row]
         slopes.place[row] = ABSENT
         release(slopes, own)
-        state, n = start_of(way, step, row % channels, first), row // channels
+        state = start_of(way, step, row % channels, first)
+        n = row // channels
         for s in range(cells.start[n], cells.start[n + 1]):
             target = state + 64 * cells.skip[s] + np.int64(cells.shift[s])
             slope_move(
@@ -174,10 +183,12 @@ def inputs_back(way, first, words, step):
 @part
 def states_back(way, words, step):
     """Begin the slopes by the state before a step with those of cells that do not fire."""
-    slopes, pad = way.slopes, way.run.cells.pad
+    slopes = way.slopes
+    pad = way.run.cells.pad
     for i in range(len(way.graph.channels)):
         c = way.graph.channels[i]
-        before, after = start_of(way, step, c, pad), start_of(way, step + 1, c, pad)
+        before = start_of(way, step, c, pad)
+        after = start_of(way, step + 1, c, pad)
         slope_move(
             (slopes.states, slopes.states, way.fires),
             (after, before, step % len(way.fires) * way.fires.shape[1], 1, STORED, words),

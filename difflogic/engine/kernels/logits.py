@@ -41,7 +41,8 @@ def weigh_and_harden(logits, weights, ops, space):
                 best[p] = row[p] if larger else best[p]
                 place[p] = np.uint8(i) if larger else place[p]
         for i in range(16):
-            row, out = logits[i, first : first + count], weights[i, first : first + count]
+            row = logits[i, first : first + count]
+            out = weights[i, first : first + count]
             for p in range(count):
                 out[p] = exponential(row[p] - best[p])
 
@@ -54,13 +55,20 @@ def normalize_and_mix(weights, basis, coefficients, space):
     mixtures.
     """
     parameters = weights.shape[1]
-    total, c0, c1, c2, c3 = space[0], space[1], space[2], space[3], space[4]
+    total = space[0]
+    c0 = space[1]
+    c1 = space[2]
+    c2 = space[3]
+    c3 = space[4]
     for first in range(0, parameters, COLUMNS):
         count = min(COLUMNS, parameters - first)
         space[:] = 0.0
         for i in range(16):
             row = weights[i, first : first + count]
-            b0, b1, b2, b3 = basis[i, 0], basis[i, 1], basis[i, 2], basis[i, 3]
+            b0 = basis[i, 0]
+            b1 = basis[i, 1]
+            b2 = basis[i, 2]
+            b3 = basis[i, 3]
             for p in range(count):
                 total[p] += row[p]
                 c0[p] += row[p] * b0
@@ -80,14 +88,21 @@ def normalize_and_mix(weights, basis, coefficients, space):
 def _mean_pull(pulls, start, count, space):
     """Write s of `count` gates from `start` on to `space`, and ⟨p, M·s⟩ to its first row."""
     probabilities, basis, gradients = pulls
-    mean, c0, c1, c2, c3 = space[0], space[1], space[2], space[3], space[4]
+    mean = space[0]
+    c0 = space[1]
+    c1 = space[2]
+    c2 = space[3]
+    c3 = space[4]
     for p in range(count):
         c0[p], c1[p] = gradients[start + p, 0], gradients[start + p, 1]
         c2[p], c3[p] = gradients[start + p, 2], gradients[start + p, 3]
         mean[p] = 0.0
     for i in range(16):
         weights = probabilities[i, start : start + count]
-        b0, b1, b2, b3 = basis[i, 0], basis[i, 1], basis[i, 2], basis[i, 3]
+        b0 = basis[i, 0]
+        b1 = basis[i, 1]
+        b2 = basis[i, 2]
+        b3 = basis[i, 3]
         for p in range(count):
             mean[p] += weights[p] * (c0[p] * b0 + c1[p] * b1 + c2[p] * b2 + c3[p] * b3)
 
@@ -95,8 +110,16 @@ def _mean_pull(pulls, start, count, space):
 @part
 def _descend(numbers, slopes, m, v, rates):
     """Take one AdamW step of a row of numbers, with their two moments, in place."""
-    clip, beta1, rest1, beta2, rest2 = rates[0], rates[1], rates[2], rates[3], rates[4]
-    unbias1, unbias2, epsilon, rate, keep = rates[5], rates[6], rates[7], rates[8], rates[9]
+    clip = rates[0]
+    beta1 = rates[1]
+    rest1 = rates[2]
+    beta2 = rates[3]
+    rest2 = rates[4]
+    unbias1 = rates[5]
+    unbias2 = rates[6]
+    epsilon = rates[7]
+    rate = rates[8]
+    keep = rates[9]
     for p in range(len(numbers)):
         g = min(max(slopes[p], -clip), clip)
         m[p] = beta1 * m[p] + rest1 * g
@@ -118,13 +141,21 @@ def adamw_step(logits, moments, pulls, form, rates, space):
     and, for each of the four numbers, a row of the logits that only this number contributes to.
     The moments are then (4, parameters).
     """
-    (probabilities, basis, _), parameters = pulls, logits.shape[1]
+    (probabilities, basis, _) = pulls
+    parameters = logits.shape[1]
     mode = flush_denormals()  # the second moments of settled gates are denormal
     first, second = moments
-    mean, c0, c1, c2, c3 = space[0], space[1], space[2], space[3], space[4]
-    slope, slopes, numbers = space[5], space[5:9], space[9:13]
+    mean = space[0]
+    c0 = space[1]
+    c1 = space[2]
+    c2 = space[3]
+    c3 = space[4]
+    slope = space[5]
+    slopes = space[5:9]
+    numbers = space[9:13]
     if form is not None:
-        slope, (adds, readers) = space[9], form
+        slope = space[9]
+        (adds, readers) = form
     for start in range(0, parameters, COLUMNS):
         count = min(COLUMNS, parameters - start)
         end = start + count
@@ -133,7 +164,10 @@ def adamw_step(logits, moments, pulls, form, rates, space):
         # dL/dz = p ⊙ (M·s - ⟨p, M·s⟩), and dL/dθ is Bᵀ times that.
         for i in range(16):
             weights = probabilities[i, start:end]
-            b0, b1, b2, b3 = basis[i, 0], basis[i, 1], basis[i, 2], basis[i, 3]
+            b0 = basis[i, 0]
+            b1 = basis[i, 1]
+            b2 = basis[i, 2]
+            b3 = basis[i, 3]
             for p in range(count):
                 pull = c0[p] * b0 + c1[p] * b1 + c2[p] * b2 + c3[p] * b3
                 slope[p] = weights[p] * (pull - mean[p])
@@ -147,13 +181,17 @@ def adamw_step(logits, moments, pulls, form, rates, space):
                         slopes[j, p] += adds[i, j] * slope[p]
         if form is not None:
             for j in range(4):
-                z, own = logits[readers[j], start:end], numbers[j, :count]
+                z = logits[readers[j], start:end]
+                own = numbers[j, :count]
                 for p in range(count):
                     own[p] = z[p] / adds[readers[j], j]
                 _descend(own, slopes[j], first[j, start:end], second[j, start:end], rates)
             for i in range(16):
                 z = logits[i, start:end]
-                w0, w1, w2, w3 = adds[i, 0], adds[i, 1], adds[i, 2], adds[i, 3]
+                w0 = adds[i, 0]
+                w1 = adds[i, 1]
+                w2 = adds[i, 2]
+                w3 = adds[i, 3]
                 for p in range(count):
                     total = w0 * numbers[0, p] + w1 * numbers[1, p]
                     z[p] = total + w2 * numbers[2, p] + w3 * numbers[3, p]

@@ -24,7 +24,8 @@ from difflogic.engine.kernels.primitives import (
 from difflogic.engine.kernels.structures import BACKWARD
 from difflogic.system.jit import borrowing_kernel, part
 
-BEGUN, DONE = 0, 1
+BEGUN = 0
+DONE = 1
 """Places of a chunk in the control array: how many steps have been begun, and how many are done."""
 APART = 8
 """Numbers between the places of two chunks: a cache line."""
@@ -52,7 +53,9 @@ def take_ready(control, base, layout, first, end, steps):
     all have begun their last of `steps`.
     """
     chunks = len(layout.chunk_start) - 1
-    found, least, left = -1, steps, False
+    found = -1
+    least = steps
+    left = False
     for piece in range(first, end):
         begun = atomic_load(control, base + APART * piece + BEGUN)
         if begun < steps:
@@ -60,7 +63,8 @@ def take_ready(control, base, layout, first, end, steps):
         if begun < least:
             group_place = base + APART * (piece - piece % chunks)
             if is_ready(control, layout, group_place, piece % chunks, begun):
-                found, least = piece, begun
+                found = piece
+                least = begun
     if found >= 0 and atomic_claim(control, base + APART * found + BEGUN, least):
         return found
     return -1 if left else -2
@@ -74,7 +78,8 @@ def take_group(control, backward, groups, worker, workers, cursor):
     """
     for turn in range(workers):
         owner = (worker + turn) % workers
-        first, end = owner * groups // workers, (owner + 1) * groups // workers
+        first = owner * groups // workers
+        end = (owner + 1) * groups // workers
         place = t.TICKETS + backward * workers + owner
         if atomic_load(control, place) < end - first:
             group = first + atomic_add(control, place, 1)
@@ -93,7 +98,8 @@ def next_alone(worker, problem, span, control, cursor):
     """
     backward = cursor[t.WAY] == BACKWARD
     team = problem.team
-    chunks, steps = len(problem.layout.chunk_start) - 1, span.end - span.first
+    chunks = len(problem.layout.chunk_start) - 1
+    steps = span.end - span.first
     if cursor[t.PHASE] == t.BEGINNING:
         cursor[t.PHASE], cursor[t.GROUP] = t.ALONE, -1
     turn = span.end - 1 - cursor[t.STEP] if backward else cursor[t.STEP] - span.first
@@ -119,9 +125,13 @@ def next_piece(worker, task, cursor):
     shares when none of its own chunks is ready. A further call marks the previous piece as done.
     """
     backward = cursor[t.WAY] == BACKWARD
-    team, layout, span, control = task.problem.team, task.problem.layout, task.span, task.control
+    team = task.problem.team
+    layout = task.problem.layout
+    span = task.span
+    control = task.control
     groups = task.batch.states.shape[0]
-    chunks, steps = len(layout.chunk_start) - 1, span.end - span.first
+    chunks = len(layout.chunk_start) - 1
+    steps = span.end - span.first
     pieces = (groups - team.groups_alone) * chunks
     base = t.TICKETS + APART * (-(-2 * team.workers // APART))
     if backward:
@@ -133,12 +143,15 @@ def next_piece(worker, task, cursor):
         if next_alone(worker, task.problem, span, control, cursor):
             return True
         cursor[t.PHASE] = t.SHARING
-    spins, since, used = 0, 0.0, 0.0
+    spins = 0
+    since = 0.0
+    used = 0.0
     while True:
         left = False
         for turn in range(team.workers):
             owner = (worker + turn) % team.workers
-            first, end = owner * pieces // team.workers, (owner + 1) * pieces // team.workers
+            first = owner * pieces // team.workers
+            end = (owner + 1) * pieces // team.workers
             piece = take_ready(control, base, layout, first, end, steps)
             if piece >= 0:
                 cursor[t.TASKS] += 1
@@ -147,10 +160,8 @@ def next_piece(worker, task, cursor):
                 if spins:
                     t.count_wait(cursor, since, used)
                 step = atomic_load(control, base + APART * piece + BEGUN) - 1
-                cursor[t.GROUP], cursor[t.CHUNK] = (
-                    team.groups_alone + piece // chunks,
-                    piece % chunks,
-                )
+                cursor[t.GROUP] = team.groups_alone + piece // chunks
+                cursor[t.CHUNK] = piece % chunks
                 cursor[t.STEP] = span.end - 1 - step if backward else span.first + step
                 return True
             left = left or piece == -1
@@ -159,7 +170,8 @@ def next_piece(worker, task, cursor):
                 t.count_wait(cursor, since, used)
             return False
         if spins == 0:
-            since, used = now(), processor_clock()
+            since = now()
+            used = processor_clock()
         spins += 1
         if spins > t.SPINS:
             if atomic_load(control, t.ABORTED) != 0:

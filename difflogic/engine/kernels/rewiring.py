@@ -14,7 +14,8 @@ import numpy as np
 from difflogic.engine.kernels.hard import reads
 from difflogic.system.jit import borrowing_kernel, by_reference, part
 
-FIRST, MORE = 4, 8
+FIRST = 4
+MORE = 8
 """Words of cases to try a change on first, since most changes fail there, and how many times as
 many each further try takes."""
 
@@ -24,7 +25,8 @@ TIDY = 256
 DRAWS = 5
 """Random numbers for each change."""
 
-ONES, ZEROS = np.uint64(2**64 - 1), np.uint64(0)
+ONES = np.uint64(2**64 - 1)
+ZEROS = np.uint64(0)
 
 
 @by_reference
@@ -60,17 +62,27 @@ def with_inverted(op, first, second):
 @part
 def evaluate(net, gate, side, first, end):
     """Write a gate's values in some words to a side of the planes; return whether they differ."""
-    planes, row, op = net.planes, net.planes.shape[1] - len(net.op) + gate, net.op[gate]
-    a, b = net.a[gate], net.b[gate]
-    of_a, of_b = net.differs[a], net.differs[b]
-    for_00, for_01 = ONES if op & 8 else ZEROS, ONES if op & 4 else ZEROS
-    for_10, for_11 = ONES if op & 2 else ZEROS, ONES if op & 1 else ZEROS
+    planes = net.planes
+    row = net.planes.shape[1] - len(net.op) + gate
+    op = net.op[gate]
+    a = net.a[gate]
+    b = net.b[gate]
+    of_a = net.differs[a]
+    of_b = net.differs[b]
+    for_00 = ONES if op & 8 else ZEROS
+    for_01 = ONES if op & 4 else ZEROS
+    for_10 = ONES if op & 2 else ZEROS
+    for_11 = ONES if op & 1 else ZEROS
     found = ZEROS
     for w in range(first, end):
-        high_a, low_a = planes[of_a, a, 0, w], planes[of_a, a, 1, w]
-        high_b, low_b = planes[of_b, b, 0, w], planes[of_b, b, 1, w]
-        both_low, second = low_a & low_b, low_a & high_b
-        other, both_high = high_a & low_b, high_a & high_b
+        high_a = planes[of_a, a, 0, w]
+        low_a = planes[of_a, a, 1, w]
+        high_b = planes[of_b, b, 0, w]
+        low_b = planes[of_b, b, 1, w]
+        both_low = low_a & low_b
+        second = low_a & high_b
+        other = high_a & low_b
+        both_high = high_a & high_b
         high = both_low & for_00 | second & for_01 | other & for_10 | both_high & for_11
         low = both_low & ~for_00 | second & ~for_01 | other & ~for_10 | both_high & ~for_11
         found |= (high ^ planes[0, row, 0, w]) | (low ^ planes[0, row, 1, w])
@@ -82,13 +94,16 @@ def evaluate(net, gate, side, first, end):
 @part
 def count_live(net):
     """Mark the rows that outputs depend on; return how many are gates with two inputs."""
-    live, inputs, found = net.live, len(net.live) - len(net.op), 0
+    live = net.live
+    inputs = len(net.live) - len(net.op)
+    found = 0
     live[:] = False
     for c in range(len(net.outputs)):
         live[net.outputs[c]] = True
     for gate in range(net.gates[0] - 1, -1, -1):
         if live[inputs + gate]:
-            first, second = reads(net.op[gate], False), reads(net.op[gate], True)
+            first = reads(net.op[gate], False)
+            second = reads(net.op[gate], True)
             live[net.a[gate]] |= first
             live[net.b[gate]] |= second
             found += first and second
@@ -107,7 +122,8 @@ def follow(net, gate, end):
         if net.differs[net.a[other]] | net.differs[net.b[other]]:
             net.differs[inputs + other] = evaluate(net, other, 1, 0, end)
     for c in range(len(net.outputs)):
-        row, wrong = net.outputs[c], ZEROS
+        row = net.outputs[c]
+        wrong = ZEROS
         if net.differs[row]:
             for w in range(end):
                 wrong |= net.refused[c, 0, w] & net.planes[1, row, 0, w]
@@ -120,24 +136,34 @@ def follow(net, gate, end):
 @part
 def tidy(net, draws, at):
     """Fold gates that pass an input on into their readers, drop dead ones, and draw an order."""
-    inputs, gates, links = len(net.live) - len(net.op), net.gates[0], net.links
+    inputs = len(net.live) - len(net.op)
+    gates = net.gates[0]
+    links = net.links
     for row in range(inputs + gates):
         links[row] = 2 * row
     for gate in range(gates):
-        first, second = links[net.a[gate]], links[net.b[gate]]
+        first = links[net.a[gate]]
+        second = links[net.b[gate]]
         op = with_inverted(net.op[gate], first & 1, second & 1)
-        net.op[gate], net.a[gate], net.b[gate] = op, first >> 1, second >> 1
+        net.op[gate] = op
+        net.a[gate] = first >> 1
+        net.b[gate] = second >> 1
         if reads(op, False) != reads(op, True):
             links[inputs + gate] = (first if reads(op, False) else second) & ~1 | op >> 3
     for c in range(len(net.outputs)):
         if not links[net.outputs[c]] & 1:
             net.outputs[c] = links[net.outputs[c]] >> 1
     count_live(net)
-    waiting, kept, first, following = 0, 0, net.readers[0], net.readers[1:]
-    net.waits[:], first[:] = 0, -1
+    waiting = 0
+    kept = 0
+    first = net.readers[0]
+    following = net.readers[1:]
+    net.waits[:] = 0
+    first[:] = -1
     for gate in range(gates - 1, -1, -1):
         for side in range(2):
-            row, is_read = (net.b if side else net.a)[gate], reads(net.op[gate], side == 1)
+            row = (net.b if side else net.a)[gate]
+            is_read = reads(net.op[gate], side == 1)
             if net.live[inputs + gate] and is_read and row >= inputs:
                 net.waits[gate] += 1
                 following[side, gate] = first[row - inputs]
@@ -152,7 +178,9 @@ def tidy(net, draws, at):
         row, waiting = inputs + gate, waiting - 1
         net.ready[place] = net.ready[waiting]
         links[row] = inputs + kept
-        op, a, b = net.op[gate], net.a[gate], net.b[gate]
+        op = net.op[gate]
+        a = net.a[gate]
+        b = net.b[gate]
         net.moved[0, kept] = op
         net.moved[1, kept] = links[a] if reads(op, False) and a >= inputs else a % inputs
         net.moved[2, kept] = links[b] if reads(op, True) and b >= inputs else b % inputs
@@ -190,9 +218,12 @@ def take(net, row):
 def propose(net, gate, draws):
     """Change a gate: it passes any earlier row on, or reads another one, or has another op."""
     row = len(net.live) - len(net.op) + gate
-    kind, other, bits = draws[1] % 20, draws[2] % row, draws[3]
+    kind = draws[1] % 20
+    other = draws[2] % row
+    bits = draws[3]
     if kind < 5:
-        net.op[gate], net.a[gate] = 12 if bits & 1 else 3, other
+        net.op[gate] = 12 if bits & 1 else 3
+        net.a[gate] = other
     elif kind < 7:
         net.op[gate] = bits % 16
     elif kind < 13:
@@ -200,7 +231,9 @@ def propose(net, gate, draws):
     elif kind < 19:
         net.op[gate], net.b[gate] = with_inverted(net.op[gate], 0, bits & 1), other
     else:
-        net.op[gate], net.a[gate], net.b[gate] = bits % 16, other, draws[4] % row
+        net.op[gate] = bits % 16
+        net.a[gate] = other
+        net.b[gate] = draws[4] % row
 
 
 @borrowing_kernel
@@ -225,7 +258,9 @@ def rewire(net, draws):
 
     Ends tidied.
     """
-    inputs, words, gate = len(net.live) - len(net.op), net.planes.shape[3], 0
+    inputs = len(net.live) - len(net.op)
+    words = net.planes.shape[3]
+    gate = 0
     most = count_live(net)
     for at in range(len(draws)):
         if at % TIDY == 0:
@@ -233,15 +268,20 @@ def rewire(net, draws):
         if net.gates[0] == 0:
             return
         gate = draws[at, 0] % net.gates[0]
-        op, a, b = net.op[gate], net.a[gate], net.b[gate]
+        op = net.op[gate]
+        a = net.a[gate]
+        b = net.b[gate]
         propose(net, gate, draws[at])
-        kept, end = True, FIRST
+        kept = True
+        end = FIRST
         while kept and end < MORE * words:
             kept = follow(net, gate, min(end, words))
             end *= MORE
         count = count_live(net) if kept else most + 1
         if count > most:
-            net.op[gate], net.a[gate], net.b[gate] = op, a, b
+            net.op[gate] = op
+            net.a[gate] = a
+            net.b[gate] = b
         else:
             most = count
         for row in range(inputs + gate, inputs + net.gates[0]):

@@ -25,9 +25,19 @@ overwrites."""
 # Columns of an instruction (program.py). A star is a tree of seven gates.
 A, B, OUT, WIDTH, PARAM, GRAD_A, GRAD_B, GRAD_OUT, FLAGS = range(9)
 FIELDS = 9
-LINK, LINKED, ADD_A, ADD_B = 1, 2, 4, 8
-STAR_LEAVES, STAR_CENTER, STAR_OUT, STAR_WIDTH, STAR_PARAMS = 0, 4, 5, 6, 7
-STAR_GRAD_LEAVES, STAR_GRAD_CENTER, STAR_GRAD_OUT, STAR_ADDS = 14, 18, 19, 20
+LINK = 1
+LINKED = 2
+ADD_A = 4
+ADD_B = 8
+STAR_LEAVES = 0
+STAR_CENTER = 4
+STAR_OUT = 5
+STAR_WIDTH = 6
+STAR_PARAMS = 7
+STAR_GRAD_LEAVES = 14
+STAR_GRAD_CENTER = 18
+STAR_GRAD_OUT = 19
+STAR_ADDS = 20
 STAR_FIELDS = 21
 """STAR_ADDS has a bit for each leaf, and one for the centre: whether to add to its gradient."""
 
@@ -159,7 +169,9 @@ class Span(NamedTuple):
     in_use: int  # samples that count; the others of the last group leave no gradient
 
 
-FORWARD, LOSS, BACKWARD = 1, 2, 4
+FORWARD = 1
+LOSS = 2
+BACKWARD = 4
 """Parts of a training step."""
 
 
@@ -244,7 +256,8 @@ HARD_FIELDS = 3
 the inputs."""
 
 
-FORCED, SPECIAL = 16, 32
+FORCED = 16
+SPECIAL = 32
 """Added to the op of a gate that `hard_follow` always evaluates, or whose result it always
 flags."""
 

@@ -11,7 +11,10 @@ from difflogic.engine.kernels.primitives import (
 )
 from difflogic.system.jit import borrowing_kernel, part
 
-ARRIVED, GENERATION, ABORTED, TICKETS = 0, 8, 16, 24
+ARRIVED = 0
+GENERATION = 8
+ABORTED = 16
+TICKETS = 24
 """Places in the control array, a cache line apart. pipeline.py describes those from TICKETS on."""
 SPINS = 4000
 """Polls before a waiting worker yields its core: about ten microseconds."""
@@ -31,7 +34,10 @@ nanoseconds. SPUN, the nanoseconds of waits in which the worker kept a core, sta
 phase. Each worker's cursor has its own cache lines."""
 CURSOR_FIELDS = 10
 BEGINNING, ALONE, SHARING, FINISHED = range(4)
-BUSY, WAITING, BEGAN, ENDED = 0, 3, 6, 7
+BUSY = 0
+WAITING = 3
+BEGAN = 6
+ENDED = 7
 """Places in a worker's clock: seconds that it was busy with forward, loss and backward, then
 seconds that it waited in each, for others or for a core, added up over calls; and when its last
 call began and ended."""
@@ -54,7 +60,8 @@ def barrier(control, place, workers, cursor):
         atomic_add(control, place + ARRIVED, -workers)
         atomic_add(control, place + GENERATION, 1)
         return
-    since, used = now(), UNREAD
+    since = now()
+    used = UNREAD
     spins = 0
     while atomic_load(control, place + GENERATION) == generation:
         spins += 1
@@ -84,7 +91,8 @@ def count_phase(clock, way, since, used, cursor):
     `way` is FORWARD, LOSS or BACKWARD. The worker was busy while it ran on a processor, but for its
     waits; else it waited for others or for a core. Returns both clocks at the phase's end.
     """
-    ended, ran = now(), processor_clock()
+    ended = now()
+    ran = processor_clock()
     busy = min(max(0.0, ran - used - cursor[SPUN] / 1e9), ended - since)
     clock[BUSY + way // 2] += busy
     clock[WAITING + way // 2] += ended - since - busy

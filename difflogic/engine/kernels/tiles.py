@@ -33,7 +33,8 @@ def run_forward(code, coefficients, workspace, lanes):
 @borrowing_kernel
 def run_backward(code, coefficients, workspace, sums, lanes):
     """Take a tile's gradients from its output rows back to its input rows and `sums`."""
-    tile, grad = workspace.values, workspace.gradients
+    tile = workspace.values
+    grad = workspace.gradients
     gates_backward((tile, code.gates, coefficients, grad, sums), lanes)
     runs_backward((tile, code.runs, coefficients, grad, sums), lanes)
     stars_backward((tile, code.stars, coefficients, grad, sums, workspace.scratch), lanes)
@@ -42,7 +43,8 @@ def run_backward(code, coefficients, workspace, sums, lanes):
 @part
 def tile_at(layout, index):
     """Return where a tile lies."""
-    start, lanes = layout.tile_start[index], layout.tile_lanes[index]
+    start = layout.tile_start[index]
+    lanes = layout.tile_lanes[index]
     return TilePlace(
         layout, index, start, lanes, min(lanes, layout.cells - start), layout.lead + start
     )
@@ -58,14 +60,17 @@ def gather(source, tile, mirrored, channels, target):
     Gradients are gathered from the other side: if A is neighbour 8 - n of B, then B is neighbour n
     of A.
     """
-    layout, (first, end), (rows, to, apart) = tile.layout, channels, target
+    layout = tile.layout
+    (first, end) = channels
+    (rows, to, apart) = target
     arrays = (rows, source, layout.correction_lane, layout.correction_source)
     for n in range(9):
         neighbor = 8 - n if mirrored else n
         row = n * (source.shape[0] // 9) + first if mirrored else first
         correction = layout.correction_start[tile.index, neighbor]
         correction_end = layout.correction_start[tile.index, neighbor + 1]
-        place, put = tile.place + layout.shifts[neighbor], n * apart + to
+        place = tile.place + layout.shifts[neighbor]
+        put = n * apart + to
         moved = (place, correction, correction_end, tile.count, row, end - first, put)
         rows_seen(arrays, moved, tile.lanes)
 
@@ -86,7 +91,9 @@ def write_rows(values, numbers, first, end, tile, target):
 @part
 def tile_forward(problem, tile, step, workspace):
     """Advance a tile's cells by one step."""
-    code, values, channels = problem.program.forward, workspace.values, (0, step.state.shape[0])
+    code = problem.program.forward
+    values = workspace.values
+    channels = (0, step.state.shape[0])
     gather(step.state, tile, False, channels, (values, 0, channels[1]))
     run_forward(code, step.coefficients, workspace, tile.lanes)
     update(values, code.outputs, channels, tile, step)
@@ -99,11 +106,13 @@ def update(values, outputs, channels, tile, step):
     if len(step.mask) == 0:
         write_rows(values, outputs, first, end, tile, step.new_state)
         return
-    count, place = tile.count, tile.place
+    count = tile.count
+    place = tile.place
     updated = step.mask[tile.start : tile.start + count]
     for c in range(first, end):
         computed = values[outputs[c] * tile.lanes : outputs[c] * tile.lanes + count]
-        old, new = step.state[c, place : place + count], step.new_state[c, place : place + count]
+        old = step.state[c, place : place + count]
+        new = step.new_state[c, place : place + count]
         for i in range(count):
             new[i] = computed[i] if updated[i] else old[i]
 
@@ -116,9 +125,15 @@ def new_state_gradients(channels, source, step, tile, numbers, workspace):
     are in the rows from n·apart + part of the gradient tile. `numbers` are the outputs' rows and
     the inputs'. A masked cell's gradient goes to `kept` instead.
     """
-    (first, end), (part, apart), (outputs, inputs) = channels, source, numbers
-    grad, kept, mask = workspace.gradients, workspace.kept, step.mask
-    lanes, count, place = tile.lanes, tile.count, tile.place
+    (first, end) = channels
+    (part, apart) = source
+    (outputs, inputs) = numbers
+    grad = workspace.gradients
+    kept = workspace.kept
+    mask = step.mask
+    lanes = tile.lanes
+    count = tile.count
+    place = tile.place
     masked = len(mask) != 0
     totals = kept if masked else grad
     numbers = inputs if masked else outputs
@@ -149,11 +164,13 @@ def pass_on(rows, outputs, grad_outputs, grad, lanes):
     The next state of a held or moving channel is an input row, and several may copy the same one.
     """
     for c in range(len(outputs)):
-        row, copied = outputs[c], False
+        row = outputs[c]
+        copied = False
         if rows[0] <= row < rows[1]:
             for before in range(c):
                 copied |= outputs[before] == row
-            given, total = grad[grad_outputs[c] * lanes :], grad[row * lanes :]
+            given = grad[grad_outputs[c] * lanes :]
+            total = grad[row * lanes :]
             for i in range(lanes):
                 total[i] = total[i] + given[i] if copied else given[i]
 
@@ -166,8 +183,12 @@ def tile_backward(problem, tile, step, sums, workspace):
     of the next step's gradients `upstream`, if there is a next step. Writes this step's gradients
     to `downstream`, and adds each gate's sums to `sums` (parameters · 4).
     """
-    program, lanes, every = problem.program, tile.lanes, (0, step.state.shape[0])
-    code, grad, channels = program.backward, workspace.gradients, every[1]
+    program = problem.program
+    lanes = tile.lanes
+    every = (0, step.state.shape[0])
+    code = program.backward
+    grad = workspace.gradients
+    channels = every[1]
     gather(step.state, tile, False, every, (workspace.values, 0, channels))
     run_forward(code, step.coefficients, workspace, lanes)
 
@@ -195,7 +216,9 @@ def keep_gradients(channels, step, tile, kept):
     """Add the gradients of masked cells to those of their own states as inputs."""
     if len(step.mask) == 0:
         return
-    count, place, center = tile.count, tile.place, 4 * step.state.shape[0]
+    count = tile.count
+    place = tile.place
+    center = 4 * step.state.shape[0]
     for c in range(channels[0], channels[1]):
         target = step.downstream[center + c, place : place + count]
         unchanged = kept[c * tile.lanes : c * tile.lanes + count]

@@ -70,7 +70,10 @@ def reduce_sums(sums, total):
 @part
 def _share(leads, worker, workers, task, workspace, seat):
     """Do all parts of a span: the rollout, the loss and the way back."""
-    batch, span, cursor, clock = task.batch, task.span, workspace.cursor, task.batch.clock[worker]
+    batch = task.batch
+    span = task.span
+    cursor = workspace.cursor
+    clock = task.batch.clock[worker]
     mode = flush_denormals()
     clock[t.BEGAN] = since = now()
     used = processor_clock()
@@ -104,11 +107,15 @@ def _do_chunk(problem, batch, workspace, seat, leads):
 
     On the last step the worker that `leads` clears the chunk's slots of gate sums first.
     """
-    layout, cursor = problem.layout, workspace.cursor
-    group, step, chunk = cursor[t.GROUP], cursor[t.STEP], cursor[t.CHUNK]
+    layout = problem.layout
+    cursor = workspace.cursor
+    group = cursor[t.GROUP]
+    step = cursor[t.STEP]
+    chunk = cursor[t.CHUNK]
     tiles = range(layout.chunk_start[chunk], layout.chunk_start[chunk + 1])
     if cursor[t.WAY] == k.FORWARD:
-        state, mask = batch.states[group, step], batch.masks[group, step]
+        state = batch.states[group, step]
+        mask = batch.masks[group, step]
         on = k.StepForward(batch.coefficients, state, mask, batch.states[group, step + 1])
         for tile in tiles:
             if seat is None:
@@ -132,10 +139,12 @@ def _step_back(batch, group, step):
     """Return one automaton step of a group, as the way back sees it."""
     loss_steps = batch.loss_steps
     last = step == loss_steps[-1] - 1
-    supervised, loss = False, 0
+    supervised = False
+    loss = 0
     for index in range(len(loss_steps)):
         if loss_steps[index] == step + 1:
-            supervised, loss = True, index
+            supervised = True
+            loss = index
     input_gradients = batch.input_gradients[group]
     return k.StepBack(
         batch.coefficients,
@@ -156,7 +165,9 @@ def loss_share(worker, workers, layout, batch, in_use):
     Errors of all `loss_steps` are added up; they share one target. Where the target is NaN the
     error is 0, unless the state is NaN as well.
     """
-    losses, loss_channels, loss_steps = batch.losses, batch.loss_channels, batch.loss_steps
+    losses = batch.losses
+    loss_channels = batch.loss_channels
+    loss_steps = batch.loss_steps
     samples = losses.shape[1]
     cells = layout.cells // samples
     for group in range(worker, batch.states.shape[0], workers):
@@ -184,7 +195,8 @@ def loss_share(worker, workers, layout, batch, in_use):
 @part
 def _next_together(worker, task, cursor, seat):
     """Move a part's cursor to the piece that its team takes next; return whether there is one."""
-    parts, control = seat.split.parts, task.control
+    parts = seat.split.parts
+    control = task.control
     team_cursor = seat.leader.cursor
     if seat.part == 0 and not next_piece(worker // parts, task, cursor):
         cursor[t.PHASE] = t.FINISHED
@@ -199,7 +211,8 @@ def _next_together(worker, task, cursor, seat):
 @part
 def _tile_forward_part(tile, step, workspace, seat):
     """Do one part of what tile_forward does; parts meet after each stage."""
-    part, split = seat.part, seat.split
+    part = seat.part
+    split = seat.split
     for stage in range(split.forward_bounds.shape[0]):
         for index in range(
             split.forward_bounds[stage, part], split.forward_bounds[stage, part + 1]
@@ -211,7 +224,9 @@ def _tile_forward_part(tile, step, workspace, seat):
 @part
 def _tile_backward_part(problem, tile, step, sums, workspace, seat):
     """Do one part of what tile_backward does; parts meet after each stage."""
-    part, split, inputs = seat.part, seat.split, problem.program.inputs
+    part = seat.part
+    split = seat.split
+    inputs = problem.program.inputs
     for stage in range(split.backward_bounds.shape[0]):
         for index in range(
             split.backward_bounds[stage, part], split.backward_bounds[stage, part + 1]
@@ -223,7 +238,8 @@ def _tile_backward_part(problem, tile, step, sums, workspace, seat):
 @part
 def duty_forward(duty, tile, step, seat):
     """Do a part's duty of a step forward."""
-    kind, some = duty[k.DUTY_KIND], (duty[k.DUTY_FIRST], duty[k.DUTY_END])
+    kind = duty[k.DUTY_KIND]
+    some = (duty[k.DUTY_FIRST], duty[k.DUTY_END])
     if kind == k.UPDATE:
         update(seat.leader.values, seat.split.outputs, some, tile, step)
     else:
@@ -233,9 +249,15 @@ def duty_forward(duty, tile, step, seat):
 @part
 def duty_back(duty, inputs, tile, step, sums, seat):
     """Do a part's duty of a step back."""
-    kind, (first, end) = duty[k.DUTY_KIND], (duty[k.DUTY_FIRST], duty[k.DUTY_END])
-    split, leader, lanes, channels = seat.split, seat.leader, tile.lanes, step.state.shape[0]
-    values, grad = leader.values, leader.gradients
+    kind = duty[k.DUTY_KIND]
+    first = duty[k.DUTY_FIRST]
+    end = duty[k.DUTY_END]
+    split = seat.split
+    leader = seat.leader
+    lanes = tile.lanes
+    channels = step.state.shape[0]
+    values = leader.values
+    grad = leader.gradients
     if kind == k.RECEIVE:
         if not step.last:
             # The gradient tile's input rows are free until the last stage.
@@ -260,7 +282,8 @@ def duty_back(duty, inputs, tile, step, sums, seat):
 @part
 def _evaluate(kind, some, tile, step, seat):
     """Do a part's duty of a step in either direction: gather channels or evaluate gates."""
-    values, (first, end) = seat.leader.values, some
+    values = seat.leader.values
+    (first, end) = some
     if kind == k.GATHER:
         gather(step.state, tile, False, some, (values, first, step.state.shape[0]))
     else:

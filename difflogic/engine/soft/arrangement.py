@@ -76,7 +76,8 @@ class Rollouts:
 
     def shared(self, groups: int, slots: int) -> dict[str, Buffer]:
         """Return the arrays that all workers share while `groups` of samples are in flight."""
-        channels, length = self.channels, stride(self.grid)
+        channels = self.channels
+        length = stride(self.grid)
         samples = samples_per_group(self.grid)
         kept = samples * self.grid.cells if self.masked else 0
         parameters = self.program.parameters * 4
@@ -98,7 +99,8 @@ class Rollouts:
         If workers share a tile's gates (`splits`), every row has a place of its own, and only the
         worker that `leads` holds the tiles.
         """
-        program, lanes = self.program, k.MAX_LANES * leads
+        program = self.program
+        lanes = k.MAX_LANES * leads
         values = max(program.forward_rows, program.backward_rows)
         gradients = program.gradient_rows
         if splits:
@@ -201,7 +203,8 @@ class Arrangement:
 
         Results do not depend on it.
         """
-        team, wanted = self.team, self.sharing.tasks_per_worker
+        team = self.team
+        wanted = self.sharing.tasks_per_worker
         shared = self.groups - team.groups_alone
         if wanted is None or not shared:
             return 1

@@ -22,14 +22,17 @@ class Crew:
     """
 
     def __init__(self, netlist: Netlist, plan: Arrangement) -> None:
-        self._workers, self._team, self._groups = Workers(plan.workers), plan.team, plan.groups
+        self._workers = Workers(plan.workers)
+        self._team = plan.team
+        self._groups = plan.groups
         self._kernel = training_kernel(plan.sharing.strategy, plan.workers)
         self._created = 0
         (self._control,) = allocate({"control": plan.control}).values()
         self._problem = k.Setup(self._team, plan.rollouts.program.code, plan.layout)
         self._chunks = len(self._problem.layout.chunk_start) - 1
         # Workers that share a tile use the buffers of their first one.
-        parts, splits = plan.parts, self._kernel is train_by_gates
+        parts = plan.parts
+        splits = self._kernel is train_by_gates
         self._workspaces = [
             k.Workspace(**allocate(plan.rollouts.workspace(splits, leads=worker % parts == 0)))
             for worker in range(plan.workers)
@@ -57,11 +60,13 @@ class Crew:
             # Ctrl-C came before all workers had started: nobody must wait for a missing one.
             self._control[ABORTED] = 1
             raise
-        parts, whole = span.parts, self._team.groups_alone
+        parts = span.parts
+        whole = self._team.groups_alone
         ways = (parts & k.FORWARD != 0) + (parts & k.BACKWARD != 0)
         shared = (self._groups - whole) * self._chunks * (span.end - span.first)
         self._created += ways * (whole + shared)
-        began, ended = batch.clock[:, BEGAN], batch.clock[:, ENDED]
+        began = batch.clock[:, BEGAN]
+        ended = batch.clock[:, ENDED]
         # A worker also waits before it wakes and after it is done, while others work.
         batch.clock[:, WAITING + (parts & -parts).bit_length() - 1] += began - began.min()
         batch.clock[:, WAITING + parts.bit_length() - 1] += ended.max() - ended

@@ -125,7 +125,8 @@ def _lead(grid: Grid) -> int:
 
 def _cut(cells: int) -> tuple[list[int], list[int]]:
     """Cut cells into tiles of 64 lanes, and the remainder into as few lanes as possible."""
-    starts, widths = [], []
+    starts = []
+    widths = []
     start = 0
     while start < cells:
         left = cells - start

@@ -222,7 +222,8 @@ class _Rows:
         self._width = [1] * netlist.rows
         self._free: dict[int, list[int]] = {}
         for instruction in order:
-            out, width = instruction.out, instruction.width
+            out = instruction.out
+            width = instruction.width
             if width == 1:
                 self.block[out] = out
             else:
@@ -253,7 +254,8 @@ def _forward_rows(
     netlist: Netlist, order: list[Instruction], reuse: bool
 ) -> tuple[tuple[list[Placed], npt.NDArray[np.int32]], int]:
     rows = _Rows(netlist, order)
-    place, block = rows.place, rows.block
+    place = rows.place
+    block = rows.block
     last_read: list[int] = [-1] * (netlist.rows + 1)
     """By block. The last element stands for all inputs, which are never freed."""
     for index, instruction in enumerate(order if reuse else ()):
@@ -285,7 +287,8 @@ def _gradient_rows(
     """
     rows = _Rows(netlist, order)
     place = rows.place
-    written, linked = _marks(netlist, netlist.outputs), _links(order)
+    written = _marks(netlist, netlist.outputs)
+    linked = _links(order)
     outputs = np.array([rows.at(row) for row in netlist.outputs.tolist()], dtype=np.int32)
     # An input that is also an output gets its gradient from a row of its own: see pass_on.
     held = np.flatnonzero(outputs < netlist.inputs)
@@ -310,7 +313,9 @@ def _gradient_rows(
 
     for index in range(len(order) - 1, -1, -1):
         instruction = order[index]
-        block, width, read = instruction.out, instruction.width, instruction.reads
+        block = instruction.out
+        width = instruction.width
+        read = instruction.reads
         out = rows.at(block)
         unread = _unmarked(written, block, block + width)
         zero_rows += [out + row - block for row in unread]
@@ -361,7 +366,8 @@ def _encode(
     gates: list[int] = []
     linked = _links(order)
     for index, instruction in enumerate(order):
-        (reads, out), (grad_reads, grad_out) = values[0][index], gradients[0][index]
+        (reads, out) = values[0][index]
+        (grad_reads, grad_out) = gradients[0][index]
         row = (*reads, out, instruction.width, *instruction.params, *grad_reads, grad_out)
         bits = adds[index]
         if instruction.is_star:

@@ -44,8 +44,12 @@ class Engine:
     ) -> None:
         """Raises ValueError for sizes below one, ConfigError if the memory does not suffice."""
         self.plan = plan = Arrangement.for_rollouts(netlist, grid, steps, batch, dtype, sharing)
-        self.netlist, self.grid, self.steps, self.dtype = netlist, grid, steps, np.dtype(dtype)
-        self._layout, self._samples = plan.layout, plan.samples_per_group
+        self.netlist = netlist
+        self.grid = grid
+        self.steps = steps
+        self.dtype = np.dtype(dtype)
+        self._layout = plan.layout
+        self._samples = plan.samples_per_group
         self._crew = Crew(netlist, plan)
         self._in_use = 0
         self._batch = k.Batch(
@@ -100,7 +104,9 @@ class Engine:
 
     def start_gradients(self) -> Array:
         """Return dL/d(starts), shape (batch, C, H, W), of the last backward pass."""
-        channels, height, width = self.netlist.channels, self.grid.height, self.grid.width
+        channels = self.netlist.channels
+        height = self.grid.height
+        width = self.grid.width
         shape = self._in_use, NEIGHBORHOOD, channels, height * width
         inputs = self._collect(self._batch.input_gradients[:, 0]).reshape(shape)
         # The index OUTSIDE (-1) reads the last column, which is zero.
@@ -132,7 +138,8 @@ class Engine:
         self._compare(loss_channels)
         self._supervise(loss_steps)
         self._load(coefficients, starts, masks)
-        batch, steps = self._batch, self._last_step
+        batch = self._batch
+        steps = self._last_step
         self._spread(targets, batch.targets)
         batch.loss_gradients[:] = 0.0
         batch.clock[:] = 0.0
@@ -204,13 +211,15 @@ class Engine:
 
     def _run_forward(self) -> None:
         """Roll out to the last loss step; pause before each call of the workers."""
-        steps, at_once = self._last_step, self.plan.steps_per_call
+        steps = self._last_step
+        at_once = self.plan.steps_per_call
         for first in range(0, steps, at_once):
             pause("rollout", first, steps)
             self._call(k.FORWARD, first, min(first + at_once, steps))
 
     def _run_backward(self) -> None:
-        steps, at_once = self._last_step, self.plan.steps_per_call
+        steps = self._last_step
+        at_once = self.plan.steps_per_call
         for end in range(steps, 0, -at_once):
             pause("gradient", steps - end, steps)
             self._call(k.BACKWARD, max(0, end - at_once), end)

@@ -60,7 +60,8 @@ def plan_team(sharing: Sharing, groups: int, chunks: int) -> Team:
     """
     if sharing.strategy == "sequential":
         return Team(workers=1, groups_alone=groups)
-    workers, whole = sharing.workers, 0
+    workers = sharing.workers
+    whole = 0
     if sharing.strategy == "samples" or workers == 1:
         whole = groups
     elif sharing.samples_first:
@@ -82,7 +83,8 @@ def ceiling(team: Team, groups: int, steps: int, chunks: list[int]) -> float:
     A whole group is one task of all `steps`. In the other groups each of the `chunks`, given by
     their lanes, is a task in each step; the tasks of one chunk follow each other.
     """
-    per_step, shared = sum(chunks), groups - team.groups_alone
+    per_step = sum(chunks)
+    shared = groups - team.groups_alone
     work = groups * steps * per_step
     alone = (
         makespan([steps * per_step] * team.groups_alone, team.workers) if team.groups_alone else 0.0

@@ -82,7 +82,9 @@ def split_program(netlist: Netlist, parts: int) -> k.SplitCode:
     order = instructions_of(netlist)
     pulls = pulls_of(netlist, order)
     outputs = netlist.outputs.tolist()
-    gates, targets, sums = _Table(k.EVALUATE), _Table(k.PULL), _Table(k.SUM)
+    gates = _Table(k.EVALUATE)
+    targets = _Table(k.PULL)
+    sums = _Table(k.SUM)
     added: list[Pull] = []
 
     def target(row: int) -> tuple[int, ...]:
@@ -96,7 +98,10 @@ def split_program(netlist: Netlist, parts: int) -> k.SplitCode:
             if pulls[row] or row not in outputs:
                 yield target(row)
 
-    ahead, back = (lambda i: runs.sources(runs.all[i])), (lambda i: runs.readers[i])
+    def ahead(index: int) -> Iterable[int]:
+        return runs.sources(runs.all[index])
+
+    back = runs.readers.__getitem__
     forward = _depths(runs, ahead, range(len(runs.all)))
     backward = _depths(runs, back, range(len(runs.all) - 1, -1, -1))
     owner = _owners(runs, forward, parts)
@@ -252,8 +257,10 @@ def _even(weights: Sequence[int], parts: int) -> list[tuple[int, int]]:
 
 def _encoded(run: Instruction) -> tuple[int, ...]:
     row = [0] * k.FIELDS
-    row[k.A], row[k.B], row[k.OUT] = *run.reads, run.out
-    row[k.WIDTH], row[k.PARAM] = run.width, run.params[0]
+    row[k.A], row[k.B] = run.reads
+    row[k.OUT] = run.out
+    row[k.WIDTH] = run.width
+    row[k.PARAM] = run.params[0]
     return tuple(row)
 
 

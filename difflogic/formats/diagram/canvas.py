@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from difflogic.formats.diagram.graph import Drawing, Node
 from difflogic.formats.diagram.placement import Layering, arrange, place
 
-GATE_WIDTH, GATE_HEIGHT = 34.0, 26.0
+GATE_WIDTH = 34.0
+GATE_HEIGHT = 26.0
 NAMED_HEIGHT = 21.0
 """Height of inputs and next states: there may be hundreds in a column."""
 PASS_HEIGHT = 4.0
@@ -18,7 +19,8 @@ CHARACTER = 8.2
 CIRCLE = 3.6
 PORT = 6.0
 """Vertical distance of a gate's two inputs from its middle."""
-LEAST_COLUMN_GAP, MOST_COLUMN_GAP = 46.0, 400.0
+LEAST_COLUMN_GAP = 46.0
+MOST_COLUMN_GAP = 400.0
 STEEPNESS = 0.22
 """Distance of two columns, as a share of the height of the steepest wire between them."""
 
@@ -37,7 +39,9 @@ class Canvas:
 
     def segments(self) -> dict[int, list[Segment]]:
         """Return the pieces of wire of each node, by node number, ascending."""
-        ends, points, nodes = self._ends(), self.layering.points, self.diagram.nodes
+        ends = self._ends()
+        points = self.layering.points
+        nodes = self.diagram.nodes
         found: dict[int, list[Segment]] = {}
         for number, point in enumerate(points):
             segments = found.setdefault(point.source, [])

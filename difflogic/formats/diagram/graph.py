@@ -32,7 +32,10 @@ class NodeKind(Enum):
     OUTPUT = ("channel 0's next state", "n0'", "#ead0e0", "#96386f")
 
     def __init__(self, title: str, sign: str, fill: str, stroke: str) -> None:
-        self.title, self.sign, self.fill, self.stroke = title, sign, fill, stroke
+        self.title = title
+        self.sign = sign
+        self.fill = fill
+        self.stroke = stroke
 
     @property
     def is_named(self) -> bool:
@@ -131,7 +134,9 @@ def diagram(automaton: Automaton, channels: Sequence[int] | None = None) -> Draw
             nodes.append(Node(NodeKind.INPUT, name, f"input {name}", row=row))
             continue
         gate = row - circuit.inputs
-        op, a, b = Op(circuit.op[gate]), int(circuit.a[gate]), int(circuit.b[gate])
+        op = Op(circuit.op[gate])
+        a = int(circuit.a[gate])
+        b = int(circuit.b[gate])
         kind, *inverted, result = DRAWN[op]
         sign = SYMBOLS[op] if kind is NodeKind.CONSTANT else kind.sign
         reads = [
@@ -142,7 +147,8 @@ def diagram(automaton: Automaton, channels: Sequence[int] | None = None) -> Draw
         nodes.append(Node(kind, sign, _about(circuit, gate), result, row=row))
         wires += reads
     for channel in drawn:
-        row, label = int(circuit.outputs[channel]), circuit.labels[channel]
+        row = int(circuit.outputs[channel])
+        label = circuit.labels[channel]
         visible = label in automaton.visible
         about = f"next state of channel {label}{', visible' if visible else ''}"
         wires.append(Wire(numbers[row], len(nodes)))

@@ -22,7 +22,8 @@ SWEEPS = 32
 
 _SWEPT = 600_000  # points passed in all sweeps together, about
 
-MOST_ROUNDS, LEAST_ROUNDS = 60, 8
+MOST_ROUNDS = 60
+LEAST_ROUNDS = 8
 """Rounds of moving all layers; few for large circuits."""
 
 _MOVED = 60_000  # points moved in all rounds together, about
@@ -101,7 +102,8 @@ def _uncross(
     layers: Sequence[Sequence[int]], after: Sequence[Sequence[int]], before: Sequence[Sequence[int]]
 ) -> list[list[int]]:
     current = [list(layer) for layer in layers]
-    best, fewest = current, crossings(current, after)
+    best = current
+    fewest = crossings(current, after)
     sweeps = max(4, min(SWEEPS, _SWEPT // len(after)))
     for sweep in range(sweeps):
         current = [list(layer) for layer in current]
@@ -112,7 +114,8 @@ def _uncross(
             _sort(current[number], fixed, before if forwards else after)
         count = crossings(current, after)
         if count < fewest:
-            best, fewest = current, count
+            best = current
+            fewest = count
     return best
 
 
@@ -192,7 +195,9 @@ def _pull(
     gap: float,
 ) -> None:
     """Move a layer's points towards the mean of their neighbours, keeping order and distances."""
-    wanted, weights, offset = [], [], 0.0
+    wanted = []
+    weights = []
+    offset = 0.0
     offsets = []
     for index, point in enumerate(layer):
         if index:
@@ -218,7 +223,8 @@ def isotonic(values: Sequence[float], weights: Sequence[float]) -> list[float]:
     for value, weight in zip(values, weights, strict=True):
         blocks.append((value, weight, 1))
         while len(blocks) > 1 and blocks[-2][0] > blocks[-1][0]:
-            (mean, total, length), (other, more, further) = blocks.pop(-2), blocks.pop()
+            (mean, total, length) = blocks.pop(-2)
+            (other, more, further) = blocks.pop()
             joint = total + more
             blocks.append(((mean * total + other * more) / joint, joint, length + further))
     return [mean for mean, _, length in blocks for _ in range(length)]

@@ -48,7 +48,8 @@ BEYOND_EDGE = 3
 ANY_ORDER = 0.5
 """A fire rate that asks about every fair schedule, as all below 1 do."""
 
-BITS_AT_ONCE, MOST_BITS = 2**20, 2**25
+BITS_AT_ONCE = 2**20
+MOST_BITS = 2**25
 """Bits of a plane of the windows that are computed together, and of all of them."""
 
 ROUNDS_PER_ROW = 8
@@ -57,7 +58,8 @@ ROUNDS_PER_ROW = 8
 FEWER = 4
 """One in this many windows is followed first, where that refuses most circuits."""
 
-TRIED, CONTENTS = 4, 16
+TRIED = 4
+CONTENTS = 16
 """Windows to look for a witness in, and starts and contents of each wound."""
 
 SETTLING = 16
@@ -96,7 +98,8 @@ class Ground:
             _, first, same = np.unique(
                 cells.reshape(len(cells), -1), axis=0, return_index=True, return_inverse=True
             )
-            numbers, lines = first[same.ravel()], [np.arange(len(cells))]
+            numbers = first[same.ravel()]
+            lines = [np.arange(len(cells))]
             if self.table is not None:
                 grids = self.table.grids
                 most = size + grids.sides[-1] + 2 * grids.period
@@ -190,7 +193,8 @@ def windows_of(ground: Ground, wound: Wound, deadline: Deadline = NO_DEADLINE) -
         return []
     for (rows, down), (columns, across) in product(*sides):
         deadline.check()
-        state, margin = ground.part(rows, columns), min(down[0], across[0])
+        state = ground.part(rows, columns)
+        margin = min(down[0], across[0])
         found.setdefault(state.tobytes(), Window(state, margin, *down[1:], *across[1:]))
     return list(found.values())
 
@@ -227,7 +231,8 @@ def follow(
     `until_closed`, ends after the first. `on_step` gets each step from what is reached on: board,
     free cells, and the sets before and after. Raises TimeoutError.
     """
-    size, count = wound.size, len(windows)
+    size = wound.size
+    count = len(windows)
     board = Board(size, size, "zero", count)
     distances = wound.distances(size, size, wound.frame, wound.frame)
     channels = np.stack([window.state for window in windows], axis=1)
@@ -261,10 +266,13 @@ def follow(
         if more.same(state):
             break
         state = more
-    every, rounds = range(len(channels)), np.zeros(count, np.int64)
-    spread, reach = np.zeros_like(square), np.zeros_like(square)
+    every = range(len(channels))
+    rounds = np.zeros(count, np.int64)
+    spread = np.zeros_like(square)
+    reach = np.zeros_like(square)
     for number in range(1, ROUNDS_PER_ROW * size + 2 if until_closed else 2):
-        off, wrong = differ(state, every), differ(state, question.visible_places)
+        off = differ(state, every)
+        wrong = differ(state, question.visible_places)
         spread, reach = spread | off, reach | wrong
         rounds[cells(wrong).any(axis=(1, 2))] = number
         after = step(state)
@@ -286,7 +294,8 @@ def follow_some(
 
     `on_step` gets each step, as from `follow`. One in FEWER windows is tried before.
     """
-    question, windows = table.question, windows_of(Ground.of(table), wound)[::stride]
+    question = table.question
+    windows = windows_of(Ground.of(table), wound)[::stride]
     asked = replace(question, fire_rate=ANY_ORDER)
     few, _, _ = follow(asked, wound, windows[::FEWER], until_closed=False)
     if few.max() > wound.reach:
@@ -306,18 +315,24 @@ def _witness(
     """
     _, _, rows, row, columns, column = window
     rest = ground.part(rows, columns)
-    height, width, shown = len(rows), len(columns), list(question.visible_places)
+    height = len(rows)
+    width = len(columns)
+    shown = list(question.visible_places)
     asked = replace(question, height=height, width=width, boundary="zero", target=rest[shown])
-    board, network = asked.board, asked.network
+    board = asked.board
+    network = asked.network
     distances = wound.distances(height, width, row, column)
     far, square = (board.pack(found) for found in (distances > wound.reach, distances == 0))
-    known, wanted = pack(board, rest[shown] != UNKNOWN), pack(board, rest[shown] == 1)
-    rng, steps = np.random.default_rng(0), 4 * (height + width)
+    known = pack(board, rest[shown] != UNKNOWN)
+    wanted = pack(board, rest[shown] == 1)
+    rng = np.random.default_rng(0)
+    steps = 4 * (height + width)
     for number in range(1 if wound.zeros and ground.start is not None else CONTENTS):
         start = ground.start
         if start is None:
             start = rng.integers(0, 2, rest.shape, np.uint8)
-        begin, most = pack(board, start), SETTLING * (height + width)
+        begin = pack(board, start)
+        most = SETTLING * (height + width)
         found = cycle(network, board, begin, deadline, most)
         if found is None:
             continue
@@ -334,7 +349,8 @@ def _witness(
                 masks = np.array([board.unpack(fire) for fire in fired], np.uint8)
                 grids = unpack(board, wounded), row, column, masks.reshape(-1, height, width)
                 return _repeated(asked, Witness(start, found[0], *grids, cell))
-            after, fire = network.step(board, state), board.full
+            after = network.step(board, state)
+            fire = board.full
             if not asked.synchronous:
                 fire = board.pack(rng.random((height, width)) < 0.5)
                 if len(fired) < steps:  # afterwards each cell gets its chance
@@ -350,10 +366,12 @@ def _differ(state: Planes, other: Planes) -> int:
 
 def _repeated(question: Convergence, witness: Witness) -> Witness:
     """Return a witness. Raises RuntimeError if the plain interpreter disagrees."""
-    state, shown = witness.start, list(question.visible_places)
+    state = witness.start
+    shown = list(question.visible_places)
     for _ in range(witness.settled):
         state = plain_step(question, state)
-    calm, same = state[shown], state == witness.wounded
+    calm = state[shown]
+    same = state == witness.wounded
     state = witness.wounded
     for mask in witness.fired:
         state = np.where(mask, plain_step(question, state), state)

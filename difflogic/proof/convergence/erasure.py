@@ -37,8 +37,10 @@ def right_from_erased(question: Convergence) -> int | None:
     read = read_channels(question)
     if not read or not question.synchronous:
         return None
-    part, board = folded_part(question.circuit, read), question.board
-    network, steps = Network(part), 0
+    part = folded_part(question.circuit, read)
+    board = question.board
+    network = Network(part)
+    steps = 0
     state: Planes = (0,) * len(read)
     while (after := network.step(board, state)) != state:
         state, steps = after, steps + 1
@@ -73,7 +75,8 @@ def _grows_back(circuit: Circuit, seen: Bits, constant: set[int], group: set[int
     `seen` are the final values around each cell, shape (channels, neighbours, cells).
     """
     own = sorted(constant | group)
-    part, in_group = folded_part(circuit, own), np.array([channel in group for channel in own])
+    part = folded_part(circuit, own)
+    in_group = np.array([channel in group for channel in own])
     flat = np.unique(seen[own].reshape(len(own) * NEIGHBORHOOD, -1), axis=1)
     around = flat.reshape(len(own), NEIGHBORHOOD, -1, 1).swapaxes(0, 1)
     for blanked in (np.ones_like(in_group), in_group):

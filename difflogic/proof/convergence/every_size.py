@@ -104,7 +104,9 @@ class Grids:
     def lines(self, side: int) -> Array:
         """Return the board's rows, or columns, that a grid of any side consists of."""
         base = side if side in self.sides else self.first + (side - self.first) % self.period
-        place, cut, extra = np.arange(side), self.cut(base), side - base
+        place = np.arange(side)
+        cut = self.cut(base)
+        extra = side - base
         again = cut - self.period + (place - cut) % self.period
         return self.start(base) + np.where(
             place < cut, place, np.where(place < cut + extra, again, place - extra)
@@ -136,10 +138,12 @@ class Table:
 
     def _larger(self, side: int, delay: int) -> tuple[slice, Array]:
         """Return the board's rows for a grid's rows, and by how much each copy may be later."""
-        grids, base = self.grids, side
+        grids = self.grids
+        base = side
         if side not in grids.sides:
             base = grids.first + (side - grids.first) % grids.period
-        place, cut = np.arange(base), grids.cut(base)
+        place = np.arange(base)
+        cut = grids.cut(base)
         later = place >= cut - grids.period if delay >= 0 else place < cut
         start = grids.start(base)
         return slice(start, start + base), later * (side - base) // grids.period * abs(delay)
@@ -216,12 +220,15 @@ def every_size(plane: Plane, deadline: Deadline | None = None) -> EverySize:
 
     Without a deadline, looks at one board only, which takes some hundredths of a second.
     """
-    target, repeats, compared = plane.target, plane.repeats, plane.compared
+    target = plane.target
+    repeats = plane.repeats
+    compared = plane.compared
     automaton = replace(plane.automaton, boundary="zero")
     periods = [period for period in PERIODS if repeats is not None and period % repeats == 0]
     boards = [Grids(beside + period, period) for beside in BESIDE for period in periods]
     for grids in boards if deadline is not None else boards[:1]:
-        largest, shown = grids.sides[-1], len(automaton.visible)
+        largest = grids.sides[-1]
+        shown = len(automaton.visible)
         picture = target(largest, largest) if compared else np.zeros((shown, largest, largest))
         asked = Convergence.of(automaton, grids.walls.cut(picture))
         question = replace(asked, boundary=grids.walls)
@@ -243,13 +250,15 @@ def arrivals(question: Convergence, earliest: Array | None = None) -> Arrivals:
 
     `earliest` has shape (channels, height, width); None holds nothing back.
     """
-    board, channels = question.board, question.circuit.channels
+    board = question.board
+    channels = question.circuit.channels
     steps = np.zeros((channels, question.height, question.width), np.int64)
     if earliest is None:
         earliest = steps
     free = board.words(earliest <= 0)
     due = {int(step) for step in np.unique(earliest) if 0 < step < NO_ARRIVAL}
-    state, step = sets.everything(channels, board), 0
+    state = sets.everything(channels, board)
+    step = 0
     while True:
         step += 1
         if step in due:
@@ -285,7 +294,8 @@ def refute(
 ) -> EverySize:
     """Look for starts that miss the target on grids where sets do not prove it."""
     for size in failing[:MOST_REFUTED]:
-        asked, budget = Convergence.of(automaton, target(*size)), Budget(deadline)
+        asked = Convergence.of(automaton, target(*size))
+        budget = Budget(deadline)
         with suppress(TimeoutError):
             answer = RUNS.decide(asked, budget, answer_of(by_sets(asked)))
             if isinstance(answer, Answer):
@@ -305,7 +315,8 @@ def _decide(question: Plane, budget: Budget, before: Answer | None) -> Answer:
 
 def answer_about(question: Plane, found: EverySize, method: Method) -> Answer:
     """Say what is found, and from which step on the training grid is right."""
-    text, first = "", None
+    text = ""
+    first = None
     proved = found.verdict is Verdict.proved
     if question.own is not None:
         own = question.own

@@ -34,7 +34,8 @@ class Convergence:
     @classmethod
     def of(cls, automaton: Automaton, target: Bits) -> Convergence:
         """Ask about an automaton, on the target's grid."""
-        made, (_, height, width) = automaton, target.shape
+        made = automaton
+        (_, height, width) = target.shape
         grid = height, width, made.boundary
         return cls(made.circuit, made.visible, *grid, target, made.fire_rate)
 

@@ -25,7 +25,8 @@ from difflogic.system.deadline import NEVER, Deadline
 
 STEPS_PER_SIDE = 16
 """Steps on sets per row and column; knowledge that takes longer comes a long way around."""
-SAMPLES, FEWEST = 64, 4
+SAMPLES = 64
+FEWEST = 4
 """Most and fewest random starts to look for a refutation."""
 SAMPLED_CELLS = 2**16
 """Most cells of all these starts together, unless they are the fewest."""
@@ -50,7 +51,8 @@ def by_sets(question: Convergence, deadline: Deadline = NEVER) -> Finding:
                 break
     # From then on, every state lies in the last sets under any fair schedule.
     right = (step for step, state in enumerate(run) if question.is_always_right(state))
-    step, known = next(right, None), question.target
+    step = next(right, None)
+    known = question.target
     if step is None:
         known = sets.as_array(question.board, run[-1])[list(question.visible_places)]
     return Finding(
@@ -150,9 +152,12 @@ def _repeating(question: Convergence, budget: Budget, before: Answer | None) -> 
 def _unrolled(question: Convergence, budget: Budget, before: Answer | None) -> Answer | str:
     """Look for a number of steps after which no start misses the target, by SAT."""
     assert before is not None
-    known, deadline = before.evidence, budget.until
+    known = before.evidence
+    deadline = budget.until
     with Formula() as formula:
-        layout, steps, late = Unrolled(question, known.final_sets, formula), 1, 0
+        layout = Unrolled(question, known.final_sets, formula)
+        steps = 1
+        late = 0
         while True:
             layout.advance(steps, deadline)
             start = layout.find_late(steps, deadline)
@@ -220,7 +225,8 @@ class Unrolled:
     """
 
     def __init__(self, question: Convergence, within: Sets, formula: Formula) -> None:
-        self._question, self._formula = question, formula
+        self._question = question
+        self._formula = formula
         known = [question.board.bits(words).ravel().tolist() for words in within.members]
         self._known = [
             formula.constant(low) if low == high else None for low, high in zip(*known, strict=True)
@@ -231,8 +237,11 @@ class Unrolled:
 
     def advance(self, steps: int, deadline: Deadline) -> None:
         """Unroll up to `steps` steps. Raises TimeoutError, also beyond MOST_UNROLLED_GATES."""
-        question, formula = self._question, self._formula
-        circuit, cells, outside = question.circuit, question.board.cells, formula.constant(0)
+        question = self._question
+        formula = self._formula
+        circuit = question.circuit
+        cells = question.board.cells
+        outside = formula.constant(0)
         places = neighbors(question.height, question.width, question.boundary).T.tolist()
         while len(self._states) <= steps:
             state = self._states[-1]
@@ -265,9 +274,11 @@ class Unrolled:
 
     def _wrong(self, step: int) -> int:
         """Return a literal that is 1 only if the target is missed at a step."""
-        question, literal = self._question, self._formula.variable()
+        question = self._question
+        literal = self._formula.variable()
         state = np.array(self._states[step]).reshape(question.circuit.channels, -1)
-        shown, target = state[list(question.visible_places)].ravel(), question.target.ravel()
+        shown = state[list(question.visible_places)].ravel()
+        target = question.target.ravel()
         self._formula.add([-literal, *np.where(target, -shown, shown).tolist()])
         return literal
 

@@ -75,7 +75,8 @@ class EndlessRow(NamedTuple):
     @classmethod
     def shortest(cls, first: Sequence[Cell], again: Sequence[Cell]) -> EndlessRow:
         """Return the only way to write a row with the fewest cells."""
-        size, start = len(again), list(first)
+        size = len(again)
+        start = list(first)
         periods = (n for n in range(1, size + 1) if size % n == 0)
         period = next(n for n in periods if again[n:] == again[: size - n])
         turn = list(again[:period])
@@ -137,7 +138,8 @@ class Settling:
         return self.known[around]
 
     def _settled(self, around: tuple[Cell, ...]) -> tuple[Cell, frozenset[Cell]]:
-        own, firings = (UNKNOWN,) * self.network.channels, 0
+        own = (UNKNOWN,) * self.network.channels
+        firings = 0
         while (after := self._after(around, [own])[0]) != own:
             own, firings = after, firings + 1
         states = frozenset[Cell]()
@@ -156,16 +158,19 @@ class Settling:
 
     def _after(self, around: tuple[Cell, ...], owns: Sequence[Cell]) -> list[Cell]:
         """Return a cell's sets after it fires, for each of its sets before."""
-        lanes, places = range(len(owns)), sees(self.corner)
+        lanes = range(len(owns))
+        places = sees(self.corner)
         full = (1 << len(owns)) - 1
-        least, most = [0, full], [0, full]
+        least = [0, full]
+        most = [0, full]
         for neighbor, channel in self.network.inputs:
             if neighbor == CENTER:
                 low = sum((owns[lane][channel] & 1) << lane for lane in lanes)
                 high = sum((owns[lane][channel] > 0) << lane for lane in lanes)
             else:
                 value = around[places.index(neighbor)][channel]
-                low, high = full * (value & 1), full * (value > 0)
+                low = full * (value & 1)
+                high = full * (value > 0)
             least += (low, full ^ high)
             most += (high, full ^ low)
         after = sets.through(self.network, full, least, most)
@@ -179,8 +184,10 @@ class Settling:
 
     def everywhere(self, deadline: Deadline) -> OneSide:
         """Return what every start settles in, or the first rows of it. Raises TimeoutError."""
-        above, left = EndlessRow((), (self._outside,)), MOST_CELLS
-        rows, met = list[EndlessRow](), dict[EndlessRow, int]()
+        above = EndlessRow((), (self._outside,))
+        left = MOST_CELLS
+        rows = list[EndlessRow]()
+        met = dict[EndlessRow, int]()
         while True:
             deadline.check()
             row = self._below(above, left)
@@ -197,7 +204,9 @@ class Settling:
 
     def _below(self, above: EndlessRow, most: int) -> EndlessRow | None:
         """Return the row after a row; None if it does not repeat within `most` cells."""
-        cells, before, west = list[Cell](), self._outside, self._outside
+        cells = list[Cell]()
+        before = self._outside
+        west = self._outside
         met = dict[tuple[int, Cell], int]()
         for place in range(most):
             late = place - len(above.first)
@@ -236,7 +245,9 @@ class WantedCells:
             cells = [[set().union(*column) for column in zip(*cells, strict=True)]]
         if corner[1] > 0:
             cells = [[set().union(*row)] for row in cells]
-        self.cells, self.height, self.width = cells, len(cells), len(cells[0])
+        self.cells = cells
+        self.height = len(cells)
+        self.width = len(cells[0])
 
     def at(self, row: int, column: int) -> set[tuple[int, ...]]:
         return self.cells[row % self.height][column % self.width]
@@ -258,7 +269,8 @@ class BesideWanted:
         And whether these are all kinds of cells.
         """
         high, wide = (1, 1) if self.wanted is None else (self.wanted.height, self.wanted.width)
-        places, left = list[tuple[int, int]](), MOST_CELLS
+        places = list[tuple[int, int]]()
+        left = MOST_CELLS
         for y in range(self.found.count(high)):
             row = self.found.row(y)
             width = len(row.first) + math.lcm(len(row.again), wide)
@@ -279,7 +291,8 @@ class BesideWanted:
         If all that it sees settles in one state, a cell comes back to each of its `states`,
         whatever fires when, so a wrong one refutes.
         """
-        (down, across), more = self.settling.corner, self.plane.repeats or 1
+        (down, across) = self.settling.corner
+        more = self.plane.repeats or 1
         shown = self._shown(self.found.row(y).at(x))
         for height, width in itertools.product(
             range(y + 1, y + 2 + more * (down > 0)), range(x + 1, x + 2 + more * (across > 0))
@@ -288,7 +301,8 @@ class BesideWanted:
             wanted = tuple(target[:, ::-down, ::-across][:, y, x].tolist())
             if wanted != shown:
                 break
-        outside, automaton = (0,) * self.settling.network.channels, self.plane.automaton
+        outside = (0,) * self.settling.network.channels
+        automaton = self.plane.automaton
         seen = {
             place: self.found.row(place[0]).at(place[1])
             for place in itertools.product(range(y + 1), range(x + 1))
@@ -303,7 +317,8 @@ class BesideWanted:
             planes = pack(asked.board, start[:, ::-down, ::-across])
             found = orbits.counterexample(asked, planes, deadline, LONGEST_SAMPLE)
             if found is not None:
-                known, method = by_sets(asked), ONE_SIDE.name
+                known = by_sets(asked)
+                method = ONE_SIDE.name
                 finding = replace(
                     known, verdict=Verdict.refuted, method=method, counterexample=found
                 )
@@ -323,10 +338,12 @@ def _fits(question: object) -> bool:
 def _decide(question: Plane, budget: Budget, before: Answer | None) -> Answer | str:
     plane = replace(question, automaton=replace(question.automaton, boundary="zero"))
     network = Network(plane.automaton.circuit)
-    corner, repeats = corner_of(network), plane.repeats
+    corner = corner_of(network)
+    repeats = plane.repeats
     assert corner is not None
     settling = Settling(network, corner)
-    found, wanted = settling.everywhere(budget.until), None
+    found = settling.everywhere(budget.until)
+    wanted = None
     if plane.compared and repeats is not None:
         picture = repeating(plane.target(repeats, repeats))
         found, wanted = replace(found, picture=picture), WantedCells(picture, corner)

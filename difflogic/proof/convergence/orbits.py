@@ -21,7 +21,8 @@ from difflogic.system.deadline import Deadline
 MOST_STEPS = 2**20
 """Steps in which a run must repeat; without a limit, `math.inf`."""
 
-NEVER, UNKNOWN = -1, -2
+NEVER = -1
+UNKNOWN = -2
 """Stand for the steps to heal: the run repeats and is wrong again and again, or it was not followed
 until it repeats."""
 
@@ -80,7 +81,8 @@ def repeated(
     Source: Brent 1980, "An improved Monte Carlo factorization algorithm".
     """
     power = period = steps = 1
-    slow, fast = start, network.step(board, start)
+    slow = start
+    fast = network.step(board, start)
     while slow != fast:
         if power == period:
             slow, power, period = fast, 2 * power, 0
@@ -105,10 +107,12 @@ def cycle(
     found = repeated(network, board, start, deadline, most)
     if found is None:
         return None
-    ahead, period = start, found[1]
+    ahead = start
+    period = found[1]
     for _ in range(period):
         ahead = network.step(board, ahead)
-    behind, first = start, 0
+    behind = start
+    first = 0
     while behind != ahead:
         behind, ahead = network.step(board, behind), network.step(board, ahead)
         first += 1
@@ -135,7 +139,8 @@ def resting_picture(
     Shape (visible channels, height, width). None if they change again and again. Raises
     TimeoutError after `deadline`.
     """
-    network, board = Network(automaton.circuit), Board(height, width, automaton.boundary)
+    network = Network(automaton.circuit)
+    board = Board(height, width, automaton.boundary)
     zeros: Planes = (0,) * automaton.circuit.channels
     found = repeated(network, board, zeros, deadline, math.inf)
     if found is None:
@@ -305,15 +310,20 @@ class _Alone:
         return found
 
     def _follow(self, state: Planes) -> int:
-        network, board = self.question.network, self.question.board
-        saved, at, step, back = None, 0, 0, 0
+        network = self.question.network
+        board = self.question.board
+        saved = None
+        at = 0
+        step = 0
+        back = 0
         while state not in self.known:
             if self.left <= 0 or self.deadline.passed:
                 return UNKNOWN
             if not self.question.is_right(state):
                 back = step + 1
             if step & step - 1 == 0:  # as Brent does
-                saved, at = state, step
+                saved = state
+                at = step
             state = network.step(board, state)
             step += 1
             self.left -= 1

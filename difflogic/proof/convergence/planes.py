@@ -183,5 +183,6 @@ def unpack(board: Board, planes: Sequence[int]) -> npt.NDArray[np.uint8]:
 
 @lru_cache
 def _views(height: int, width: int, boundary: Boundary | Walls) -> list[list[tuple[int, int]]]:
-    board, views = Board(height, width, boundary), shifts(height, width, boundary)
+    board = Board(height, width, boundary)
+    views = shifts(height, width, boundary)
     return [[(-far, board.pack(cells)) for far, cells in view] for view in views]

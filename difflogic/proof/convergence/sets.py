@@ -81,7 +81,8 @@ def step(network: Network, board: Board, state: Sets) -> Sets:
 
 
 def _step(network: Network, board: Board, state: Sets) -> Sets:
-    wires, after = network.wires, np.empty_like(state.members)
+    wires = network.wires
+    after = np.empty_like(state.members)
     scratch = np.empty(
         (2, 1 + len(wires.inputs) + len(wires.gates), kernels.BLOCK_WORDS), np.uint64
     )
@@ -91,7 +92,8 @@ def _step(network: Network, board: Board, state: Sets) -> Sets:
 
 def load_kernel() -> None:
     """Compile or load the kernel of `step`, which is the same for all circuits and boards."""
-    board, none = Board(1, 1, "zero"), np.zeros(0, np.int32)
+    board = Board(1, 1, "zero")
+    none = np.zeros(0, np.int32)
     same = Circuit(none.astype(np.uint8), none, none, np.array([CENTER], np.int32), (0,))
     network = Network(same)
     _step(network, board, everything(1, board))
@@ -110,7 +112,8 @@ def through(
             low = least[x] & least[y ^ 1] | least[x ^ 1] & least[y]
             high = most[x] & most[y ^ 1] | most[x ^ 1] & most[y]
         else:
-            low, high = least[x] & least[y], most[x] & most[y]
+            low = least[x] & least[y]
+            high = most[x] & most[y]
         least += (low, full ^ high)
         most += (high, full ^ low)
     return (

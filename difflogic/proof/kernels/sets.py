@@ -50,27 +50,26 @@ def _see(plane, mask, skip, shift, row, start):
     It moves by `skip` words and `shift` bits; `mask` has the cells that see it. Slices let loops
     become vector instructions.
     """
-    words, count = len(plane), min(len(row), len(plane) - start)
+    words = len(plane)
+    count = min(len(row), len(plane) - start)
     first = start - skip
-    low, high = max(0, -first), min(count, words - first)
+    low = max(0, -first)
+    high = min(count, words - first)
     if low < high:
-        into, seen, own = (
-            row[low:high],
-            plane[first + low : first + high],
-            mask[start + low : start + high],
-        )
+        into = row[low:high]
+        seen = plane[first + low : first + high]
+        own = mask[start + low : start + high]
         for w in range(len(into)):
             into[w] |= (seen[w] << shift) & own[w]
     if shift == 0:
         return
     back = np.uint64(WORD_CELLS) - shift
-    low, high = max(0, 1 - first), min(count, words - first + 1)
+    low = max(0, 1 - first)
+    high = min(count, words - first + 1)
     if low < high:
-        into, seen, own = (
-            row[low:high],
-            plane[first + low - 1 : first + high - 1],
-            mask[start + low : start + high],
-        )
+        into = row[low:high]
+        seen = plane[first + low - 1 : first + high - 1]
+        own = mask[start + low : start + high]
         for w in range(len(into)):
             into[w] |= (seen[w] >> back) & own[w]
 
@@ -82,35 +81,47 @@ def step(wires, views, state, after, values):
     `state` and `after` are (2, channels, words), the least members first; `values` is scratch,
     (2, rows, BLOCK_WORDS). Bits beyond the board are 0.
     """
-    inputs, gates, outputs = wires.inputs, wires.gates, wires.outputs
-    words, every, none = state.shape[2], ~np.uint64(0), np.uint64(0)
+    inputs = wires.inputs
+    gates = wires.gates
+    outputs = wires.outputs
+    words = state.shape[2]
+    every = ~np.uint64(0)
+    none = np.uint64(0)
     for start in range(0, words, BLOCK_WORDS):
         count = min(BLOCK_WORDS, words - start)
         for member in range(2):
             for w in range(count):
                 values[member, 0, w] = none
             for i in range(len(inputs)):
-                neighbor, channel = inputs[i, 0], inputs[i, 1]
+                neighbor = inputs[i, 0]
+                channel = inputs[i, 1]
                 for w in range(count):
                     values[member, 1 + i, w] = none
                 for view in range(views.first[neighbor], views.first[neighbor + 1]):
                     skip = views.shifts[view] // WORD_CELLS
                     shift = np.uint64(views.shifts[view] - skip * WORD_CELLS)
-                    plane, mask = state[member, channel], views.masks[view]
+                    plane = state[member, channel]
+                    mask = views.masks[view]
                     _see(plane, mask, skip, shift, values[member, 1 + i], start)
         for g in range(len(gates)):
-            x, y, row = gates[g, 1], gates[g, 2], 1 + len(inputs) + g
+            x = gates[g, 1]
+            y = gates[g, 2]
+            row = 1 + len(inputs) + g
             # An inverted set has the greatest member's inverse as its least.
-            a, b = x & 1, y & 1
-            flip_x, flip_y = every if a else none, every if b else none
+            a = x & 1
+            b = y & 1
+            flip_x = every if a else none
+            flip_y = every if b else none
             for member in range(2):  # a loop each, which becomes vector instructions
                 own = values[member, row, :count]
-                low_x, low_y = values[a ^ member, x >> 1], values[b ^ member, y >> 1]
+                low_x = values[a ^ member, x >> 1]
+                low_y = values[b ^ member, y >> 1]
                 if not gates[g, 0]:
                     for w in range(len(own)):
                         own[w] = (low_x[w] ^ flip_x) & (low_y[w] ^ flip_y)
                     continue
-                high_x, high_y = values[1 - a ^ member, x >> 1], values[1 - b ^ member, y >> 1]
+                high_x = values[1 - a ^ member, x >> 1]
+                high_y = values[1 - b ^ member, y >> 1]
                 for w in range(len(own)):
                     own[w] = (low_x[w] ^ flip_x) & ~(high_y[w] ^ flip_y)
                 for w in range(len(own)):

@@ -106,14 +106,18 @@ def draw(random, below):
 @kernel
 def find_care(net, work, target):
     """Find the cases where the target's value matters to an output, and what depends on it."""
-    table, flipped, after, care = work.table, work.flipped, work.after, work.care
+    table = work.table
+    flipped = work.flipped
+    after = work.after
+    care = work.care
     after[: net.size[0]] = False
     after[target] = True
     for word in range(table.shape[1]):
         flipped[target, word] = ~table[target, word]
         care[0, word] = NONE
     for node in range(target + 1, net.size[0]):
-        a, b = net.a[node], net.b[node]
+        a = net.a[node]
+        b = net.b[node]
         if after[a] or after[b]:
             after[node] = True
             gate_table(
@@ -135,9 +139,12 @@ def find_care(net, work, target):
 @kernel
 def fits_one(table, care):
     """Return 0 if this table can replace the target's, 1 if its inverse can, else -1."""
-    direct, inverse = True, True
+    direct = True
+    inverse = True
     for word in range(table.shape[0]):
-        on, off, x = care[1, word], care[2, word], table[word]
+        on = care[1, word]
+        off = care[2, word]
+        x = table[word]
         if direct and ((on & ~x) | (off & x)):
             direct = False
         if inverse and ((on & x) | (off & ~x)):
@@ -155,8 +162,12 @@ def fits_two(x, y, care):
     """
     corners = 0
     for word in range(x.shape[0]):
-        on, off, p, q = care[1, word], care[2, word], x[word], y[word]
-        on_p, off_p = on & p, off & p
+        on = care[1, word]
+        off = care[2, word]
+        p = x[word]
+        q = y[word]
+        on_p = on & p
+        off_p = off & p
         on, off = on & ~p, off & ~p
         if on_p & q:
             corners |= 1
@@ -219,7 +230,10 @@ def substitute(net, work, target):
     existing = count
     if draw(work.random, 2):
         count = draw_virtual(net, work, count)
-    seen, best_x, best_y, best_op = 0, 0, 0, 0
+    seen = 0
+    best_x = 0
+    best_y = 0
+    best_op = 0
     for first in range(1, count):
         x = work.divisors[first]
         for second in range(1, min(first, existing)):
@@ -231,7 +245,8 @@ def substitute(net, work, target):
             if draw(work.random, seen) == 0:
                 # Fill at random the values that never matter.
                 free = 15 & ~(corners | corners >> 4)
-                best_x, best_y = x, y
+                best_x = x
+                best_y = y
                 best_op = (corners & 15) | (free & draw(work.random, 16))
     if seen == 0:
         return False

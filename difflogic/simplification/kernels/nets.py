@@ -46,7 +46,10 @@ class NetMemory(NamedTuple):
 @kernel
 def gate_table(op, x, y, out):
     """Write the table of op(x, y) to `out`: as a polynomial over the field of two elements."""
-    f00, f01, f10, f11 = (op >> 3) & 1, (op >> 2) & 1, (op >> 1) & 1, op & 1
+    f00 = (op >> 3) & 1
+    f01 = (op >> 2) & 1
+    f10 = (op >> 1) & 1
+    f11 = op & 1
     c0 = ALL_BITS if f00 else NONE
     c1 = ALL_BITS if f00 ^ f10 else NONE
     c2 = ALL_BITS if f00 ^ f01 else NONE
@@ -77,7 +80,8 @@ def invert_b(op):
 @kernel
 def emit(new, work, op, x, y):
     """Return the literal of op(x, y) of two literals in `new`; add a gate if needed."""
-    a, b = x >> 1, y >> 1
+    a = x >> 1
+    b = y >> 1
     if x & 1:
         op = invert_a(op)
     if y & 1:
@@ -136,7 +140,8 @@ def clean(net, new, work):
             if work.literal[node] >= 0:
                 depth -= 1
                 continue
-            x, y = work.literal[net.a[node]], work.literal[net.b[node]]
+            x = work.literal[net.a[node]]
+            y = work.literal[net.b[node]]
             if x >= 0 and y >= 0:
                 work.literal[node] = emit(new, work, np.int64(net.op[node]), x, y)
                 depth -= 1
@@ -150,7 +155,9 @@ def clean(net, new, work):
 @kernel
 def drop_unread(net, work):
     """Remove the gates that no output depends on, in place; the others keep their order."""
-    first, size, literal = 1 + net.inputs, net.size[0], work.literal
+    first = 1 + net.inputs
+    size = net.size[0]
+    literal = work.literal
     literal[first:size] = 0
     for output in range(net.outputs.shape[0]):
         literal[net.outputs[output] >> 1] = 1

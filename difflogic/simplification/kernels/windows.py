@@ -15,8 +15,11 @@ def find_window(net, leaves, limit, root, marks):
     leaves, up to `limit`. `marks` (3, nodes) tell the leaves, the members, which are gates that
     depend only on them, and what the leaves depend on. No leaf depends on a member.
     """
-    leaf, inside, below = marks[0], marks[1], marks[2]
-    size, first = net.size[0], 1 + net.inputs
+    leaf = marks[0]
+    inside = marks[1]
+    below = marks[2]
+    size = net.size[0]
+    first = 1 + net.inputs
     leaf[:size] = False
     below[:size] = False
     count = 0
@@ -28,7 +31,9 @@ def find_window(net, leaves, limit, root, marks):
     inside[:size] = False
     inside[root] = True
     while True:
-        best, best_cost, found = -1, 3, -1
+        best = -1
+        best_cost = 3
+        found = -1
         for index in range(count):
             node = leaves[index]
             if node < first:
@@ -38,7 +43,9 @@ def find_window(net, leaves, limit, root, marks):
                 if not (leaf[read] or inside[read]):
                     cost += 1
             if cost < best_cost or (cost == best_cost and node > best):
-                best, best_cost, found = node, cost, index
+                best = node
+                best_cost = cost
+                found = index
         if found < 0 or count + best_cost > limit:
             break
         leaf[best] = False
@@ -58,7 +65,8 @@ def find_window(net, leaves, limit, root, marks):
     inside[:size] = False
     for node in range(first, size):
         if not (leaf[node] or below[node]):
-            a, b = net.a[node], net.b[node]
+            a = net.a[node]
+            b = net.b[node]
             inside[node] = (leaf[a] or inside[a]) and (leaf[b] or inside[b])
     return count
 
@@ -70,7 +78,8 @@ def extract(net, leaves, count, member, place, part):
     Its outputs are the gates that are read from outside or are outputs; they are appended to
     `leaves`. `place` (nodes,) gets each node's place in `part`. Returns the number of outputs.
     """
-    size, first = net.size[0], 1 + net.inputs
+    size = net.size[0]
+    first = 1 + net.inputs
     read = np.zeros(size, np.bool_)
     for node in range(first, size):
         if not member[node]:
@@ -80,7 +89,8 @@ def extract(net, leaves, count, member, place, part):
         read[net.outputs[output] >> 1] = True
     for index in range(count):
         place[leaves[index]] = 1 + index
-    node_in_part, outputs = 1 + count, 0
+    node_in_part = 1 + count
+    outputs = 0
     for node in range(first, size):
         if member[node]:
             part.op[node_in_part] = net.op[node]
@@ -105,7 +115,8 @@ def put_back(net, leaves, count, part):
         new = net.size[0]
         net.op[new] = part.op[node]
         net.size[0] = new + 1
-        a, b = part.a[node], part.b[node]
+        a = part.a[node]
+        b = part.b[node]
         net.a[new] = leaves[a - 1] if a <= inputs else first + a - 1 - inputs
         net.b[new] = leaves[b - 1] if b <= inputs else first + b - 1 - inputs
     for output in range(part.outputs.shape[0]):

@@ -81,7 +81,9 @@ class KernelCache:
 
     def __init__(self, function: Any, stamp: Callable[[], str], counts: bool) -> None:
         """`counts` says whether the code counts references."""
-        self._function, self._stamp, self._counts = function, stamp, counts
+        self._function = function
+        self._stamp = stamp
+        self._counts = counts
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Return the compile result for these types; None if none is kept."""
@@ -114,7 +116,8 @@ class KernelCache:
                 return
             from numba.core.serialize import dumps
 
-            name, content = self._name(signature), dumps(compiled._reduce())
+            name = self._name(signature)
+            content = dumps(compiled._reduce())
         except Exception as error:
             LOG.debug("%s: cannot be kept: %r", self._function, error)
             return

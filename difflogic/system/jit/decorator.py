@@ -58,7 +58,8 @@ def make_kernel(function: Callable[..., Any], stamp: Callable[[], str], **option
         keep_code(made, stamp)
         # Other kernels call the same function as a part.
         inner = _make_part(function, **options)
-        made.get_call_template, made.get_overload = inner.get_call_template, inner.get_overload
+        made.get_call_template = inner.get_call_template
+        made.get_overload = inner.get_overload
     return made
 
 

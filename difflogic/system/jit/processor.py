@@ -17,7 +17,10 @@ class Registers(NamedTuple):
     number: int
 
 
-AVX512, AVX, NEON, SSE = Registers(64, 32), Registers(32, 16), Registers(16, 32), Registers(16, 16)
+AVX512 = Registers(64, 32)
+AVX = Registers(32, 16)
+NEON = Registers(16, 32)
+SSE = Registers(16, 16)
 
 
 @cache

@@ -23,7 +23,8 @@ from numba.extending import (
 )
 
 K = TypeVar("K", bound=type)
-_I32, _I64 = ir.IntType(32), ir.IntType(64)
+_I32 = ir.IntType(32)
+_I64 = ir.IntType(64)
 
 
 class Reference(types.Type):

@@ -26,7 +26,8 @@ MPI_IS_MISSING = (
     "into the environment that dct runs in"
 )
 
-EAGER, SLEEP = 0.002, 0.0005
+EAGER = 0.002
+SLEEP = 0.0005
 """Seconds: a rank polls at full speed for the first, then sleeps for the second between polls."""
 
 
@@ -35,7 +36,8 @@ class MpiRanks(LinkedRanks):
 
     def __init__(self, mpi: Any) -> None:
         """`mpi` is the module mpi4py.MPI."""
-        self._mpi, self._world = mpi, mpi.COMM_WORLD
+        self._mpi = mpi
+        self._world = mpi.COMM_WORLD
         self.rank, self.size = self._world.Get_rank(), self._world.Get_size()
         near = self._world.Split_type(mpi.COMM_TYPE_SHARED)
         self.here = near.Get_size()

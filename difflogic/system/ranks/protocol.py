@@ -18,7 +18,8 @@ from difflogic.system.work import ignore, working
 
 Bytes = npt.NDArray[np.uint8]
 
-STEP, END = -1, 0
+STEP = -1
+END = 0
 """Announcements of rank 0. A positive number is the length of the message that follows."""
 
 MOST_MESSAGE_BYTES = 1 << 24

@@ -48,11 +48,14 @@ def draw(model: Model, rows: Sequence[MetricsRow], exact_epoch: float | None) ->
 
 
 def _draw_chart(axes: Axes, chart: Mapping[str, Any]) -> None:
-    factor, values = 100 if chart["scale"] == "percent" else 1, []
+    factor = 100 if chart["scale"] == "percent" else 1
+    values = []
     for number, (name, points) in enumerate(chart["lines"]):
         mark = MARKS[number] if name in ("before a search", "after it") else ""
-        x, y = [epoch for epoch, _ in points], [factor * value for _, value in points]
-        line, color = STYLES[number], HUES[number]
+        x = [epoch for epoch, _ in points]
+        y = [factor * value for _, value in points]
+        line = STYLES[number]
+        color = HUES[number]
         axes.plot(x, y, line, color=color, label=name, marker=mark, markersize=3.5)
         values += y
     for epoch, name in chart["marks"]:

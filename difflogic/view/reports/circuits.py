@@ -65,7 +65,10 @@ def drawing(automaton: Automaton, channels: Sequence[int] | None = None) -> dict
         drawn = diagram(automaton, channels)
     except CircuitError:
         return None
-    kinds, first, second, names = [], [], [], []
+    kinds = []
+    first = []
+    second = []
+    names = []
     places: dict[int, int] = {}
     for number, node in enumerate(drawn.nodes):
         kind, a, b, name = _node(circuit, node, places)
@@ -145,7 +148,8 @@ def logits(model: Model, gates: Sequence[int], bits: int = 16) -> dict[str, Any]
     """
     parameters = model.netlist.param[list(gates)]
     rows, places = np.unique(parameters, return_inverse=True)
-    values, most = model.logits[rows], 2 ** (bits - 1) - 1
+    values = model.logits[rows]
+    most = 2 ** (bits - 1) - 1
     step = LOGIT_STEP if bits == 16 else max(float(np.abs(values).max(initial=0)) / most, 1e-9)
     table = np.rint(values / step).clip(-most, most)
     return {

@@ -61,7 +61,8 @@ def histograms(model: Model) -> dict[str, OpCounts]:
 
 def facts(source: ReportSource, small: Automaton) -> Facts:
     """Return what a report says first."""
-    trained, found = source.automaton, list[tuple[str, str]]()
+    trained = source.automaton
+    found = list[tuple[str, str]]()
     if source.model:
         gates = count(source.model)["scopes"]["all"]["both"]
         found += [("gates with logits", "{gates:,} ({active:,} active)".format_map(gates))]
@@ -76,10 +77,12 @@ def facts(source: ReportSource, small: Automaton) -> Facts:
 
 def training(source: ReportSource) -> Facts:
     """Return what a report says of the training besides its figures."""
-    model, summary = source.model, source.summary
+    model = source.model
+    summary = source.summary
     if model is None:
         return []
-    attempt, published = attempts(source.rows), model.config.published.learned_by
+    attempt = attempts(source.rows)
+    published = model.config.published.learned_by
     found = {
         "epochs": f"{summary['epochs']:,}" if summary else None,
         "attempts": f"{attempt:,}" if attempt > 1 else None,

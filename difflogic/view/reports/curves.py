@@ -63,7 +63,8 @@ def charts(
         if any(own.values())
     }
     if chart := found.get("loss"):
-        chart["height"], chart["events"] = 280, _some([row.epoch for row in rows if row.searched])
+        chart["height"] = 280
+        chart["events"] = _some([row.epoch for row in rows if row.searched])
         if published is not None and published <= len(rows):
             chart["marks"].append((published, "published: learned"))
     return found

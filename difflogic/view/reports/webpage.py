@@ -52,7 +52,8 @@ def build(
     `results` are those of `run_tests`, or None for a circuit that cannot be evaluated. `strip` is a
     PNG with frames of a rollout, shown where scripts do not run.
     """
-    model, trained = source.model, source.automaton
+    model = source.model
+    trained = source.automaton
     simplified = small.circuit is not trained.circuit
     after = circuits.drawing(small)
     before = circuits.drawing(trained, small.circuit.labels) if simplified else None
@@ -100,8 +101,10 @@ def build_live(source: ReportSource, news: dict[str, Any]) -> str:
 def _data(
     source: ReportSource, small: Automaton, automaton: dict[str, Any], tested: bool
 ) -> dict[str, Any]:
-    task, shown = _task(source), _exhibit(source)
-    encoding, first = symbols.encoding_of(small), contents.first_settings(small, shown)
+    task = _task(source)
+    shown = _exhibit(source)
+    encoding = symbols.encoding_of(small)
+    first = contents.first_settings(small, shown)
     if encoding:  # paint with the first symbol besides the background
         brush = int(encoding["background"] == 0)
         first = {**first, "brush": brush, "size": 1, "marks": False}
@@ -159,7 +162,8 @@ def _page(
 ) -> str:
     from markupsafe import Markup
 
-    style, script = asset("report.css"), bundle(scripts)
+    style = asset("report.css")
+    script = bundle(scripts)
     return rendered(
         ASSETS / template,
         policy=policy(style, script, live),

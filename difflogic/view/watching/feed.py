@@ -35,10 +35,13 @@ class Feed:
         It is told which run of a sweep a browser has just chosen, if any.
         """
         self.snapshot = Snapshot(**fields)
-        self._look, self._lock = look, threading.Lock()
+        self._look = look
+        self._lock = threading.Lock()
         self._told: Snapshot | None = None
         self._parts: dict[str, tuple[int, Any]] = {}
-        self._number, self._asked, self._next = 0, float("-inf"), float("-inf")
+        self._number = 0
+        self._asked = float("-inf")
+        self._next = float("-inf")
 
     @property
     def watched(self) -> bool:

@@ -53,7 +53,8 @@ class Follower:
         numbers = _stamp(run.metrics), _stamp(run.summary)
         if numbers != self._numbers:
             rows, summary = read_training(run.path)
-            self._numbers, self._summary = numbers, summary
+            self._numbers = numbers
+            self._summary = summary
             feed.publish(
                 rows=rows,
                 run=for_shell(run.path),
@@ -82,18 +83,23 @@ class Follower:
                 path: _stamp(RunDirectory(path).metrics) or (0, 0) for path in training or rows
             }
             self._turn_to(max(saved, key=lambda path: saved[path]), feed)
-        runs, shown = tuple(rows.values()), places.index(self._run)
+        runs = tuple(rows.values())
+        shown = places.index(self._run)
         if (runs, shown) != (feed.snapshot.runs, feed.snapshot.shown):
             feed.publish(runs=runs, shown=shown)
 
     def _turn_to(self, run: Path, feed: Feed) -> None:
         if run != self._run:
-            self._run, self._numbers, self._summary, self._model = run, None, None, None
+            self._run = run
+            self._numbers = None
+            self._summary = None
+            self._model = None
             feed.publish(model=None, rows=(), exact_epoch=None)
 
 
 def _row(path: Path) -> tuple[str, ...]:
-    run, summary = RunDirectory(path), None
+    run = RunDirectory(path)
+    summary = None
     with suppress(DctError):
         summary = read_summary(run)
     exact = summary["exact_epoch"] if summary else None

@@ -30,7 +30,8 @@ def page(snapshot: Snapshot) -> str:
 
 def news(snapshot: Snapshot) -> News:
     """Return all that may change, as plain values for `update` of main.js."""
-    source, path = _source(snapshot), snapshot.path
+    source = _source(snapshot)
+    path = snapshot.path
     found: News = {
         "facts": facts(snapshot),
         "runs": list(snapshot.runs),
@@ -55,7 +56,9 @@ def _source(snapshot: Snapshot) -> ReportSource | None:
 
 def facts(snapshot: Snapshot) -> Facts:
     """Return the state of a run, and its last numbers."""
-    model, rows, exact = snapshot.model, snapshot.rows, snapshot.exact_epoch
+    model = snapshot.model
+    rows = snapshot.rows
+    exact = snapshot.exact_epoch
     last = rows[-1] if rows else None
     losses = (row.hard_loss for row in reversed(rows) if row.hard_loss is not None)
     of = f" of {model.config.training.epochs:,}" if model else ""

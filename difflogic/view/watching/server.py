@@ -167,7 +167,8 @@ class _Server(ThreadingHTTPServer):
 def _handler(watch: WatchServer) -> Callable[..., BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
-        server_version, sys_version = "dct", ""
+        server_version = "dct"
+        sys_version = ""
 
         def log_message(self, format: str, *arguments: Any) -> None:
             """Log nothing: the terminal shows the run."""

@@ -190,7 +190,8 @@ def test_a_hidden_state_and_golly(dct, tmp_path):
     rng = np.random.default_rng(0)
     dying = film(automata.brains_brain, rng.integers(0, 3, (32, 32)), 17)
     np.savez(tmp_path / "brain.npz", frames=(dying == 1).astype(np.int8))
-    out, golly = str(tmp_path / "brain.json"), tmp_path / "Brain.rule"
+    out = str(tmp_path / "brain.json")
+    golly = tmp_path / "Brain.rule"
     options = ["--symmetry", "outer-totalistic", "--effort", "low", "--hidden", "1", "-o", out]
     result = dct("identify", str(tmp_path / "brain.npz"), *options)
     assert "rule: B2/S/C3" in result.stdout
@@ -276,7 +277,8 @@ def rows_of_pairs(rng, count, query=True):
 def test_pairs_of_rows_get_odds_and_a_prediction(dct, tmp_path):
     task = rows_of_pairs(np.random.default_rng(0), 5)
     (tmp_path / "rows.json").write_text(json.dumps(task))
-    predicted, out = tmp_path / "next.json", str(tmp_path / "rule.json")
+    predicted = tmp_path / "next.json"
+    out = str(tmp_path / "rule.json")
     options = ["--gap", "auto", "--symmetry", "auto", "--predict", str(predicted), "-o", out]
     result = dct("identify", str(tmp_path / "rows.json"), *options)
     assert result.exit_code == 0, result.stderr
@@ -297,7 +299,8 @@ def test_films_go_on(dct, tmp_path):
     """From any frame, in any file that shows it, in the states that the recording has."""
     start = np.random.default_rng(2).choice([0, 1, 2], (24, 24), p=[0.7, 0.2, 0.1])
     cells = film(automata.brains_brain, start, 12)
-    circuit, last = str(tmp_path / "rule.json"), pictures(cells, 3, (90, 255, 0))[9]
+    circuit = str(tmp_path / "rule.json")
+    last = pictures(cells, 3, (90, 255, 0))[9]
     first, *rest = pictures(cells[:10], 3, (90, 255, 0))
     first.save(tmp_path / "film.gif", save_all=True, append_images=rest)
     last.save(tmp_path / "still.png")
@@ -354,7 +357,8 @@ def test_a_rule_by_chance_is_hinted_at_found_and_run(dct, tmp_path):
     frames = film(
         lambda cells: life(cells) * (rng.random(cells.shape) < 0.9), soup(rng, (32, 32)), 9
     )
-    path, out = str(tmp_path / "film.npz"), str(tmp_path / "rule.json")
+    path = str(tmp_path / "film.npz")
+    out = str(tmp_path / "rule.json")
     np.savez(path, frames=frames)
     assert "of 996 cases: a rule by chance? --chance" in dct("identify", path).stderr
     result = dct("identify", path, "--chance", "-o", out)

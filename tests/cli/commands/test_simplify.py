@@ -70,7 +70,8 @@ class TestSimplify:
         found = dct("simplify", clumsy, "--json", "--effort", "low").json
         assert (found["stages"][0]["gates"], found["stages"][-1]["gates"]) == (8, 3)
         assert found["proof"] | {"verdict": "proved", "dropped": [1]} == found["proof"]
-        small, before = load(Path("small.json")).automaton, load(Path(clumsy)).automaton
+        small = load(Path("small.json")).automaton
+        before = load(Path(clumsy)).automaton
         assert small.circuit.gates == 3
         assert same_next_states(before.circuit, small.circuit)
         assert small.visible == before.visible

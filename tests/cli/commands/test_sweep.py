@@ -49,7 +49,8 @@ def _sweep_and_die(point, settings, place):
 @pytest.mark.thorough
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
 def test_a_sweep_killed_at_its_start_can_be_started_again(tmp_path, tiny):
-    settings, tables = [*tiny, "training.epochs=2", "checkpoint.every_epochs=1"], []
+    settings = [*tiny, "training.epochs=2", "checkpoint.every_epochs=1"]
+    tables = []
     for point in (0, 1, 2, 3, 9, 16, 10**9):
         place = tmp_path / str(point)
         code = in_a_process_of_its_own(_sweep_and_die, point, settings, place)

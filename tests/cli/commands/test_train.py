@@ -392,7 +392,8 @@ class TestFrom:
 
     @pytest.mark.thorough
     def test_a_model_of_another_run_is_refused(self, dct, train_tiny, source, tmp_path):
-        other, run = tmp_path / "other", tmp_path / "run"
+        other = tmp_path / "other"
+        run = tmp_path / "run"
         train_tiny("--epochs", "2", "--seed", "5", "--quiet", "--dir", str(other))
         shutil.copy(other / "model.npz", source)
         for command in ("eval", "report", "export --format json", "runs show"):

@@ -11,7 +11,8 @@ from PIL import Image
 
 Dct = Callable[..., Any]
 
-RED, BLUE = (214, 48, 49), (30, 90, 200)
+RED = (214, 48, 49)
+BLUE = (30, 90, 200)
 
 
 @pytest.fixture

@@ -24,7 +24,8 @@ from tests.difflogic.proof.convergence.brute import step_all
 from tests.difflogic.proof.convergence.trained import path
 
 DOCS = Path(__file__).parents[3] / "docs"
-SEED_1, SEED_2 = str(path("checkerboard-seed-1")), str(path("checkerboard-seed-2"))
+SEED_1 = str(path("checkerboard-seed-1"))
+SEED_2 = str(path("checkerboard-seed-2"))
 
 SLOW = [
     (Op.A_AND_NOT_B, 24, 23),
@@ -100,7 +101,8 @@ def test_without_a_task_the_target_is_what_zeros_end_in(verify):
 
 def test_zeros_that_settle_late(verify, tmp_path):
     """On 22 cells in a row, they come to rest at step 4194348."""
-    file, circuit = tmp_path / "slow.json", circuit_of(SLOW, [56, 49, 50, 54, 55])
+    file = tmp_path / "slow.json"
+    circuit = circuit_of(SLOW, [56, 49, 50, 54, 55])
     slow = replace(automaton_of(circuit), boundary="zero", height=1, width=22)
     file.write_text(write_circuit(slow))
     refused = verify(str(file), "--time-limit 0.1").refusal
@@ -196,7 +198,8 @@ class TestAllSizes:
         """Its target has squares of 2×2 cells, up to a side of `last`."""
 
         class Squares(Checkerboard):
-            source, lasting_period = "squares.py", period
+            source = "squares.py"
+            lasting_period = period
 
             @property
             def lasting_target(self):
@@ -213,7 +216,8 @@ class TestAllSizes:
     @pytest.mark.parametrize("square", [2, 16])
     def test_a_target_that_differs_far_out(self, verify, tmp_path, square):
         """A circuit of zeros shows a large square, but no checkerboard."""
-        circuit, experiment = tmp_path / "zeros.json", tmp_path / "squares.toml"
+        circuit = tmp_path / "zeros.json"
+        experiment = tmp_path / "squares.toml"
         zeros = replace(automaton_of(circuit_of([(Op.FALSE, 4, 4)], [9])), boundary="zero")
         circuit.write_text(write_circuit(zeros))
         config = load_config("checkerboard", [f"task.square={square}"])
@@ -227,7 +231,8 @@ class TestAllSizes:
 @pytest.mark.parametrize("file", ["letter-g-hold", "lizard-small", "lizard-heal"])
 def test_shipped_pictures(verify, file):
     """By proof, cell by cell, and by damages that no proof tried: any cells, at any time."""
-    source, task = DOCS / f"{file}.json", f"{file.removesuffix('-hold').removesuffix('-heal')}-heal"
+    source = DOCS / f"{file}.json"
+    task = f"{file.removesuffix('-hold').removesuffix('-heal')}-heal"
     _, said, rounds = results.read()[f"kept-{file}"]["notes"].split(" | ")
     grown, regrown, cases = map(int, re.findall(r"\d+", said))
     rounds = int(rounds)
@@ -238,7 +243,8 @@ def test_shipped_pictures(verify, file):
     assert max(int(each[2]) for each in healed) == regrown
     found = verify(str(source), "--json").json["findings"]
     assert [(each["from_step"], each["any_schedule"]) for each in found] == [(rounds, True)]
-    automaton, target = read_circuit(source), make_task(load_config(task)).target
+    automaton = read_circuit(source)
+    target = make_task(load_config(task)).target
     known = np.array([[int(sign) for sign in row] for row in found[0]["known"]])
     assert np.array_equal(known.reshape(target.shape), target)
     rng = np.random.default_rng(0)

@@ -103,7 +103,8 @@ def test_the_time_is_what_is_usual_and_no_limit_far_away(
     now = [0.0]
     monkeypatch.setattr("time.perf_counter", lambda: now[0])
     progress = RunProgress(1000, started=0.0, **{"searches": True, **changes})
-    over, now[0] = progress.over, 1.0
+    over = progress.over
+    now[0] = 1.0
     progress.add(result(1))
     now[0] = seconds
     if epoch > 1:
@@ -274,7 +275,8 @@ def test_a_frame_shows_the_numbers_the_phases_and_the_picture(monkeypatch):
 @pytest.mark.parametrize("side", [3, 40])
 def test_a_frame_fits_and_no_word_is_cut(monkeypatch, width, height, side):
     progress = RunProgress(20000, searches=True, restart_every=5000, stages=["1×31", "12×12"])
-    progress.usual, progress.phases = USUAL, dict.fromkeys(PHASES, 1.0)
+    progress.usual = USUAL
+    progress.phases = dict.fromkeys(PHASES, 1.0)
     progress.add(result(555, hard_state=np.ones((1, side, side), np.uint8), stage=2))
     progress.searching = SearchProgress(1500, 3000, 37)
     monkeypatch.setattr("time.perf_counter", lambda: progress.started + 60.0)

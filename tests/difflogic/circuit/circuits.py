@@ -19,7 +19,8 @@ class Builder:
     """Collects gates (op, a, b) of a circuit; a call adds one, and returns its row."""
 
     def __init__(self, channels=1):
-        self.channels, self.gates = channels, []
+        self.channels = channels
+        self.gates = []
 
     def __call__(self, op, a, b):
         self.gates.append((op, a, b))

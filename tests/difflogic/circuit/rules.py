@@ -35,11 +35,13 @@ LABELS = st.integers(0, 5) | st.integers(0, 2**31 - 1)
 @st.composite
 def circuits(draw: st.DrawFn, channels: int = 2, gates: int = 24) -> Circuit:
     """Random circuits, also without gates, and with next states that are inputs."""
-    count, size = draw(st.integers(1, channels)), draw(st.integers(0, gates))
+    count = draw(st.integers(1, channels))
+    size = draw(st.integers(0, gates))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     # Few sources and recent gates, so that paths meet again.
     rows = 9 * count + np.arange(size)
-    sources, again = rng.choice(9 * count, 3), draw(st.sampled_from([0.2, 0.6]))
+    sources = rng.choice(9 * count, 3)
+    again = draw(st.sampled_from([0.2, 0.6]))
     a, b = (
         np.where(
             rng.random(size) < again,
@@ -69,7 +71,8 @@ def from_function(function: Callable[[np.ndarray], int]) -> Circuit:
     def decide(bit: int, case: int) -> int:
         if bit < 0:
             return int(table[case])
-        low, high = decide(bit - 1, case), decide(bit - 1, case | 1 << bit)
+        low = decide(bit - 1, case)
+        high = decide(bit - 1, case | 1 << bit)
         row = xag.input(bit)
         return xag.or_(xag.and_(row, high), xag.and_(row ^ 1, low))
 

@@ -14,7 +14,8 @@ from tests.difflogic.circuit.circuits import automaton_of, circuit_of, circuits,
 
 def reads(circuit: Circuit, channel: int) -> set[int]:
     """Return the channels that a channel's gates read, row by row from its output."""
-    rows, found = [int(circuit.outputs[channel])], set()
+    rows = [int(circuit.outputs[channel])]
+    found = set()
     while rows:
         row = rows.pop()
         if row < circuit.inputs:
@@ -27,7 +28,8 @@ def reads(circuit: Circuit, channel: int) -> set[int]:
 class TestLiveChannels:
     @given(circuits(channels=4, most=12))
     def test_agrees_with_following_wires(self, circuit: Circuit) -> None:
-        live, waiting = set(), {2}
+        live = set()
+        waiting = {2}
         while waiting:
             channel = waiting.pop()
             live.add(channel)

@@ -46,7 +46,8 @@ class TestAlgebras:
     def test_text(self, circuit: Circuit) -> None:
         """As a Python program with one line per gate."""
         names = [f"r{row}" for row in range(circuit.rows + 1)]
-        text, (ops, a, b) = Text("FULL ^ FULL", "FULL"), circuit.lists
+        text = Text("FULL ^ FULL", "FULL")
+        (ops, a, b) = circuit.lists
         values = dict(zip(names, map(as_integer, CASES), strict=False)) | {"FULL": FULL}
         for row, op, x, y in zip(names[9:], ops, a, b, strict=False):
             values[row] = eval(text.gate(op, names[x], names[y]), {}, values) & FULL
@@ -65,7 +66,8 @@ class TestPart:
 @given(circuits(), st.sampled_from(["zero", "periodic"]), st.integers(0, 2**32))
 def test_steps_of_planes(circuit: Circuit, boundary: str, seed: int) -> None:
     """A fast loop over integers, against the evaluator."""
-    board, rng = Board(3, 5, boundary), np.random.default_rng(seed)  # type: ignore[arg-type]
+    board = Board(3, 5, boundary)  # type: ignore[arg-type]
+    rng = np.random.default_rng(seed)
     state = tuple(board.pack(bits) for bits in rng.integers(0, 2, (2, 3, 5)))
     seen = [board.seen(plane, n) for n in range(9) for plane in state]
     rows = evaluate(circuit, seen, BitLogic(board.full))

@@ -91,7 +91,8 @@ def test_mix_is_the_weighted_sum_of_the_ops(p, a, b):
 
 def test_mix_gradient_against_finite_differences():
     rng = np.random.default_rng(1)
-    logits, pull = rng.normal(0, 3, (5, 16)), rng.normal(size=(5, 4))
+    logits = rng.normal(0, 3, (5, 16))
+    pull = rng.normal(size=(5, 4))
     gradient = gates.mix_gradient(gates.softmax(logits), pull)
     step = 1e-5
     for gate, op in np.ndindex(logits.shape):

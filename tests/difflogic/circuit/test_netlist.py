@@ -20,7 +20,8 @@ CHECKERBOARD = Architecture(8, 16, (8, 4, 2), (*[256] * 10, 128, 64, 32, 16, 8, 
 @st.composite
 def architectures(draw):
     topologies = st.sampled_from(["unique", "random"])
-    channels, kernels = draw(st.integers(1, 4)), draw(st.integers(1, 3))
+    channels = draw(st.integers(1, 4))
+    kernels = draw(st.integers(1, 3))
     perception = [8, *draw(st.sampled_from([[], [4], [5, 3], [4, 2], [4, 2, 1], [12, 6]]))]
     inputs = channels * (1 + kernels * perception[-1])
     update = []

@@ -174,10 +174,12 @@ def test_signals_pass_all_channels_and_keep_their_direction():
     for run, least, most in ((1.0, 0.1, 0.35), (4.0, 0.7, 0.9), (1e6, 1.0, 1.0)):
         architecture = replace(LIZARD, distinct_wiring=True, carry=run)
         circuit = wire(architecture, np.random.default_rng(7))
-        netlist, ops = flatten(circuit), circuit.first_ops
+        netlist = flatten(circuit)
+        ops = circuit.first_ops
         read = np.array([follow(netlist, ops, row) for row in netlist.outputs])
         neighbor, channel = np.divmod(read, 128)
-        order, present = [], 0
+        order = []
+        present = 0
         while len(order) < 128:
             order.append(present)
             present = int(channel[present])

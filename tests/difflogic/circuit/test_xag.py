@@ -21,7 +21,8 @@ def value(xag: Xag, literal: int, inputs: list[int]) -> int:
     """Evaluate a literal one node at a time."""
     values = [0, *inputs]
     for kind, x, y in zip(xag.kind, xag.x, xag.y, strict=True):
-        p, q = values[x >> 1] ^ x & 1, values[y >> 1] ^ y & 1
+        p = values[x >> 1] ^ x & 1
+        q = values[y >> 1] ^ y & 1
         values.append(p & q if kind is XagGate.AND else p ^ q)
     return values[literal >> 1] ^ literal & 1
 
@@ -34,7 +35,8 @@ class TestApply:
             xag = Xag(2)
             found = xag.gate(op, x, y)
             for inputs in product((0, 1), repeat=2):
-                p, q = value(xag, x, list(inputs)), value(xag, y, list(inputs))
+                p = value(xag, x, list(inputs))
+                q = value(xag, y, list(inputs))
                 assert value(xag, found, list(inputs)) == TRUTH_TABLES[op][2 * p + q]
             distinct = x >> 1 and y >> 1 and x >> 1 != y >> 1
             real = op not in (Op.FALSE, Op.A, Op.B, Op.NOT_A, Op.NOT_B, Op.TRUE)
@@ -44,7 +46,8 @@ class TestApply:
 class TestHashing:
     def test_de_morgan_and_order_add_no_gate(self) -> None:
         xag = Xag(2)
-        x, y = xag.input(0), xag.input(1)
+        x = xag.input(0)
+        y = xag.input(1)
         assert xag.or_(x, y) == xag.and_(y ^ 1, x ^ 1) ^ 1
         assert xag.xor_(x, y) == xag.xor_(y ^ 1, x) ^ 1
         assert len(xag.kind) == 2
@@ -73,7 +76,8 @@ class TestDropping:
         circuit = to_circuit(xag, outputs[1:], (8,), [1])
         assert circuit.labels == (8,)
         cases = np.zeros((9, 4), bool)
-        cases[5], cases[4] = [0, 1, 0, 1], [0, 0, 1, 1]
+        cases[5] = [0, 1, 0, 1]
+        cases[4] = [0, 0, 1, 1]
         assert circuit.next_state(cases).tolist() == [[False, True, False, False]]
 
     def test_a_channel_that_is_read_cannot_be_dropped(self) -> None:

@@ -56,7 +56,8 @@ def test_reference_keeps_the_experiment(write):
         },
         checkpoint={"every_epochs": 3},
     )
-    given, found = load_config(path).to_dict(), load_config(path, recipe="reference").to_dict()
+    given = load_config(path).to_dict()
+    found = load_config(path, recipe="reference").to_dict()
     changed = {"weight_decay": 0.01, "beta2": 0.99, "initial_logit": 10.0}
     changed |= {"epochs": 500, "batch": 2, "learning_rate": 0.05}  # as published
     assert found["training"] == given["training"] | changed
@@ -66,7 +67,8 @@ def test_reference_keeps_the_experiment(write):
 
 @pytest.mark.parametrize("name", shipped_configs())
 def test_benchmark_changes_only_the_batch(name):
-    given, found = load_config(name).to_dict(), load_config(name, recipe="benchmark").to_dict()
+    given = load_config(name).to_dict()
+    found = load_config(name, recipe="benchmark").to_dict()
     batch = given["published"].get("batch") or given["training"]["batch"]
     assert found["training"].pop("batch") == batch
     del given["training"]["batch"]

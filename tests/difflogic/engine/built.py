@@ -45,10 +45,12 @@ def game_of_life():
     neighbors = [n for n in range(9) if n != CENTER]
     ones1, twos1 = add(*neighbors[:3])
     ones2, twos2 = add(*neighbors[3:6])
-    ones3, twos3 = gate(Op.XOR, *neighbors[6:]), gate(Op.AND, *neighbors[6:])
+    ones3 = gate(Op.XOR, *neighbors[6:])
+    twos3 = gate(Op.AND, *neighbors[6:])
     ones, twos4 = add(ones1, ones2, ones3)
     twos5, fours1 = add(twos1, twos2, twos3)
-    twos, fours2 = gate(Op.XOR, twos5, twos4), gate(Op.AND, twos5, twos4)
+    twos = gate(Op.XOR, twos5, twos4)
+    fours2 = gate(Op.AND, twos5, twos4)
     fours = gate(Op.OR, fours1, fours2)
     # Alive with three neighbours, or with two if it was alive.
     odd_or_alive = gate(Op.OR, ones, CENTER)

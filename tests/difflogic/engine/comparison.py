@@ -76,7 +76,9 @@ def make_problem(netlist, grid, steps, batch, fire_rate=1.0, seed=0):
 def run_engine(problem, dtype="float64", sharing=SEQUENTIAL):
     """States of all steps, and dL/d(coefficients)."""
     coefficients, starts, masks, loss_gradients = problem.arrays(dtype)
-    grid, steps, batch = problem.grid, problem.steps, problem.batch
+    grid = problem.grid
+    steps = problem.steps
+    batch = problem.batch
     with Engine(problem.netlist, grid, steps, batch, dtype, sharing) as engine:
         engine.forward(coefficients, starts, masks)
         gradients = engine.backward(loss_gradients)
@@ -85,7 +87,8 @@ def run_engine(problem, dtype="float64", sharing=SEQUENTIAL):
 
 def run_oracle(problem):
     """States of all steps, and dL/d(coefficients), sample by sample."""
-    states, total = [], np.zeros_like(problem.coefficients)
+    states = []
+    total = np.zeros_like(problem.coefficients)
     for sample, start in enumerate(problem.starts):
         mask = None if problem.masks is None else problem.masks[sample]
         rollout = oracle.rollout(
@@ -146,10 +149,12 @@ def some_ops(netlist, rng, passing):
 @st.composite
 def netlists(draw):
     """Small circuits: with the published shape and wiring, or arbitrary ones."""
-    channels, kernels = draw(st.integers(1, 3)), draw(st.integers(1, 3))
+    channels = draw(st.integers(1, 3))
+    kernels = draw(st.integers(1, 3))
     distinct = draw(st.booleans())
     held = tuple(draw(st.sets(st.integers(0, channels - 1), max_size=channels - 1)))
-    one, neighbor = st.integers(0, channels - 1), st.integers(0, NEIGHBORHOOD - 1)
+    one = st.integers(0, channels - 1)
+    neighbor = st.integers(0, NEIGHBORHOOD - 1)
     moving = tuple(draw(st.lists(st.tuples(one, neighbor, one), max_size=2)))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     if draw(st.booleans()):

@@ -8,7 +8,8 @@ from difflogic.engine.kernels import structures as k
 def accesses(split, duty):
     """Yield what a duty reads and then writes, step by step: two sets of (array, row)."""
     kind, first, end = map(int, duty)
-    channels, some = len(split.outputs), range(first, end)
+    channels = len(split.outputs)
+    some = range(first, end)
 
     def rows(array, numbers, width=1):
         return {(array, int(row) + w) for row in numbers for w in range(width)}
@@ -43,7 +44,8 @@ def accesses(split, duty):
         yield rows("gradients", some) | rows("kept", own), rows("downstream", some)
     elif kind == k.SUM:
         for gate in split.sums[first:end]:
-            width, total = gate[k.WIDTH], rows("sums", [gate[k.PARAM]])
+            width = gate[k.WIDTH]
+            total = rows("sums", [gate[k.PARAM]])
             read = rows("values", gate[[k.A, k.B]], width)
             yield read | rows("gradients", [gate[k.OUT]], width) | total, total
 
@@ -54,7 +56,8 @@ GIVEN = {"state", "loss", "upstream", "sums"}
 
 def footprint(split, duties):
     """What duties read that they have not written themselves, and what they write."""
-    reads, writes = set(), set()
+    reads = set()
+    writes = set()
     for duty in duties:
         for needs, leaves in accesses(split, duty):
             reads |= needs - writes
@@ -71,7 +74,8 @@ def stages(split, backward):
 
 def faults(split, stages):
     """Say what is wrong: two parts at one row in a stage, or a row read before it is written."""
-    found, written = [], set()
+    found = []
+    written = set()
     for number, stage in enumerate(stages):
         touched = [footprint(split, duties) for duties in stage]
         for (_, written_by_one), (reads, writes) in permutations(touched, 2):

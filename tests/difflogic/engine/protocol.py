@@ -73,7 +73,8 @@ class Place:
     """A location, or a part of the memory that has locations."""
 
     def __init__(self, *path, shape=()):
-        self.path, self.shape = path, shape
+        self.path = path
+        self.shape = shape
 
     def __getitem__(self, index):
         return Place(*self.path, *(index if isinstance(index, tuple) else (index,)))
@@ -93,7 +94,8 @@ class _Model:
     """The training step as steps of workers. Memory holds, at each location, who wrote it last."""
 
     def __init__(self, sharing, texts):
-        self.sharing, self.team = sharing, k.Team(sharing.workers, sharing.alone)
+        self.sharing = sharing
+        self.team = k.Team(sharing.workers, sharing.alone)
         chunks = range(sharing.chunks)
         self.seen = [
             [other for other in chunks if sharing.all_seen or abs(other - chunk) < 2]
@@ -237,7 +239,10 @@ class _Model:
     def rows(self, rows, tile, step, seat):
         """What is read and written, what it held before, and what it holds then."""
         _, group, at = step.state.path
-        reads, writes, expected, left = set(), set(), [], []
+        reads = set()
+        writes = set()
+        expected = []
+        left = []
 
         def seen(place, row, value):
             return [(place.at(other, row), value) for other in self.seen[tile]]

@@ -95,8 +95,12 @@ class Worker:
     """
 
     def __init__(self, begin):
-        self._begin, self._places, self._next, self._from = begin, {}, {}, []
-        self.steps, self.cursors = [], []
+        self._begin = begin
+        self._places = {}
+        self._next = {}
+        self._from = []
+        self.steps = []
+        self.cursors = []
         self._enter(*self._advance(*begin(), None), None)
 
     def after(self, place, result):
@@ -168,7 +172,10 @@ class Schedules:
         Raises ScheduleError for a race, a wrong value, or a state from which not all end, and
         RuntimeError for more than `most` states.
         """
-        numbers, before, ends, open_ = {self.first: 0}, defaultdict(list), [], [self.first]
+        numbers = {self.first: 0}
+        before = defaultdict(list)
+        ends = []
+        open_ = [self.first]
         while open_:
             state = open_.pop()
             number = numbers[state]
@@ -281,7 +288,8 @@ def _accessing(kind, writes, atomic):
 ATOMIC = {
     f"atomic_{kind}": _accessing(kind, kind != "load", True) for kind in ("load", "add", "claim")
 }
-load, store = _accessing("load", False, False), _accessing("store", True, False)
+load = _accessing("load", False, False)
+store = _accessing("store", True, False)
 
 
 def plain_add(control, place, value):

@@ -26,7 +26,8 @@ def one_cell(netlist, coefficients, patch):
     """The next state of one cell from its patch (C, 3, 3), gate after gate."""
     rows = [float(patch[c, y, x]) for y in range(3) for x in range(3) for c in range(len(patch))]
     for a, b, param in zip(netlist.a, netlist.b, netlist.param, strict=True):
-        x, y = rows[a], rows[b]
+        x = rows[a]
+        y = rows[b]
         # The mean of the four corners' values, weighted by how near (x, y) is to each.
         c0, c1, c2, c3 = coefficients[param]
         corners = (c0, c0 + c2, c0 + c1, c0 + c1 + c2 + c3)
@@ -59,7 +60,9 @@ def test_a_rollout_updates_every_cell_by_itself(boundary, size):
 @given(problems(), st.integers(0, 2**32 - 1))
 @example(make_problem(netlist_of(COPIES), Grid(2, 2, "zero"), 3, 1), 0)
 def test_gradients_are_central_differences(problem, seed):
-    rng, netlist, boundary = np.random.default_rng(seed), problem.netlist, problem.grid.boundary
+    rng = np.random.default_rng(seed)
+    netlist = problem.netlist
+    boundary = problem.grid.boundary
     mask = None if problem.masks is None else problem.masks[0]
     upstream = problem.loss_gradients[0]
 
@@ -79,7 +82,8 @@ def test_gradients_are_central_differences(problem, seed):
     for _ in range(6):
         place = tuple(rng.integers(0, (netlist.parameters, 4)))
         h = 1e-5
-        above, below = problem.coefficients.copy(), problem.coefficients.copy()
+        above = problem.coefficients.copy()
+        below = problem.coefficients.copy()
         above[place] += h
         below[place] -= h
         difference = (value(above) - value(below)) / (2 * h)
@@ -92,7 +96,8 @@ def test_logit_gradients_are_central_differences(boundary):
     rng = np.random.default_rng(3)
     netlist = netlist_of(ONE_LAYER)
     logits = rng.normal(size=(netlist.parameters, gates.OPS))
-    start, target = rng.integers(0, 2, (2, 3, 3)), rng.random((1, 3, 3))
+    start = rng.integers(0, 2, (2, 3, 3))
+    target = rng.random((1, 3, 3))
     mask = rng.integers(0, 2, (2, 3, 3))
 
     def loss(z):
@@ -104,7 +109,8 @@ def test_logit_gradients_are_central_differences(boundary):
     places = [tuple(place) for place in rng.integers(0, logits.shape, (40, 2)).tolist()]
     differences = np.empty(len(places))
     for index, place in enumerate(places):
-        above, below = logits.copy(), logits.copy()
+        above = logits.copy()
+        below = logits.copy()
         above[place] += 1e-4
         below[place] -= 1e-4
         differences[index] = (loss(above) - loss(below)) / 2e-4

@@ -27,7 +27,8 @@ def with_ops(model, ops):
 def rollout(model, start, steps, boundary="zero", masks=None, damage=None, ops=None):
     """States (C, H, W) after steps 1, 2, …; `damage(step, state)` changes each of them."""
     coefficients = gates.one_hot(model.ops if ops is None else ops)
-    states, state = [], start
+    states = []
+    state = start
     for step in range(steps):
         mask = None if masks is None else masks[step : step + 1]
         state = oracle.rollout(model.netlist, coefficients, state, 1, boundary, mask)[-1].copy()
@@ -43,7 +44,8 @@ def wired(config, update):
     The centre's channels are its first inputs. Perception only passes inputs on.
     """
     drawn = Model.create(config)
-    inputs, layers = config.architecture.update_inputs, []
+    inputs = config.architecture.update_inputs
+    layers = []
     ops = [Op.A] * (config.architecture.kernels * config.architecture.kernel_gates)
     for layer in update:
         chosen, a, b = np.array(layer, np.int32).T

@@ -48,7 +48,8 @@ class TestEveryStart:
     @pytest.mark.parametrize("fire_rate", [0.6, 1.0])
     def test_damage(self, fire_rate: float) -> None:
         """If all cells fire at each step, a proof for any order says more."""
-        automaton, task = tough_checkerboard(fire_rate), task_of("checkerboard-tough")
+        automaton = tough_checkerboard(fire_rate)
+        task = task_of("checkerboard-tough")
         plain = assure_automaton(automaton, task)
         found = assure_automaton(automaton, task, wound=WOUND)
         assert (plain.confined, found.confined) == (None, True)
@@ -257,7 +258,8 @@ TWO = ("automaton.channels=2", "update.gates=[2]")
 
 def half_parity(channels: int) -> Automaton:
     """Each cell adds its bit to that of the right one only, and to those of unread channels."""
-    own, east = 4 * channels, 5 * channels
+    own = 4 * channels
+    east = 5 * channels
     ors = [(Op.OR, own + n, 9 * channels + n - 2) for n in range(2, channels)]
     gates = [(Op.XOR, own, east), *ors]
     outputs = [own, 10 * channels - 2, *range(own + 2, own + channels)]
@@ -273,7 +275,8 @@ def shown_at_step_2(later: int, stays: bool):
     zeros = np.zeros((1, 3, 2, 2), np.uint8)
     keys = {"visible": (0,), "boundary": "zero", "steps": 2, "fire_rate": 1.0, "claim": "shows"}
     task = Posed(zeros, zeros[:, :1], **keys)
-    task.stays, task.cases = stays, lambda: Cases("one", zeros, zeros[:, :1], "zero", 2, "")
+    task.stays = stays
+    task.cases = lambda: Cases("one", zeros, zeros[:, :1], "zero", 2, "")
     circuit = circuit_of([(Op.TRUE if later else Op.FALSE, 0, 0)], [14, 27, 13])
     return Automaton("shown", circuit, (0,), "zero", 2, 2, 2, 1.0, "zeros"), task
 
@@ -317,8 +320,10 @@ def test_a_target_that_comes_back_for_good_was_not_kept() -> None:
 
 @pytest.mark.parametrize(("free", "proved"), [(np.nan, True), (0, False)])
 def test_cells_that_do_not_count_may_show_anything(free: float, proved: bool) -> None:
-    starts, targets = np.zeros((2, 1, 2, 2), np.uint8), np.ones((2, 1, 2, 2))
-    starts[1], targets[:, 0, 0, 1] = 1, free
+    starts = np.zeros((2, 1, 2, 2), np.uint8)
+    targets = np.ones((2, 1, 2, 2))
+    starts[1] = 1
+    targets[:, 0, 0, 1] = free
     circuit = circuit_of([(Op.TRUE, 0, 0)], [9])
     made = Automaton("ones", circuit, (0,), "zero", 2, 2, 2, 1.0, "zeros")
     cases = Cases("both", starts, targets, "zero", 2, "")

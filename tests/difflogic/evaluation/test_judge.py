@@ -201,7 +201,8 @@ def test_a_line_may_fail_on_other_lengths_in_a_stage_before_the_last(
     plan = replace(
         Plan.of(load_config("addition", keys).problem.task, 8, STREAMS), leads_on=leads_on
     )
-    own, east = 4 * 4, 5 * 4
+    own = 4 * 4
+    east = 5 * 4
     wires = [np.array([row], np.int32) for row in (own, east, 0)]
     netlist = Netlist(4, *wires, np.array([own, 36, own, own], np.int32), 1)
     ops = np.array([Op.XOR], np.uint8)

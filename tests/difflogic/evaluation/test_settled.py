@@ -16,7 +16,8 @@ from tests.difflogic.circuit.circuits import automaton, circuit_of, circuits, st
 
 def plain(machine, start):
     """Run one start (channels, height, width) as `settle` says it does."""
-    state, (height, width) = start, start.shape[1:]
+    state = start
+    (height, width) = start.shape[1:]
     share = max(1.0, max(height, width) / max(machine.height, machine.width))
     for _ in range(MOST_TIMES * round(machine.steps * share) + SLOWEST * max(height, width)):
         following = step(machine.circuit, state, machine.boundary)
@@ -47,7 +48,9 @@ def test_right_pairs_are_counted_by_part():
     rows = ["0010>0100", "020>200", "00030>00300", "01000>10000"]
     pairs = tuple(map(Pair.parse, rows))
     task = make_task(ways_to_learn(Examples(tuple("0123"), pairs[:3], pairs[3:]))[1].config)
-    held, visible, nothing = [16, 17, 18], (3,), {"training": (0, 3), "held out": (0, 1)}
+    held = [16, 17, 18]
+    visible = (3,)
+    nothing = {"training": (0, 3), "held out": (0, 1)}
     shift = automaton(circuit_of([], [*held, 20]), visible=visible)
     assert right_pairs(shift, task) == {"training": (3, 3), "held out": (1, 1)}
     assert right_pairs(automaton(circuit_of([], [*held, 16]), visible=visible), task) == nothing

@@ -185,11 +185,13 @@ class TestNoise:
         model = random_model(tiny(f"automaton.fire_rate={fire_rate}"), seed=1)
         starts, targets, _ = drawn(model.config, Drawn.NOISE, 2, 1, 1.0)
         found = tests.noise(subject_of(model, 2))
-        counts, circuit = iter(found["counts"]), from_model(model).circuit
+        counts = iter(found["counts"])
+        circuit = from_model(model).circuit
         for name, rate in (("synchronous", 1.0), ("asynchronous", min(0.6, fire_rate))):
             shares = []
             for probability in (0.0, 0.1):
-                count, wrong = next(counts), []
+                count = next(counts)
+                wrong = []
                 for n in range(2):
                     rng = stream(SEED, Purpose.EVALUATION_NOISE, Drawn.NOISE, n)
                     seed = int(rng.integers(2**63))
@@ -244,7 +246,8 @@ class TestSoup:
         model = self.still(f'task.rule="{rule}"')
         rng = stream(SEED, Purpose.EVALUATION_START, Drawn.SOUP)
         start = rng.integers(0, 2, (17, 17), dtype=np.uint8)
-        board, wrong = start, 0
+        board = start
+        wrong = 0
         for _ in range(12):
             board = life_step(board, born, survive)
             wrong += int((board != start).sum())

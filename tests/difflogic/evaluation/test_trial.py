@@ -43,7 +43,8 @@ def expected_counts(model, scene, config):
     starts, targets = draw_batch(
         make_task(config), STREAMS.seed, STREAMS.epoch, STARTS, STREAMS.start
     )
-    grid, steps = scene.grid, scene.at[-1]
+    grid = scene.grid
+    steps = scene.at[-1]
     masks = draw_masks(
         STREAMS.seed,
         STREAMS.epoch,
@@ -110,14 +111,16 @@ def test_other_streams_give_other_starts_masks_and_damage(field, value):
     scenes = [scene_of(config, streams, (3,)) for streams in (STREAMS, other)]
     first, second = (scene.draw(0, 2)[0] for scene in scenes)
     assert (first != second).any()
-    damage, grid = Damage(2, 9, anywhere=True), Grid(30, 30, "zero")
+    damage = Damage(2, 9, anywhere=True)
+    grid = Grid(30, 30, "zero")
     drawn = [damage.draw(grid, streams, range(2), range(9)) for streams in (STREAMS, other)]
     assert (drawn[0] != drawn[1]).any()
     assert (drawn[0][0] != drawn[0][1]).any()
 
 
 def test_damage_in_the_middle_ends_in_time():
-    grid, damage = Grid(64, 64, "zero"), Damage(20, 40)
+    grid = Grid(64, 64, "zero")
+    damage = Damage(20, 40)
     drawn = damage.draw(grid, STREAMS, range(2), range(30, 50))
     expected = np.zeros((64, 64))
     expected[22:42, 22:42] = 1
@@ -126,7 +129,8 @@ def test_damage_in_the_middle_ends_in_time():
 
 
 def test_damage_reaches_every_place():
-    grid, damage = Grid(6, 5, "zero"), Damage(4, 400, anywhere=True)
+    grid = Grid(6, 5, "zero")
+    damage = Damage(4, 400, anywhere=True)
     drawn = damage.draw(grid, STREAMS, range(1), range(400))[0]
     assert (drawn.sum(axis=(1, 2)) == 16).all()
     assert len(np.unique(drawn.reshape(400, -1), axis=0)) == 3 * 2

@@ -32,7 +32,8 @@ def pairs(draw):
 
 def block(grid, place):
     """The cells of one symbol that a walk from a cell reaches."""
-    reached, waiting = {place}, [place]
+    reached = {place}
+    waiting = [place]
     while waiting:
         y, x = waiting.pop()
         for near in (y - 1, x), (y + 1, x), (y, x - 1), (y, x + 1):

@@ -14,7 +14,8 @@ from difflogic.system.errors import ConfigError
 
 @st.composite
 def grids(draw, most=16):
-    rows, columns = draw(st.integers(1, 5)), draw(st.integers(1, 5))
+    rows = draw(st.integers(1, 5))
+    columns = draw(st.integers(1, 5))
     cells = st.lists(st.integers(0, most - 1), min_size=columns, max_size=columns)
     size = {"min_size": rows, "max_size": rows}
     return draw(st.lists(cells, **size)), draw(st.lists(cells, **size))
@@ -55,7 +56,8 @@ def write(directory, pairs, suffix):
         mask = np.zeros((len(pairs), height, width), bool)
         for number, (before, after) in enumerate(pairs):
             inside = tuple(map(slice, np.shape(before)))
-            arrays["inputs"][number][inside], arrays["outputs"][number][inside] = before, after
+            arrays["inputs"][number][inside] = before
+            arrays["outputs"][number][inside] = after
             mask[number][inside] = True
         np.savez(path, **arrays, mask=mask)
     return path

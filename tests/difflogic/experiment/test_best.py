@@ -118,10 +118,12 @@ class Late(GivenSearches):
 
     def __init__(self, *results, steps):
         super().__init__(*results)
-        self.steps, self.hastened = iter(steps), []
+        self.steps = iter(steps)
+        self.hastened = []
 
     def polish(self, found, rng, hasten):
-        step, before = next(self.steps), CircuitCost(9, 25)
+        step = next(self.steps)
+        before = CircuitCost(9, 25)
         self.hastened.append(hasten)
         made = Polished(before, CircuitCost(7, step), 11)
         late = step > 20
@@ -189,7 +191,9 @@ def test_a_verified_circuit_is_polished_once_at_any_worker_count(tmp_path):
             "training.seed=5", f"finishing.polish={polish}", f"parallel.workers={workers}"
         )
 
-    states, gains, checks = [], [], []
+    states = []
+    gains = []
+    checks = []
     for workers, polish in ((1, 300), (3, 300), (1, 0)):
         trainer, found = trained(config(workers, polish))
         checks += [step.finished for step in found if step.finished is not None]

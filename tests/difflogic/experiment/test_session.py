@@ -90,7 +90,8 @@ def test_seconds_add_up_over_all_stretches(tmp_path, source):
         (run.path / "summary.json").unlink()
     else:  # final tests come after the last checkpoint
         write_summary(run, summary | {"seconds": summary["seconds"] | {"tests": 4000.0}})
-    earlier, later = summary["seconds"], execute(config(), run.path)["seconds"]
+    earlier = summary["seconds"]
+    later = execute(config(), run.path)["seconds"]
     assert later["training"] == sum(later["phases"].values())
     assert 0 < earlier["phases"]["backward"] - 500 < later["phases"]["backward"] - 500 < 100
     for part, least in {"start": 250, "compilation": 250, "all": 1000, "processor": 2000}.items():
@@ -99,7 +100,8 @@ def test_seconds_add_up_over_all_stretches(tmp_path, source):
 
 
 def test_a_run_can_be_extended(tmp_path, whole):
-    short, long = tmp_path / "short", tmp_path / "long"
+    short = tmp_path / "short"
+    long = tmp_path / "long"
     shutil.copytree(whole, short)
     summary = execute(config(epochs=20), short)
     execute(config(epochs=20), long)
@@ -175,7 +177,8 @@ def test_when_checkpoints_are_written(tmp_path, monkeypatch, keys, epochs):
 
 @pytest.mark.skipif(os.name != "posix", reason="an open file is removed")
 def test_a_process_without_its_lock_writes_nothing_more(tmp_path):
-    settings, run = config("checkpoint.every_epochs=2"), tmp_path / "run"
+    settings = config("checkpoint.every_epochs=2")
+    run = tmp_path / "run"
 
     def intrude(result):
         if result.epoch == 5:

@@ -45,7 +45,8 @@ def random_circuit(channels, gates, rng, labels=None):
 
 def life(channels=1, channel=0):
     """The Game of Life in one of several channels; the others copy it."""
-    gate, cells = Builder(channels), [n * channels + channel for n in range(9)]
+    gate = Builder(channels)
+    cells = [n * channels + channel for n in range(9)]
     # Sort the neighbours' bits by comparators: sums[k] is whether more than k are alive.
     sums = []
     for cell in cells[:4] + cells[5:]:

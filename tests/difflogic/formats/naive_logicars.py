@@ -20,7 +20,8 @@ def execute_layers(layers, bits):
 
 def execute(data, neighborhood):
     """The next state, C bits, from 9·C bits, cell by cell, as `HardCircuit::execute`."""
-    channels, kernels = data["channels"], data["perception"]["kernels"]
+    channels = data["channels"]
+    kernels = data["perception"]["kernels"]
     outputs = [
         [
             execute_layers(kernel["layers"], [neighborhood[n * channels + c] for n in range(9)])
@@ -38,7 +39,8 @@ def execute(data, neighborhood):
 
 def from_model(model):
     """The file that logicars would write for one of our models."""
-    architecture, ops = model.layers.architecture, iter(model.ops.tolist())
+    architecture = model.layers.architecture
+    ops = iter(model.ops.tolist())
 
     def layers(wirings):
         return [

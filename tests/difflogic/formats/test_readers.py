@@ -22,7 +22,10 @@ VERILOG = re.compile(r"(?:wire|assign) (\w+) = (.*);")
 
 def read_blif(automaton, bits):
     """Run the tables of a model: a row of a table is one where a case has the inputs' values."""
-    text, known, inputs, outputs = write_blif(automaton).replace("\\\n", " "), {}, [], []
+    text = write_blif(automaton).replace("\\\n", " ")
+    known = {}
+    inputs = []
+    outputs = []
     for head, *cases in (line.split("\n") for line in re.split(r"\n(?=\.)", text)):
         match head.split():
             case [".inputs", *inputs]:
@@ -48,7 +51,8 @@ def read_aiger(automaton, bits):
     assert (kind, int(inputs), int(latches)) == (b"aig", len(bits), 0)
     assert int(largest) == int(inputs) + int(gates)
     lines, rest = rest.split(b"\n")[: int(outputs)], rest.split(b"\n", int(outputs))[-1]
-    values, stream = [np.zeros(bits.shape[1], bool), *bits], iter(rest)
+    values = [np.zeros(bits.shape[1], bool), *bits]
+    stream = iter(rest)
 
     def literal(number):
         return values[number >> 1] ^ bool(number & 1)

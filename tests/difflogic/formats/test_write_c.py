@@ -61,7 +61,9 @@ def pack(rows, rng):
 def check(automata, sizes, folder, compiler=SANITIZED, steps=6):
     """Compile all headers into one program, run it, and compare every step."""
     rng = np.random.default_rng(0)
-    parts, starts, masks = ["#include <stdio.h>\n#include <stdlib.h>\n"], [], []
+    parts = ["#include <stdio.h>\n#include <stdlib.h>\n"]
+    starts = []
+    masks = []
     for number, (automaton, (height, width)) in enumerate(zip(automata, sizes, strict=True)):
         state = rng.integers(0, 2, (automaton.circuit.channels, height, width), dtype=np.uint8)
         fires = (rng.random((steps, height, width)) < automaton.fire_rate).astype(np.uint8)

@@ -39,7 +39,8 @@ class Rule:
             name, value = body.pop(0).split("=")
             self.numbers[name] = int(value)
         assert self.numbers.keys() == {"num_states", "num_neighbors", "num_nodes"}
-        states, depth = self.numbers["num_states"], self.numbers["num_neighbors"] + 1
+        states = self.numbers["num_states"]
+        depth = self.numbers["num_neighbors"] + 1
         self.nodes = [tuple(map(int, line.split(" "))) for line in body]
         assert len(self.nodes) == self.numbers["num_nodes"]
         for place, (level, *children) in enumerate(self.nodes):
@@ -106,7 +107,8 @@ def test_rules_that_golly_cannot_run_are_refused():
 def test_golly_runs_it(tmp_path, boundary):
     """A random rule and a random start on a bounded grid, step by step for 20 steps."""
     rng = np.random.default_rng(5)
-    height, width = 24, 37
+    height = 24
+    width = 37
     while True:
         circuit = random_circuit(1, 60, rng)
         values = circuit.next_state(all_cases(9))[0]
@@ -197,7 +199,8 @@ def read_rle(text):
     width, height = map(int, re.search(r"^x = (\d+), y = (\d+)", text, flags=re.M).groups())
     body = "".join(line for line in text.splitlines() if line[:1] not in ("#", "x"))
     cells = np.zeros((height, width), int)
-    y, x = 0, 0
+    y = 0
+    x = 0
     for count, sign in re.findall(r"(\d*)([bo.ABC$!])", body):
         times = int(count or 1)
         if sign == "$":

@@ -46,7 +46,8 @@ np.savez("out.npz", **results)
 def test_steps_of_grids(tmp_path_factory, automata):
     automata, folder = [*examples.wicked(), *automata], tmp_path_factory.mktemp("python")
     rng = np.random.default_rng(2)
-    arrays, expected = {}, []
+    arrays = {}
+    expected = []
     for number, (automaton, (height, width)) in enumerate(zip(automata, SIZES * 3, strict=True)):
         (folder / f"{number}.py").write_text(write_python(automaton))
         state = rng.integers(0, 2, (automaton.circuit.channels, height, width), dtype=np.uint8)

@@ -62,7 +62,8 @@ class Picture:
 
 
 def points(match: re.Match) -> list[Point]:
-    x0, y0 = float(match[1]), float(match[2])
+    x0 = float(match[1])
+    y0 = float(match[2])
     if match[9] or match[10]:
         end = float(match[9]) if match[9] else x0 + float(match[10])
         return [(x0, y0), ((x0 + end) / 2, y0), (end, y0)]
@@ -113,7 +114,8 @@ def wires(picture: Picture) -> Counter[tuple[str, str, bool]]:
     for about, curves in picture.nets.items():
         (source,) = (box for box in picture.boxes if box.about == about)
         starts = [curve[0] for curve in curves]
-        right, middle = source.left + source.width, source.top + source.height / 2
+        right = source.left + source.width
+        middle = source.top + source.height / 2
         circled = any(near((right + 3.6, middle), circle) for circle in picture.circles)
         assert any(near(start, (right + 7.2 * circled, middle)) for start in starts)
         for curve in curves:
@@ -132,7 +134,8 @@ def wires(picture: Picture) -> Counter[tuple[str, str, bool]]:
 
 
 def check(example: Automaton) -> None:
-    picture, drawn = read(write_svg(example)), diagram(example)
+    picture = read(write_svg(example))
+    drawn = diagram(example)
     assert [(b.label, b.about) for b in picture.boxes] == [(n.label, n.about) for n in drawn.nodes]
     assert wires(picture) == Counter(
         (drawn.nodes[wire.source].about, drawn.nodes[wire.target].about, wire.inverted)

@@ -37,7 +37,8 @@ def test_cells_compute_their_circuits(tmp_path_factory, automata):
 
 def bench(number, automaton, height, width):
     """A test bench that loads a state, holds it, and makes all steps."""
-    name, bits = identifier(automaton), automaton.circuit.channels * height * width
+    name = identifier(automaton)
+    bits = automaton.circuit.channels * height * width
     fire = f".fire(fire{number}), " if automaton.fire_rate < 1 else ""
     return f"""
     reg clock{number}, reset{number}, enable{number};
@@ -77,7 +78,8 @@ SIZES = [(1, 1), (1, 5), (4, 1), (2, 2), (3, 4), (5, 7)]
 def test_grids_make_the_automatons_steps(tmp_path_factory, automata):
     automata, folder = [*examples.wicked(), *automata], tmp_path_factory.mktemp("grids")
     rng = np.random.default_rng(1)
-    expected, parts = [], []
+    expected = []
+    parts = []
     for number, (automaton, (height, width)) in enumerate(zip(automata, SIZES * 3, strict=True)):
         state = rng.integers(0, 2, (automaton.circuit.channels, height, width), np.uint8)
         fires = (rng.random((STEPS, height, width)) < automaton.fire_rate).astype(np.uint8)

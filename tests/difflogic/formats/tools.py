@@ -51,7 +51,8 @@ def simulate(modules, inputs, outputs, vectors, sources, folder):
     for n, (name, ins, outs, bits) in enumerate(
         zip(modules, inputs, outputs, vectors, strict=True)
     ):
-        count, width = bits.shape[1], max(len(ins), 1)
+        count = bits.shape[1]
+        width = max(len(ins), 1)
         rows = bits.T[:, ::-1] if len(ins) else np.zeros((count, 1), bool)
         lines = ["".join("01"[bit] for bit in row) for row in rows.astype(int)]
         (folder / f"v{n}.txt").write_text("\n".join(lines) + "\n")
@@ -75,7 +76,8 @@ def simulate(modules, inputs, outputs, vectors, sources, folder):
 
 def compare_cells(automata, interfaces, modules, sources, folder):
     """Compare modules of one cell with the circuits' plain interpreter, on `cases`."""
-    vectors, expected = [], []
+    vectors = []
+    expected = []
     for automaton, interface in zip(automata, interfaces, strict=True):
         circuit = automaton.circuit
         names = [circuit.input_name(row) for row in range(circuit.inputs)]

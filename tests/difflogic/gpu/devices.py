@@ -28,7 +28,8 @@ class Changed(Fleets):
 
     def __init__(self, old, new):
         super().__init__(1)
-        self._old, self._new = old, new
+        self._old = old
+        self._new = new
 
     def of(self, adapter, shape):
         text = shader(shape, 1)
@@ -67,12 +68,15 @@ def gradients(trainer):
 def expected(config, state, epoch=0):
     """Return the oracle's loss and dL/d(coefficients) of an epoch."""
     trainer = Trainer(config)
-    task, netlist = trainer.descent.task, trainer.model.netlist
+    task = trainer.descent.task
+    netlist = trainer.model.netlist
     starts, targets, masks, _ = draw_samples(config.problem, epoch)
-    loss_steps, channels = draw_loss_steps(config.problem, epoch), list(task.loss_channels)
+    loss_steps = draw_loss_steps(config.problem, epoch)
+    channels = list(task.loss_channels)
     boundary = config.automaton.boundary
     soft = gates.mix(gates.softmax(state["logits"].T.astype(np.float64)))
-    total, loss = np.zeros_like(soft), 0.0
+    total = np.zeros_like(soft)
+    loss = 0.0
     for sample, (start, target) in enumerate(zip(starts, targets, strict=True)):
         mask = None if masks is None else masks[sample]
         states = oracle.rollout(netlist, soft, start, loss_steps[-1], boundary, mask)

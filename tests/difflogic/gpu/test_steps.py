@@ -74,7 +74,8 @@ def test_a_run_agrees_with_the_processor(more):
     with Trainer(config) as one, on_gpu(config) as other:
         for _ in range(4):
             other.restore(one.state())
-            wanted, found = one.step(), other.step()
+            wanted = one.step()
+            found = other.step()
             assert found.soft_loss == pytest.approx(wanted.soft_loss, rel=1e-5)
             assert (found.hard_loss, found.accuracy) == (wanted.hard_loss, wanted.accuracy)
             assert found.decided == wanted.decided
@@ -114,7 +115,8 @@ def test_a_run_can_move_to_the_processor_and_back():
     config = tiny().without_searches()
     with on_gpu(config) as trainer:
         whole = [each.soft_loss for each in steps(trainer, 6)]
-    state, losses = Trainer(config).state(), []
+    state = Trainer(config).state()
+    losses = []
     for until, make in ((2, on_gpu), (4, Trainer), (6, on_gpu)):
         with make(config) as trainer:
             trainer.restore(state)
@@ -211,7 +213,8 @@ def test_float64_is_refused():
 
 def test_a_stage_with_another_grid_keeps_what_was_learned():
     """Logits and AdamW's means move to new buffers."""
-    config, found = load_config("addition", ["parallel.workers=1"]).without_searches(), []
+    config = load_config("addition", ["parallel.workers=1"]).without_searches()
+    found = []
     for make in (Trainer, on_gpu):
         with make(config) as trainer:
             losses = [trainer.step().soft_loss for _ in range(2)]

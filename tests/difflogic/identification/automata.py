@@ -31,7 +31,8 @@ life = totalistic([3], [2, 3])
 
 def life_table(space):
     """The Game of Life's next state for each of a space's entries."""
-    bits, centre = space.digits, space.digits[space.centre]
+    bits = space.digits
+    centre = space.digits[space.centre]
     near = bits.sum(axis=0) - centre
     return ((near == 3) | (centre == 1) & (near == 2)).astype(int)[space.examples]
 

@@ -27,7 +27,8 @@ def drawn(seed, states=2):
 
 def after(cells, rule, corner, boundary, states=2, seen=None):
     """Step a grid whose first cell has this place in its block; note what of blocks is `seen`."""
-    numbers, (height, width) = [*map(int, rule.split(";"))], cells.shape
+    numbers = [*map(int, rule.split(";"))]
+    (height, width) = cells.shape
     found, seen = np.zeros_like(cells), {} if seen is None else seen
     for y in range(-corner[0], height, 2):
         for x in range(-corner[1], width, 2):
@@ -47,7 +48,8 @@ def after(cells, rule, corner, boundary, states=2, seen=None):
 def film(rule, size, corner, boundary="periodic", states=2):
     """Return six frames of random cells; with an unknown boundary, cut out of a larger torus."""
     large = tuple(side + 4 + side % 2 for side in size) if boundary == "unknown" else size
-    edge, frames = boundary.replace("unknown", "periodic"), []
+    edge = boundary.replace("unknown", "periodic")
+    frames = []
     frame = np.random.default_rng(sum(size)).integers(0, states, large)
     for step in range(6):
         frames.append(frame)
@@ -58,13 +60,15 @@ def film(rule, size, corner, boundary="periodic", states=2):
 
 def check(rule, size, corner, boundary, tmp_path, states=2):
     """Compare what is found with what is seen, and three runs from frames with a plain loop."""
-    frames, seen = film(rule, size, corner, boundary, states), {}
+    frames = film(rule, size, corner, boundary, states)
+    seen = {}
     phases = [[(each + step) % 2 for each in corner] for step in range(9)]
     for frame, phase in zip(frames[:-1], phases, strict=False):
         after(frame, rule, phase, boundary, states, seen)
     assumed = Assumptions("margolus", boundary=boundary, states=states)
     found = difflogic.identify(frames, assumed, effort="low")
-    mine, numbers = found.rule, [*map(int, rule.split(";"))]
+    mine = found.rule
+    numbers = [*map(int, rule.split(";"))]
     order = [int(np.base_repr(n, states).zfill(4)[::-1], states) for n in range(states**4)]
     cells = [
         [numbers[n] // states**k % states if k in seen.get(n, ()) else -1 for k in range(4)]
@@ -115,7 +119,8 @@ def test_rules_of_several_states(states, tmp_path):
 
 def test_a_circuit_that_differs_is_noticed(tmp_path):
     found = difflogic.identify(film(NAMED["tron"], (8, 8), (0, 0)), Assumptions("margolus"))
-    circuit, mine = found.circuit, found.rule
+    circuit = found.circuit
+    mine = found.rule
     assert mine.agrees(circuit)
     for gate in range(circuit.gates):
         op = circuit.op.copy()

@@ -22,7 +22,8 @@ from tests.difflogic.identification import automata
 from tests.difflogic.identification.automata import film as film_of
 from tests.difflogic.identification.automata import soup
 
-LINE, MOORE = [(0, dx) for dx in (-1, 0, 1)], [(y, x) for y in (-1, 0, 1) for x in (-1, 0, 1)]
+LINE = [(0, dx) for dx in (-1, 0, 1)]
+MOORE = [(y, x) for y in (-1, 0, 1) for x in (-1, 0, 1)]
 
 
 def binary(ones):
@@ -35,7 +36,8 @@ def domany_kinzel(rng):
 
 
 def diploid(rng):
-    (one, two), share = rng.integers(0, 256, 2), rng.uniform(0.1, 0.9)
+    (one, two) = rng.integers(0, 256, 2)
+    share = rng.uniform(0.1, 0.9)
 
     def odds(around):
         index = 4 * around[0] + 2 * around[1] + around[2]
@@ -55,7 +57,8 @@ def noisy_life(rng):
 
 
 def forest_fire(rng):
-    grows, strikes = rng.uniform(0.01, 0.1), rng.uniform(0.0005, 0.005)
+    grows = rng.uniform(0.01, 0.1)
+    strikes = rng.uniform(0.0005, 0.005)
 
     def odds(around):
         burns = np.where((np.delete(around, 4, axis=0) == 2).any(axis=0), 1, strikes)
@@ -87,11 +90,13 @@ def misses(kind, seed):
     chances = found(frames, offsets)
     low, high = chances.intervals
     assert time.process_time() - began < 2
-    space, seen = chances.space, chances.counts.any(axis=1)
+    space = chances.space
+    seen = chances.counts.any(axis=1)
     assert chances.drawn.any() == bool(chances.hint)  # not for wrong cells, nor dependent
     of = dict(zip(space.offsets, space.digits, strict=True))
     true = odds(np.stack([of.get(each, 0 * space.digits[0]) for each in offsets]))
-    first, last = low[space.entry_of].T - 1e-9, high[space.entry_of].T + 1e-9
+    first = low[space.entry_of].T - 1e-9
+    last = high[space.entry_of].T + 1e-9
     right = ((first <= true) & (true <= last)).all(axis=0) | ~seen[space.entry_of]
     return len({*space.entry_of[~right].tolist()}), int(seen.sum())
 
@@ -153,7 +158,8 @@ def test_cells_that_draw_together_are_told():
 @pytest.mark.parametrize("boundary", ["periodic", "zero"])
 def test_gains_are_those_of_trying_each_cell(boundary):
     rng = np.random.default_rng(0)
-    space, frames = Space("von-neumann", "none", 3), rng.integers(0, 3, (1, 3, 3, 4))
+    space = Space("von-neumann", "none", 3)
+    frames = rng.integers(0, 3, (1, 3, 3, 4))
     table = rng.integers(0, 3, space.patterns)
 
     def wrong(frames):

@@ -18,7 +18,8 @@ from tests.difflogic.identification.automata import brains_brain, count, film, l
 @pytest.fixture(scope="module")
 def rule(tmp_path_factory):
     """A file of Life whose births happen with a probability of about 0.7."""
-    rng, path = np.random.default_rng(0), tmp_path_factory.mktemp("rule") / "rule.json"
+    rng = np.random.default_rng(0)
+    path = tmp_path_factory.mktemp("rule") / "rule.json"
 
     def step(cells):
         after = life(cells)

@@ -78,7 +78,8 @@ def test_several_states(states, step, hood, symmetry, name):
     found = identify(Inquiry(from_array(film(step, starts[0], 24)), Space(hood, symmetry, states)))
     assert found.name == name
     # The circuit computes the same: its bits are states.
-    circuit, cells = found.built, starts[1]
+    circuit = found.built
+    cells = starts[1]
     around = [np.roll(cells, (-y, -x), (0, 1)) for y in (-1, 0, 1) for x in (-1, 0, 1)]
     bits = [cell >> bit & 1 for cell in around for bit in range(circuit.channels)]
     after = circuit.next_state(np.array(bits).astype(bool))
@@ -206,7 +207,8 @@ def test_two_cells_away():
 def test_circuits_that_pass_states_on(radius, states, tmp_path):
     """Every r-th step is one of the rule, whatever the other channels hold at the start."""
     rng = np.random.default_rng(radius)
-    width, places = 2 * radius + 1, states ** np.arange(2 * radius + 1)[::-1]
+    width = 2 * radius + 1
+    places = states ** np.arange(2 * radius + 1)[::-1]
     table = rng.integers(0, states, states**width)
 
     def step(cells):

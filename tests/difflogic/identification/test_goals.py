@@ -30,7 +30,10 @@ class Row:
     """Counts correct results and prints the row."""
 
     def __init__(self, name):
-        self.name, self.right, self.seconds, self.notes = name, [], [], []
+        self.name = name
+        self.right = []
+        self.seconds = []
+        self.notes = []
 
     def find(self, frames, space=None, mask=None, seconds=None, **settings):
         line = space is not None and space.neighbourhood == "line-1"
@@ -90,7 +93,8 @@ def exhaustive(*values):
     ],
 )
 def test_hidden_states(name, step, shown, space, hidden, size):
-    row, free = Row(f"{name}, {size}×{size} × 16 steps"), []
+    row = Row(f"{name}, {size}×{size} × 16 steps")
+    free = []
     seeds = SEEDS if "Brian" in name else max(4, SEEDS)
     for seed in range(seeds):
         rng = np.random.default_rng(seed)
@@ -111,7 +115,8 @@ def test_hidden_states(name, step, shown, space, hidden, size):
 
 
 def test_elementary_rules():
-    row, free = Row("256 elementary rules, 64 cells × 32 steps, seed 0"), 0
+    row = Row("256 elementary rules, 64 cells × 32 steps, seed 0")
+    free = 0
     rng = np.random.default_rng(0)
     space = Space("line-1")
     for number in range(256):
@@ -127,7 +132,8 @@ def test_elementary_rules():
 
 
 def test_outer_totalistic_rules():
-    row, free = Row("100 outer-totalistic rules, 32×32 × 8 steps, seed 0"), 0
+    row = Row("100 outer-totalistic rules, 32×32 × 8 steps, seed 0")
+    free = 0
     rng = np.random.default_rng(0)
     for _ in range(100):
         born, stays = (np.flatnonzero(rng.random(9) < 0.5) for _ in range(2))
@@ -153,7 +159,8 @@ def test_rules_of_512_entries():
 
 @pytest.mark.parametrize("gap", [2, 3, pytest.param(4, marks=pytest.mark.exhaustive)])
 def test_life_with_gaps(gap):
-    row, needed = Row(f"Life, pairs of 16×16 {gap} steps apart, outer-totalistic"), []
+    row = Row(f"Life, pairs of 16×16 {gap} steps apart, outer-totalistic")
+    needed = []
     space = Space("moore", "outer-totalistic")
     for seed in range(SEEDS):
         rng = np.random.default_rng(seed)
@@ -170,7 +177,8 @@ def test_life_with_gaps(gap):
 
 @pytest.mark.exhaustive
 def test_life_with_gaps_and_no_symmetry():
-    row, least = Row("Life, two films of 64×64, 8 frames 2 steps apart, no symmetry assumed"), 512
+    row = Row("Life, two films of 64×64, 8 frames 2 steps apart, no symmetry assumed")
+    least = 512
     for seed in range(max(1, SEEDS // 2)):
         rng = np.random.default_rng(seed)
         films = np.stack([film(life, soup(rng, (64, 64), 0.3), 8, 2) for _ in range(2)])
@@ -194,7 +202,8 @@ def test_masked_cells():
 
 def test_flipped_cells():
     row = Row("Life, 32×32 × 8 steps, 1 % of the cells flipped, outer-totalistic")
-    space, counts = Space("moore", "outer-totalistic"), []
+    space = Space("moore", "outer-totalistic")
+    counts = []
     for seed in range(SEEDS):
         rng = np.random.default_rng(seed)
         frames = film(life, soup(rng, (32, 32)), 9)
@@ -218,7 +227,8 @@ def test_flipped_cells():
 )
 def test_several_states(name, states, step, hood):
     row = Row(f"{name}, 64×64 × 16 steps, outer-totalistic")
-    space, free = Space(hood, "outer-totalistic", states), []
+    space = Space(hood, "outer-totalistic", states)
+    free = []
     for seed in range(SEEDS):
         rng = np.random.default_rng(seed)
         frames = film(step, rng.integers(0, states, (64, 64)), 17)
@@ -234,8 +244,10 @@ def test_several_states(name, states, step, hood):
 
 @pytest.mark.exhaustive
 def test_isotropic_rules():
-    row, free = Row("100 isotropic rules, 64×64 × 8 steps, seed 0"), 0
-    rng, space = np.random.default_rng(0), Space(symmetry="isotropic")
+    row = Row("100 isotropic rules, 64×64 × 8 steps, seed 0")
+    free = 0
+    rng = np.random.default_rng(0)
+    space = Space(symmetry="isotropic")
     for _ in range(100):
         table = rng.integers(0, 2, space.entries)
         frames = film(automata.tabulated(space.spread(table)), soup(rng, (64, 64), 0.5), 9)

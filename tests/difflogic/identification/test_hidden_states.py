@@ -87,9 +87,11 @@ def compare(frames, symmetry, hidden=1):
             identify(inquiry)
         return "refuted"
     found = identify(inquiry)
-    space, looks = found.space, found.space.looks_like
+    space = found.space
+    looks = found.space.looks_like
     kind = space.symmetry, looks, space.private
-    key, fitting = key_of(*kind), every[kind]
+    key = key_of(*kind)
+    fitting = every[kind]
     assert space.private == any(each for (*_, private), each in every.items() if private)
     keys = [key(*cells) for cells in space.digits[:, space.examples].T.tolist()]
     complete = dict(zip(keys, found.complete[space.examples].tolist(), strict=True))
@@ -112,7 +114,8 @@ def compare(frames, symmetry, hidden=1):
 
 def hidden_film(rng, states, shape):
     """A film of a random rule of a line, whose states above 1 look like 0 or 1."""
-    table, cells = rng.integers(0, states, (states,) * 3), rng.integers(0, states, shape[1])
+    table = rng.integers(0, states, (states,) * 3)
+    cells = rng.integers(0, states, shape[1])
     frames = film(lambda c: table[np.roll(c, 1), c, np.roll(c, -1)], cells, shape[0])
     return np.append([0, 1], rng.integers(0, 2, states))[frames]
 

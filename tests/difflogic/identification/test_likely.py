@@ -86,7 +86,8 @@ def right(rule, seen, after, cut=(), ends=(), states=3):
 
 @pytest.mark.parametrize(("cut", "ends"), [((), ()), ((CUT,), (1,)), ((CUT,), (0,))])
 def test_totalistic_tables_agree_with_all_of_them(cut, ends):
-    space, after = Space("line-1", "totalistic", 3), np.array([0, 2, 1])
+    space = Space("line-1", "totalistic", 3)
+    after = np.array([0, 2, 1])
     rules = [
         (prior(table, 3), lambda around, table=table: table[sum(around)])
         for table in product(range(3), repeat=7)
@@ -98,7 +99,8 @@ def test_totalistic_tables_agree_with_all_of_them(cut, ends):
 
 
 def test_linear_rules_agree_with_all_of_them():
-    space, after = Space("line-1", "none", 3), np.array([0, 2, 1])
+    space = Space("line-1", "none", 3)
+    after = np.array([0, 2, 1])
     rules = []
     for coefficients in product(range(3), repeat=3):
         for constant in range(3) if any(coefficients) else []:
@@ -113,7 +115,9 @@ def test_linear_rules_agree_with_all_of_them():
 
 
 def test_threshold_rules_agree_with_all_of_them():
-    space, seen, after = Space("line-1", "none", 2), SEEN // 2, np.array([0, 0, 1])
+    space = Space("line-1", "none", 2)
+    seen = SEEN // 2
+    after = np.array([0, 0, 1])
     choices = {
         own: [
             (share * (0.5 * ((few, many) == (0, own)) + 0.125), limit, few, many)
@@ -130,7 +134,8 @@ def test_threshold_rules_agree_with_all_of_them():
             return many if around[0] + around[2] >= limit else few
 
         rules.append((zero[0] * one[0], rule))
-    asked, cut = list(product(range(2), repeat=3)), (-1, 1, 0)
+    asked = list(product(range(2), repeat=3))
+    cut = (-1, 1, 0)
     fitted = Threshold(space, Seen(seen.T, after, edges_of([cut], [1], 2)))
     agree(fitted, rules, seen, after, [cut], [1], asked, 2)
 
@@ -161,9 +166,11 @@ def test_hidden_steps_agree_with_all_elementary_rules():
 
 def test_tables_that_a_solver_finds_explain_hidden_steps():
     rng = np.random.default_rng(0)
-    table, seen = rng.integers(0, 3, 27), rng.integers(0, 3, (5, 150))
+    table = rng.integers(0, 3, 27)
+    seen = rng.integers(0, 3, (5, 150))
     after = np.array([stepped(table, list(each), 2, 3) for each in seen.T])
-    space, none = Space("line-1", "none", 3), Edges(seen[:, :0], seen[0, :0], seen[0, :0])
+    space = Space("line-1", "none", 3)
+    none = Edges(seen[:, :0], seen[0, :0], seen[0, :0])
     fitted = Deep(space, 2, Seen(seen, after, none), NEVER)
     odds = fitted.odds(seen)
     assert (odds[after, np.arange(150)] > 1 - 1e-9).all()
@@ -177,7 +184,8 @@ def test_tables_that_a_solver_finds_explain_hidden_steps():
 def test_families_that_treat_states_alike_predict_so(data):
     states = data.draw(st.integers(2, 4))
     rng = np.random.default_rng(data.draw(st.integers(0, 999)))
-    space, asked = Space("line-1", "none", states), rng.integers(0, states, (3, 20))
+    space = Space("line-1", "none", states)
+    asked = rng.integers(0, states, (3, 20))
     moved = np.append(0, 1 + rng.permutation(states - 1))
     fitted = Tabular(space, Seen(asked[:, :5], asked[1, :5], edges_of([], [], states)), by_order)
     np.testing.assert_allclose(fitted.odds(moved[asked])[moved], fitted.odds(asked))

@@ -69,7 +69,8 @@ def test_frames_that_stay_longer_are_told(kind):
 
 def test_a_poster_is_no_frame(tmp_path):
     first, *rest = [Image.fromarray(255 * each.astype(np.uint8)) for each in FRAMES]
-    poster, path = Image.new("L", first.size, 90), tmp_path / "film.png"
+    poster = Image.new("L", first.size, 90)
+    path = tmp_path / "film.png"
     options = {"save_all": True, "append_images": [first, *rest], "default_image": True}
     poster.save(path, "PNG", **options, duration=100)
     np.testing.assert_array_equal(
@@ -111,7 +112,8 @@ def test_a_size_is_that_of_the_grid_and_says_nothing_of_cells(tmp_path, monkeypa
     first, *rest = map(Image.fromarray, shown.repeat(4, axis=1).repeat(4, axis=2))
     first.save(path := tmp_path / "f.webp", lossless=True, append_images=rest, save_all=True)
     made = automaton(WAITING, height=8, width=9, visible=(0,))
-    larger, lower = replace(made, height=16, width=18), replace(made, height=7)
+    larger = replace(made, height=16, width=18)
+    lower = replace(made, height=7)
     start = Conditions(start=path, frame=0, size=(16, 18), steps=0)
     for other in (made, lower):
         found = simulate(other, start).grid.bits()[0]
@@ -197,7 +199,8 @@ def test_a_start_lies_in_the_universe_that_its_file_names(
             simulate(made, start)
         return
     found = simulate(made, start)
-    (rows, columns, boundary, y, x), geometry = expected, found.geometry
+    (rows, columns, boundary, y, x) = expected
+    geometry = found.geometry
     assert (geometry.height, geometry.width, geometry.boundary) == (rows, columns, boundary)
     assert np.argwhere(found.grid.bits()[0]).tolist() == [[y, x], [y, x + 1]]
     assert told in said[0]

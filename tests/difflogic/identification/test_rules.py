@@ -73,8 +73,10 @@ def test_golly_knows_the_names_of_isotropic_rules(tmp_path, seed):
 def test_names_of_isotropic_rules_that_people_use():
     space = Space(symmetry="isotropic")
     digits = space.digits
-    corners, edges = digits[[0, 2, 6, 8]], digits[[1, 3, 5, 7]]
-    near, centre = corners.sum(axis=0) + edges.sum(axis=0), digits[4]
+    corners = digits[[0, 2, 6, 8]]
+    edges = digits[[1, 3, 5, 7]]
+    near = corners.sum(axis=0) + edges.sum(axis=0)
+    centre = digits[4]
     adjacent = (digits[[0, 0, 2, 2, 8, 8, 6, 6]] & digits[[1, 3, 1, 5, 5, 7, 3, 7]]).any(axis=0)
     born = (centre == 0) & (near == 2) & ~adjacent
     stays = (centre == 1) & ((near == 1) | (near == 2))

@@ -87,7 +87,8 @@ def stepped(tables, cells, hood, boundary, states=2, edges=(0, 0)):
 
 def explain(tables, frames, hood, boundary, gap=1, states=2):
     """Which rules make each frame (height, width) from the one before; -1 is unseen."""
-    steps, right = gap * (len(frames) - 1), np.zeros(tables.shape[:-1], bool)
+    steps = gap * (len(frames) - 1)
+    right = np.zeros(tables.shape[:-1], bool)
     starts = [[cell] if cell >= 0 else range(states) for cell in frames[0].ravel().tolist()]
     beyond = [range(states if boundary == "unknown" else 1)] * (2 * steps)
     for *start, edges in product(*starts, list(product(*beyond))):
@@ -126,7 +127,8 @@ KINDS = [
 @pytest.mark.parametrize("unseen", [None, 0, -1])
 @pytest.mark.parametrize(("hood", "symmetry", "boundary", "shape", "gap"), KINDS)
 def test_rules_are_of_the_kind_asked_for(hood, symmetry, boundary, shape, gap, unseen):
-    rules, space = rules_of_kind(hood, symmetry), Space(hood, symmetry)
+    rules = rules_of_kind(hood, symmetry)
+    space = Space(hood, symmetry)
     for film in some(films(*shape), 12):
         if unseen is not None:
             film[unseen, 0, 0] = -1
@@ -163,7 +165,8 @@ def test_rules_are_of_the_kind_asked_for(hood, symmetry, boundary, shape, gap, u
 @pytest.mark.parametrize("symmetry", ["outer-totalistic", "rotations"])
 @pytest.mark.parametrize("hood", ["line-1", "von-neumann"])
 def test_free_entries_of_several_states_are_filled_whole(hood, symmetry, states):
-    space, rng = Space(hood, symmetry, states), np.random.default_rng(states)
+    space = Space(hood, symmetry, states)
+    rng = np.random.default_rng(states)
     for share in (0.05, 0.3, 0.9):
         table = rng.integers(0, states, space.entries)
         film = [rng.integers(0, states, (5, 5) if hood != "line-1" else (1, 12))]
@@ -194,7 +197,8 @@ NOISY = [
 @pytest.mark.thorough
 @pytest.mark.parametrize(("hood", "symmetry", "boundary", "shape", "states"), NOISY)
 def test_a_rule_makes_the_film_without_the_wrong_cells(hood, symmetry, boundary, shape, states):
-    every, space = films(*shape, states=states), Space(hood, symmetry, states)
+    every = films(*shape, states=states)
+    space = Space(hood, symmetry, states)
     numbers = space.entry_of[patterns_of(every[:, :-1], hood, boundary, states)]
 
     def has_a_rule(entries, after):
@@ -221,7 +225,8 @@ def test_a_rule_makes_the_film_without_the_wrong_cells(hood, symmetry, boundary,
 @pytest.mark.parametrize("hidden", [0, 1])
 def test_many_unseen_steps(hidden):
     """500 rows of which two are seen, or all with a hidden state; frames 64 steps apart."""
-    space, rng = Space("line-1", "outer-totalistic"), np.random.default_rng(0)
+    space = Space("line-1", "outer-totalistic")
+    rng = np.random.default_rng(0)
     rule = rules_of_kind("line-1", "outer-totalistic")[22]
     film = [rng.integers(0, 2, (1, 5))]
     for _ in range(499):

@@ -11,7 +11,8 @@ import difflogic
 from difflogic.system.errors import StoppedError
 from tests.difflogic.identification.automata import brains_brain, film, life, soup
 
-LIMIT, MORE = 0.2, 1.0
+LIMIT = 0.2
+MORE = 1.0
 
 
 def drawn(states, *shape):

@@ -28,7 +28,8 @@ def compare(seed, folder):
     rng = np.random.default_rng(seed)
     asked = ASKED[seed % len(ASKED)]
     mirrors = (RULES == MIRRORED).all(axis=1) | (asked.get("symmetry") != "reflections")
-    table, width = rng.choice(RULES[mirrors]), int(rng.integers(5, 9))
+    table = rng.choice(RULES[mirrors])
+    width = int(rng.integers(5, 9))
     films = {}  # of rows with other cells beyond their ends, one
     for _ in range(int(rng.integers(1, 6))):
         wide = rng.integers(0, 2, (1, width + 2))
@@ -40,7 +41,8 @@ def compare(seed, folder):
     train = [{"input": before.tolist(), "output": after.tolist()} for before, after in pairs]
     (folder / "pairs.json").write_text(json.dumps({"train": train}))
     found = difflogic.identify(folder / "pairs.json", difflogic.Assumptions(**asked), effort="low")
-    rule, space = found.rule, found.rule.space
+    rule = found.rule
+    space = found.rule.space
     fits = np.logical_and.reduce([explain(RULES, each, "line-1", "unknown") for each in pairs])
     right = RULES[fits & mirrors]
     assert len(right)

@@ -115,7 +115,8 @@ def test_equal_next_states_refer_to_the_first() -> None:
 @pytest.mark.parametrize("op", [Op.OR, Op.XNOR])
 def test_a_chain_of_thousands_of_gates(op: Op) -> None:
     rng = np.random.default_rng(0)
-    channels, gates = 40, 3000
+    channels = 40
+    gates = 3000
     inputs = 9 * channels
     rows = inputs + np.arange(gates) - 1
     circuit = Circuit(

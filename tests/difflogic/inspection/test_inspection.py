@@ -25,7 +25,8 @@ def test_wires(circuit: Circuit) -> None:
     for gate in range(circuit.gates):
         counts.update(read_by(circuit, gate))
     assert found.fan_out.tolist() == [counts[row] for row in range(circuit.rows)]
-    reached, waiting = set(), circuit.outputs.tolist()
+    reached = set()
+    waiting = circuit.outputs.tolist()
     while waiting:
         row = waiting.pop()
         reached.add(row)

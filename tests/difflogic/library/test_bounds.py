@@ -14,7 +14,8 @@ from difflogic.formats.circuit_file import read_circuit
 from tests.cli.processes import run_dct
 from tests.difflogic.experiment.kill import in_a_process_of_its_own
 
-LIMIT, FAIR = 0.2, 20
+LIMIT = 0.2
+FAIR = 20
 """Seconds allowed by --time-limit, and of a processor beyond it: to start, to read, to end."""
 
 
@@ -56,7 +57,8 @@ def _measured(words, place):
     done = CliRunner().invoke(app, words)
     used = resource.getrusage(resource.RUSAGE_SELF)
     failed = "" if isinstance(done.exception, SystemExit | None) else f"Traceback: {done.exception}"
-    text, seconds = done.output + failed, used.ru_utime + used.ru_stime
+    text = done.output + failed
+    seconds = used.ru_utime + used.ru_stime
     Path(place).write_text(json.dumps([done.exit_code, text, seconds, used.ru_maxrss * 1024]))
 
 

@@ -15,7 +15,8 @@ SETTINGS = ["training.epochs=3", "finishing.from_epoch=1000", "training.restart_
 class Cells(HTMLParser):
     def __init__(self, text):
         super().__init__()
-        self.cells, self.frames = [], []
+        self.cells = []
+        self.frames = []
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):

@@ -119,7 +119,8 @@ def test_a_wrong_pair_is_suspected(many, tmp_path):
 
 def test_a_second_process_is_refused_and_touches_nothing(tmp_path, examples, monkeypatch):
     """The first begins in the same directory while the second reads its examples."""
-    run, held = RunDirectory.at(tmp_path / "run"), ExitStack()
+    run = RunDirectory.at(tmp_path / "run")
+    held = ExitStack()
 
     def begin(*_):
         held.enter_context(holding(run))

@@ -29,7 +29,8 @@ def drawn(*overrides, dtype="float64", size=(5, 7), batch=3, seed=1):
 def test_gradients_at_all_steps_and_starts_are_finite_differences(boundary, size, hard):
     overrides = f"automaton.boundary={boundary}", "automaton.fire_rate=0.5"
     model, logits, starts = drawn(*overrides, size=size)
-    rollout, rng = SoftRollout(model), np.random.default_rng(2)
+    rollout = SoftRollout(model)
+    rng = np.random.default_rng(2)
     masks = rng.integers(0, 2, (3, 4, *size), dtype=np.uint8)
     states, pull_back = rollout(logits, starts, steps=4, keep="all", masks=masks, hard=hard)
     np.testing.assert_array_equal(states[:, 0], starts)
@@ -43,7 +44,8 @@ def test_gradients_at_all_steps_and_starts_are_finite_differences(boundary, size
         ]
         return (np.array(rolled) * weights).sum()
 
-    probabilities, step = gates.softmax(logits), 1e-6
+    probabilities = gates.softmax(logits)
+    step = 1e-6
     used = gates.mix(np.eye(16)[logits.argmax(1)] if hard else probabilities)
     for _ in range(3):
         way = rng.normal(size=starts.shape)

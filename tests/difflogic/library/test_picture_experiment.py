@@ -64,7 +64,8 @@ def test_a_plan_fits_its_options(options, side):
     assert from_model(Model.create(config)).palette == picture.palette
     # On small grids, cells learn their places, and learn to stay before they heal.
     assert config.automaton.places == (side > 16)
-    steps, heals = config.automaton.steps, "heal" in options
+    steps = config.automaton.steps
+    heals = "heal" in options
     assert [stage.automaton.steps for stage in task.stages] == (
         [1] if side > 16 else [steps] * (1 + heals)
     )

@@ -22,7 +22,8 @@ def _python_handles_interrupts():
 
 @pytest.mark.thorough
 def test_training_a_sweep_and_rules_by_chance_tell(tmp_path):
-    brief, told = ["training.epochs=3", "finishing.from_epoch=9"], []
+    brief = ["training.epochs=3", "finishing.from_epoch=9"]
+    told = []
     options = difflogic.SweepOptions("0-1", (), brief, directory=tmp_path, backend="sequential")
     with difflogic.working(tell=lambda news: told.append((news.what, news.done, news.total))):
         difflogic.sweep("checkerboard-small", options)

@@ -257,7 +257,8 @@ def test_entries_longer_than_declared(saved):
     path, arrays = saved
     content = preamble((1496, 16)) + arrays["logits"].tobytes() + bytes(10_000_000)
     zip_with(path, arrays, "logits", content, compress_type=zipfile.ZIP_DEFLATED)
-    honest, lie = struct.pack("<I", len(content)), struct.pack("<I", 128 + 1496 * 64)
+    honest = struct.pack("<I", len(content))
+    lie = struct.pack("<I", 128 + 1496 * 64)
     path.write_bytes(path.read_bytes().replace(honest, lie))
     assert 'entry "logits" is damaged' in error(path)
 

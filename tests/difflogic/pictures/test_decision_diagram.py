@@ -21,7 +21,8 @@ def values(diagram):
 
 @given(st.data())
 def test_a_diagram_has_the_values_of_its_table(data):
-    inputs, outputs = data.draw(st.integers(1, 6)), data.draw(st.integers(1, 3))
+    inputs = data.draw(st.integers(1, 6))
+    outputs = data.draw(st.integers(1, 3))
     split = data.draw(st.integers(0, inputs))
     size = outputs * 2**inputs
     cells = st.sampled_from(

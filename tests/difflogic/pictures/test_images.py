@@ -38,7 +38,9 @@ def shape(pixels, height=5, width=5, **options):
     return image_bits(content, 1, height, width)[0]
 
 
-BLACK, WHITE, YELLOW = (0, 0, 0), (255, 255, 255), (255, 220, 0)
+BLACK = (0, 0, 0)
+WHITE = (255, 255, 255)
+YELLOW = (255, 220, 0)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +101,8 @@ bits_of_any_size = st.tuples(st.integers(2, 9), st.integers(2, 9)).flatmap(
 @given(bits_of_any_size, st.integers(1, 6))
 def test_blocks_become_cells(bits, block):
     """An image as high as the grid is scaled by blocks, in the middle."""
-    bits[0, 0], bits[1, 1] = 1, 0
+    bits[0, 0] = 1
+    bits[1, 1] = 0
     pixels = painted(np.kron(bits, np.ones((block, block), np.uint8)), (9, 9, 9, 255), (0,) * 4)
     height, width = bits.shape
     found = image_bits(saved(pixels), 1, height, width + 3)[0]
@@ -114,7 +117,8 @@ def test_a_cell_is_the_mean_of_its_pixels(bits, block):
     if min(height, width) < 2:
         return
     bits = bits[:height, :width]
-    bits[0], bits[1:2, 0] = 0, 1
+    bits[0] = 0
+    bits[1:2, 0] = 1
     blocks = bits.reshape(height // block, block, width // block, block).sum(axis=(1, 3))
     expected = 2 * blocks >= block * block
     pixels = painted(bits, (*BLACK, 255), (0, 0, 0, 0))
@@ -183,7 +187,9 @@ def test_decompression_bombs_are_not_unpacked(sides, monkeypatch):
         shape(png_of(*sides, b"\0" * 1000))
 
 
-RED, BLUE, LIGHT = (214, 48, 49), (20, 60, 200), (250, 250, 250)
+RED = (214, 48, 49)
+BLUE = (20, 60, 200)
+LIGHT = (250, 250, 250)
 
 
 def shown(found):

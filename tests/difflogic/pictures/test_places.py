@@ -63,7 +63,8 @@ def test_cells_count_from_any_state_whatever_the_other_gates_do(height, width, s
         np.testing.assert_array_equal(state[own], wanted[own])
     # Other gates read nothing else, so the visible state stays too, which sets prove.
     np.testing.assert_array_equal(states[-1], states[-2])
-    automaton, shown = automaton_of(hard_circuit(netlist, ops), make_task(made)), states[-1][:1]
+    automaton = automaton_of(hard_circuit(netlist, ops), make_task(made))
+    shown = states[-1][:1]
     assert right_from(Convergence.of(automaton, shown.astype(np.uint8))) <= steps + 1
     shown[0, 0, 0] = 1 - shown[0, 0, 0]
     assert right_from(Convergence.of(automaton, shown.astype(np.uint8))) is None
@@ -73,7 +74,8 @@ def test_cells_count_from_any_state_whatever_the_other_gates_do(height, width, s
 def test_learning_and_searching_leave_the_counters_alone_and_any_start_ends_in_the_picture():
     made = config(11, 13, "training.seed=5")
     with Trainer(made) as trainer:
-        fixed, first = trainer.first_model.layers.fixed, trainer.first_model.logits
+        fixed = trainer.first_model.layers.fixed
+        first = trainer.first_model.logits
         trainer.step()
         moved = (trainer.model.logits != first).any(axis=1)
         assert moved.any()
@@ -81,7 +83,8 @@ def test_learning_and_searching_leave_the_counters_alone_and_any_start_ends_in_t
         while not trainer.done:
             trainer.step()
         assert trainer.exact_epoch is not None
-        model, target = trainer.result, trainer.descent.stages[-1].target
+        model = trainer.result
+        target = trainer.descent.stages[-1].target
     np.testing.assert_array_equal(model.ops[fixed], trainer.first_model.ops[fixed])
     start = np.random.default_rng(0).integers(0, 2, (made.automaton.channels, 11, 13), np.uint8)
     states = oracle.rollout(model.netlist, gates.one_hot(model.ops), start, 16, "zero")

@@ -77,7 +77,8 @@ def test_center_picture(size, more):
     assert placed.sum() == bits.sum()
     for y in range(size[0]):
         for x in range(size[1]):
-            row, column = height // 2 + y - size[0] // 2, width // 2 + x - size[1] // 2
+            row = height // 2 + y - size[0] // 2
+            column = width // 2 + x - size[1] // 2
             np.testing.assert_array_equal(placed[:, row, column], bits[:, y, x])
 
 

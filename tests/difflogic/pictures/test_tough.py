@@ -68,7 +68,8 @@ def vote(cells, bits, way):
 @settings(max_examples=100)
 @given(st.integers(0, 4), st.integers(1, 4), st.integers(0, 2**32 - 1), st.floats(0.05, 0.95))
 def test_gates_count_votes(rows, columns, seed, share):
-    channels, rng = FLAGS + rows + columns, np.random.default_rng(seed)
+    channels = FLAGS + rows + columns
+    rng = np.random.default_rng(seed)
     bits = (rng.random((9, channels)) < share).astype(int)
     values = bits.ravel()
     for op, a, b in voting_layers(rows, columns, 16):
@@ -93,10 +94,13 @@ def test_gates_count_votes(rows, columns, seed, share):
 @pytest.mark.parametrize("at_once", [True, False])
 @pytest.mark.parametrize("corner", [(0, 0), (0, 4), (6, 0), (6, 4), (12, 8)])
 def test_pictures_grow_in_time_and_wounds_with_any_content_stay_where_they_are(corner, at_once):
-    model, side = grown(17, 13), 5
-    question, growth = question_of(model), make_task(model.config).growth
+    model = grown(17, 13)
+    side = 5
+    question = question_of(model)
+    growth = make_task(model.config).growth
     rest = plain_step(question, growth.places.settled(question.circuit.channels, 17, 13))
-    state, rng = 0 * rest, np.random.default_rng(sum(corner))
+    state = 0 * rest
+    rng = np.random.default_rng(sum(corner))
     for _ in range(growth.least_steps):
         state = plain_step(question, state)
     np.testing.assert_array_equal(state, rest)

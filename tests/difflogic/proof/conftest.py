@@ -21,7 +21,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with the checkers only."""
     found = tmp_path_factory.mktemp("checkers")
     for file in (Path(__file__).parents[3] / "docs" / "checkers").glob("*.py"):
-        code, name = file.read_text(encoding="utf-8"), file.name.removeprefix("check_")
+        code = file.read_text(encoding="utf-8")
+        name = file.name.removeprefix("check_")
         own = {"checking.py": "import json, sys\n", "damage.py": "from check import *"}
         assert code.startswith(own.get(name, "from checking import *\n"))
         assert code.count("import") == 1

@@ -60,7 +60,9 @@ class Posed(Task):
     """A task that is nothing but its arrays."""
 
     def __init__(self, starts, targets, **more: Any) -> None:
-        self.starts, self.targets, self.more = starts, targets, more
+        self.starts = starts
+        self.targets = targets
+        self.more = more
         height, width = starts.shape[2:]
         section = SimpleNamespace(
             inputs=more.get("inputs", ()),
@@ -168,11 +170,13 @@ def _line_of(claim: str, width: int) -> tuple[Automaton, Posed]:
 
 def mutant(pick: Pick, automaton: Automaton, task: Posed, field: str) -> tuple[Automaton, Posed]:
     """Change one field of the circuit's file, or of the task."""
-    circuit, both = automaton.circuit, pick((False, True))
+    circuit = automaton.circuit
+    both = pick((False, True))
     parts = {key: getattr(circuit, key).copy() for key in ("op", "a", "b", "outputs")}
     match field:
         case "gate" if circuit.gates:
-            gate, key = pick(range(circuit.gates)), pick(("op", "a", "b"))
+            gate = pick(range(circuit.gates))
+            key = pick(("op", "a", "b"))
             parts[key][gate] = pick(range(16 if key == "op" else circuit.inputs + gate))
         case "output":
             parts["outputs"][pick(range(circuit.channels))] = pick(range(circuit.rows))
@@ -274,7 +278,9 @@ def _settling(automaton: Automaton, task: Posed, target: np.ndarray) -> np.ndarr
 
 def _keeps(automaton: Automaton, task: Posed, start: np.ndarray, target: np.ndarray) -> bool:
     """Whether a start is right from the step on, and if asked for after damage at last."""
-    settled, walk, state = _settling(automaton, task, target), [], start[None]
+    settled = _settling(automaton, task, target)
+    walk = []
+    state = start[None]
     for _ in range(task.automaton.steps):
         state = step_all(automaton.circuit, state, automaton.boundary)
     while (place := number(state)) not in walk:

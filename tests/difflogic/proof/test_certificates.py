@@ -122,7 +122,8 @@ def test_a_certificate_about_damage_is_confirmed(wounded: Proof, check: Check) -
 @pytest.mark.parametrize("name", ["checkerboard", "checkerboard-async"])
 def test_a_shipped_certificate_of_sets_is_confirmed(name: str, folder: Path, check: Check) -> None:
     text, found = written(name, folder)
-    asked, unit = found.findings[0].question, "round" if name.endswith("async") else "step"
+    asked = found.findings[0].question
+    unit = "round" if name.endswith("async") else "step"
     schedule = "every fair schedule" if unit == "round" else "all cells at each step"
     output = (
         "confirmed: every start shows the target in the proof from "
@@ -303,7 +304,8 @@ def test_forgeries_are_not_confirmed(
     of_sets = by_sets_of("checkerboard-seed-2")
     valid = {"check.py": of_sets, "cases.py": life, "lines.py": of_lines, "damage.py": wounded}
     valid = valid[checker]
-    proof, (forge, reason) = json.loads(json.dumps(valid)), FORGERIES[checker][what]
+    proof = json.loads(json.dumps(valid))
+    (forge, reason) = FORGERIES[checker][what]
     forge(proof)
     (tmp_path / "proof.json").write_text(json.dumps(proof))
     confirmed, output = check_here(checker, str(tmp_path / "proof.json"))
@@ -342,7 +344,8 @@ def test_a_rule_is_named_by_its_targets(life: Proof, check: Check) -> None:
 def test_cases_of_other_runs_are_not_written() -> None:
     """At half the fire rate, the Game of Life is not what all boards at each step prove."""
     task = make_task(load_config("game-of-life"))
-    cases, made = task.find_cases(), read_circuit(GALLERY / "game-of-life.json")
+    cases = task.find_cases()
+    made = read_circuit(GALLERY / "game-of-life.json")
     assert cases is not None
     for change in ({"fire_rate": 0.5}, {"boundary": "zero"}):
         with pytest.raises(CircuitError, match="the cases are of all cells at each step and a per"):
@@ -354,7 +357,8 @@ def test_cases_that_a_file_cannot_hold_are_not_written(
     most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("difflogic.proof.certificates.MOST_VALUES", most)
-    made, targets = read_circuit(GALLERY / "game-of-life.json"), np.zeros((2, 1, 3, 3))
+    made = read_circuit(GALLERY / "game-of-life.json")
+    targets = np.zeros((2, 1, 3, 3))
     targets[1, 0, 0, 0] = np.nan if most else 0
     cases = Cases("two", np.zeros((2, 1, 3, 3), np.uint8), targets, "periodic", 1, "")
     with pytest.raises(CircuitError, match="do not count" if most else "too many for a file"):
@@ -403,7 +407,8 @@ def test_a_proof_by_cases_keeps_unneeded_gates(folder: Path, check: Check) -> No
 
 def test_a_models_proof_has_only_needed_gates(folder: Path, check: Check) -> None:
     model = blinker(Op.NAND, "automaton.steps=2")
-    task, channels = model.config.task, model.config.automaton.channels
+    task = model.config.task
+    channels = model.config.automaton.channels
     starts, targets = (
         np.zeros((1, count, task.height, task.width), np.uint8) for count in (channels, 1)
     )

@@ -22,7 +22,8 @@ from tests.difflogic.circuit.circuits import circuit_of
 from tests.difflogic.proof.conftest import Check
 from tests.difflogic.proof.mutants import FIELDS, Pick, mutant, pair
 
-COPY, NOR = circuit_of([], [0]), circuit_of([(Op.NOR, 5, 7)], [9])
+COPY = circuit_of([], [0])
+NOR = circuit_of([(Op.NOR, 5, 7)], [9])
 FOLDED = circuit_of([(Op.A_OR_NOT_B, 1, 1)], [9])
 
 REFUSALS = (
@@ -42,8 +43,10 @@ def drawn(pick: Pick, kind: str) -> tuple[Automaton, Decided]:
         made, task = mutant(pick, *pair(pick, claim), pick(FIELDS))
         return made, decide(made, question_of(made, task), Extent(), Budget(), lambda same, _: same)
     seen = ((0, 1, 3, 4), (1, 2, 4, 5)) if kind == "sides" else ((0, 2, 3, 4, 7), range(9))
-    channels, neighbors = pick((1, 1, 2, 2, 3)), pick((*seen, (1, 3, 4, 5, 7)))
-    rows, gates = [n * channels + c for n in neighbors for c in range(channels)], []
+    channels = pick((1, 1, 2, 2, 3))
+    neighbors = pick((*seen, (1, 3, 4, 5, 7)))
+    rows = [n * channels + c for n in neighbors for c in range(channels)]
+    gates = []
     for number in range(pick(range(1, 7))):
         gates.append((pick(range(16)), pick(rows), pick(rows)))
         rows.append(9 * channels + number)
@@ -51,7 +54,8 @@ def drawn(pick: Pick, kind: str) -> tuple[Automaton, Decided]:
     shown = tuple(sorted({pick(range(channels)) for _ in range(channels)}))
     size = pick(((1, 4), (2, 2), (2, 3), (4, 5), (3, 7), (5, 5)))
     boundary = pick(("zero", "periodic")) if kind == "sets" else "zero"
-    rate, claims = pick((1.0, 1.0, 0.5)), Claims(all_sizes=kind == "sides")
+    rate = pick((1.0, 1.0, 0.5))
+    claims = Claims(all_sizes=kind == "sides")
     if kind == "damage":
         claims = Claims(
             damage=pick((1, 1, 2)), contents=pick(("zeros", "any")), margin=pick((0, 1, 2))
@@ -76,7 +80,9 @@ CHECKERS = {
 def test_what_is_written_is_confirmed(
     kind: str, count: int, tmp_path: Path, check_here: Check
 ) -> None:
-    rng, path, known = np.random.default_rng(count), tmp_path / "proof.json", Counter[str]()
+    rng = np.random.default_rng(count)
+    path = tmp_path / "proof.json"
+    known = Counter[str]()
     while known["confirmed"] < count:
         try:
             made, found = drawn(lambda values: values[int(rng.integers(len(values)))], kind)

@@ -32,7 +32,8 @@ from tests.difflogic.circuit.circuits import (
 )
 from tests.difflogic.system.clocks import Clock
 
-ALL_CASES, SAT = 20, -1
+ALL_CASES = 20
+SAT = -1
 """Limits of inputs for trying all cases."""
 methods = pytest.mark.parametrize("limits", [ALL_CASES, SAT], ids=["cases", "sat"])
 QUICK = EffortLimits(2, (6,), 10, 0, 0, 0)
@@ -53,7 +54,9 @@ def shown_true(found: Difference, before: Circuit, after: Circuit) -> bool:
 
 def mutated(circuit: Circuit, kind: str, gate: int, salt: int) -> Circuit:
     """Return a circuit with one fault."""
-    op, a, b = circuit.op.copy(), circuit.a.copy(), circuit.b.copy()
+    op = circuit.op.copy()
+    a = circuit.a.copy()
+    b = circuit.b.copy()
     match kind:
         case "flip a bit of an op":
             op[gate] ^= 1 << salt % 4
@@ -68,7 +71,8 @@ def mutated(circuit: Circuit, kind: str, gate: int, salt: int) -> Circuit:
 
 def mutants(circuit: Circuit) -> st.SearchStrategy[Circuit]:
     kinds = ("flip a bit of an op", "read another row", "drop a gate", "swap the inputs")
-    gates, salts = st.integers(0, circuit.gates - 1), st.integers(0, 1000)
+    gates = st.integers(0, circuit.gates - 1)
+    salts = st.integers(0, 1000)
     return st.builds(mutated, st.just(circuit), st.sampled_from(kinds), gates, salts)
 
 
@@ -154,7 +158,8 @@ class TestChannels:
     def test_visible_channels_must_be_in_both(self) -> None:
         with pytest.raises(CircuitError, match="visible channel 1 is missing"):
             decide_equality(circuit_of([], [0, 1]), circuit_of([], [0]), (0, 1))
-        one, other = circuit_of([], [0], labels=(3,)), circuit_of([], [0], labels=(4,))
+        one = circuit_of([], [0], labels=(3,))
+        other = circuit_of([], [0], labels=(4,))
         with pytest.raises(CircuitError, match="no channel in common"):
             decide_equality(one, other, ())
 
@@ -168,7 +173,8 @@ class TestLimits:
         """
         channels = 2 * size
         add = Builder(channels)
-        x, y = list(range(size)), list(range(size, 2 * size))
+        x = list(range(size))
+        y = list(range(size, 2 * size))
         if swapped:
             x, y = y, x
         zero = add(Op.FALSE, 0, 0)

@@ -26,7 +26,9 @@ LINES = (
     "confirmed: lines of n cells show what the machine addition prints, from every input, "
     "from step n + "
 )
-E, C, W = 5, 4, 3
+E = 5
+C = 4
+W = 3
 
 
 def automaton(channels, gates, outputs, visible):
@@ -49,9 +51,11 @@ def adder(first=Op.AND, second=Op.XOR):
 def right_up_to_8():
     """Return the adder, with cells that count their place in channels 2 to 5; the ninth shows 0."""
     gate = Builder(6)
-    both, one = gate(Op.AND, (E, 0), (E, 1)), gate(Op.XOR, (C, 0), (C, 1))
+    both = gate(Op.AND, (E, 0), (E, 1))
+    one = gate(Op.XOR, (C, 0), (C, 1))
     low, *higher = [(E, channel) for channel in (2, 3, 4, 5)]
-    place, carry = [gate(Op.NOT_A, low, low)], low
+    place = [gate(Op.NOT_A, low, low)]
+    carry = low
     for bit in higher:
         place.append(gate(Op.XOR, bit, carry))
         carry = gate(Op.AND, bit, carry)
@@ -160,7 +164,8 @@ def test_a_cell_may_follow_whatever_is_on_its_left(seed):
     wires = [(place, channel) for place in (W, C, E) for channel in range(3)]
     gates = [(Op(rng.integers(16)), *(wires[n] for n in rng.integers(0, 9, 2))) for _ in range(5)]
     made = automaton(3, gates, [27, 29, 31], 0)
-    cell, circuit = _Cell(made, PARITY), made.circuit
+    cell = _Cell(made, PARITY)
+    circuit = made.circuit
     for own, east in product(range(8), repeat=2):
         inputs = np.zeros((27, 8), np.bool_)
         for west, channel in product(range(8), range(3)):

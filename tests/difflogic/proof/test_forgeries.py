@@ -153,7 +153,8 @@ def valid(checker: str) -> list[Proof]:
                 of_sets(asynchronous, 1, 4),
             ]
         case "cases.py":
-            xor, spread_out = circuit_of([(Op.XOR, 3, 5)], [9]), circuit_of([(Op.OR, 1, 4)], [9])
+            xor = circuit_of([(Op.XOR, 3, 5)], [9])
+            spread_out = circuit_of([(Op.OR, 1, 4)], [9])
             ring = of_cases(xor, (2, 2), 2, "periodic")
             return [ring, of_cases(spread_out, (1, 2), 1), of_cases(COUNTER, (2, 2), 3)]
         case "lines.py":
@@ -166,9 +167,12 @@ def valid(checker: str) -> list[Proof]:
 
 def change(tree: Any, rng: random.Random) -> None:
     """Change one value somewhere in plain values: replace, delete, repeat, count, exchange."""
-    place, inside, key = tree, tree, None
+    place = tree
+    inside = tree
+    key = None
     while isinstance(inside, dict | list) and inside and (key is None or rng.random() < 0.8):
-        place, keys = inside, inside if isinstance(inside, dict) else range(len(inside))
+        place = inside
+        keys = inside if isinstance(inside, dict) else range(len(inside))
         key = rng.choice([*keys])
         inside = place[key]
     if key is None:
@@ -189,7 +193,8 @@ def change(tree: Any, rng: random.Random) -> None:
 
 def agree(proof: Proof) -> None:
     """Let the question say what the circuit says, as a careful forger would."""
-    circuit, together = proof["circuit"], proof["circuit"]["fire_rate"] == 1
+    circuit = proof["circuit"]
+    together = proof["circuit"]["fire_rate"] == 1
     own = 4 * len(circuit["channels"])
     proof["question"].update(
         {key: circuit[key] for key in ("boundary", "visible")},
@@ -214,11 +219,13 @@ def circuit_in(proof: Proof) -> tuple[Circuit, list[int]]:
 def sets_are_true(proof: Proof, said: re.Match[str]) -> bool:
     """Reach all states after so many rounds, under the schedule, and all that follow."""
     what = re.fullmatch(r"every start shows the target .* from (step|round) (\d+) on", said[1])
-    size, (circuit, shown) = (int(said[2]), int(said[3])), circuit_in(proof)
+    size = (int(said[2]), int(said[3]))
+    (circuit, shown) = circuit_in(proof)
     together = said[7] == "all cells at each step"
     assert what is not None
     assert (what[1] == "step") == together
-    states, after = all_states(circuit.channels, *size), rounds(circuit, *size, said[6], together)
+    states = all_states(circuit.channels, *size)
+    after = rounds(circuit, *size, said[6], together)
     target = np.stack([spread(lines, *size) for lines in proof["target"]])
     reached = next(islice(after, int(what[2]), None))
     return bool((states[reached][:, shown] == target).all())
@@ -234,12 +241,14 @@ def cases_are_true(proof: Proof, said: re.Match[str]) -> bool:
     assert what is not None
     assert said[7] == "all cells at each step"
     assert what[8] is None, "no example is a rule like Life"
-    size, (circuit, shown) = (int(said[2]), int(said[3])), circuit_in(proof)
+    size = (int(said[2]), int(said[3]))
+    (circuit, shown) = circuit_in(proof)
     starts, ends = (
         np.array([[spread(lines, *size) for lines in pair[end]] for pair in proof["cases"]])
         for end in (0, 1)
     )
-    seen, state = [], starts
+    seen = []
+    state = starts
     while len(seen) <= int(what[1]) or not any((state == each).all() for each in seen):
         seen.append(state)
         state = step_all(circuit, state, said[6])
@@ -287,7 +296,8 @@ def damage_is_true(proof: Proof, said: re.Match[str]) -> bool:
     )
     assert what is not None
     assert (said[2], said[3]) == ("m", "n")
-    (circuit, shown), period = circuit_in(proof), proof["damage"]["period"]
+    (circuit, shown) = circuit_in(proof)
+    period = proof["damage"]["period"]
     grid = proof["question"]["height"], proof["question"]["width"]
     tile = np.stack([spread(rows, *grid) for rows in proof["target"]])
     side, margin, reach, last = (int(what[n]) for n in (1, 3, 4, 5))
@@ -357,7 +367,8 @@ def confirms(checker: str, proof: Proof, file: Proof, tmp_path: Path, check_here
 def each_edited(tree: Any, whole: Any) -> Iterator[Proof]:
     """Yield a proof with each of its numbers, and of its lists, changed until the next is asked."""
     for key in tree if isinstance(tree, dict) else range(len(tree)):
-        value, edited = tree[key], []
+        value = tree[key]
+        edited = []
         if type(value) is int:
             edited = [value - 1, value + 1]
         elif isinstance(value, list) and value:

@@ -79,7 +79,8 @@ def limits() -> list[str]:
 
 def shrink(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
     """Set a limit to its least in every module that has it, and in the defaults of functions."""
-    name, value = limit.rpartition(".")[2], value_of(limit)
+    name = limit.rpartition(".")[2]
+    value = value_of(limit)
     least = value[:1] if isinstance(value, tuple | range) else type(value)(1)
     for module in [each for key, each in sys.modules.items() if key.startswith("difflogic.")]:
         if vars(module).get(name) is value:
@@ -112,7 +113,8 @@ def check_all() -> int:
         still_open += found.verdict is Verdict.open
         if task.more["claim"] == "stays":
             goal = Convergence.of(automaton, task.targets[0])
-            answer, truth = decide(goal, 5).verdict, right_from(goal)
+            answer = decide(goal, 5).verdict
+            truth = right_from(goal)
             wrong = Verdict.proved if truth is None else Verdict.refuted
             assert answer is not wrong or automaton.fire_rate < 1
     for (one, _), (other, _) in zip(suite(), suite()[len(suite()) // 2 :], strict=False):

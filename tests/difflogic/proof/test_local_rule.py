@@ -34,7 +34,8 @@ def steps(automaton, state, count):
 
 def maze(side, rng, changed=0.03):
     """Return a maze by depth-first search on every second cell, with some walls changed."""
-    free, waiting = np.zeros((side, side), np.uint8), [(1, 1)]
+    free = np.zeros((side, side), np.uint8)
+    waiting = [(1, 1)]
     free[1, 1] = 1
     while waiting:
         y, x = waiting[-1]
@@ -51,7 +52,8 @@ def maze(side, rng, changed=0.03):
 
 def distances(free, y, x):
     """Return the steps from a cell to every other, or -1."""
-    found, waiting = np.full(free.shape, -1), deque([(y, x)])
+    found = np.full(free.shape, -1)
+    waiting = deque([(y, x)])
     found[y, x] = 0
     while waiting:
         y, x = waiting.popleft()
@@ -65,7 +67,8 @@ def distances(free, y, x):
 
 @pytest.mark.parametrize("side", [9, 21, 65])
 def test_the_learned_flood_is_a_breadth_first_search_on_new_mazes(side):
-    made, rng = load(GALLERY / "flood.json").automaton, np.random.default_rng(side)
+    made = load(GALLERY / "flood.json").automaton
+    rng = np.random.default_rng(side)
     for _ in range(3):
         free = maze(side, rng)
         y, x = (int(place[0]) for place in np.nonzero(free))
@@ -89,11 +92,13 @@ def test_the_learned_sorter_sorts_all_inputs():
 
 @pytest.mark.parametrize("side", [9, 25])
 def test_dead_ends_of_a_maze_without_loops_disappear(side):
-    made, rng = load(GALLERY / "dead-ends.json").automaton, np.random.default_rng(side)
+    made = load(GALLERY / "dead-ends.json").automaton
+    rng = np.random.default_rng(side)
     free = maze(side, rng, changed=0)
     marks = np.zeros_like(free)
     marks[1, 1] = marks[-2, -2] = 1
-    away, back = distances(free, 1, 1), distances(free, side - 2, side - 2)
+    away = distances(free, 1, 1)
+    back = distances(free, side - 2, side - 2)
     way = (free == 1) & (away + back == away[-2, -2])
     assert free.sum() > way.sum()
     *_, last = steps(made, np.stack([marks, free]), int(free.sum()))
@@ -104,7 +109,8 @@ def test_the_learned_vote_counts_all_votes_of_short_lines():
     made = load(GALLERY / "voting.json").automaton
     for length in range(2, 8):
         votes = np.arange(3**length)[:, None] // 3 ** np.arange(length) % 3 - 1
-        margin, place = votes.sum(1)[:, None], np.arange(length)
+        margin = votes.sum(1)[:, None]
+        place = np.arange(length)
         start = np.stack([votes >= 0, votes <= 0], axis=1)[:, :, None].astype(np.uint8)
         *_, last = steps(made, start, 3 * (length - 1) // 2)
         wanted = np.stack([place >= -margin, place >= margin], axis=1)

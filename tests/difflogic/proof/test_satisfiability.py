@@ -13,7 +13,8 @@ from difflogic.system.deadline import Deadline
 @pytest.mark.parametrize("op", range(16))
 def test_every_op_in_every_case(op: int) -> None:
     with Formula() as formula:
-        x, y = formula.variable(), formula.variable()
+        x = formula.variable()
+        y = formula.variable()
         gate = formula.gate(op, x, -y)
         for p, q in product((0, 1), repeat=2):
             given = [x if p else -x, -y if q else y]
@@ -24,7 +25,8 @@ def test_every_op_in_every_case(op: int) -> None:
 
 def test_the_assignment_is_one_that_holds() -> None:
     with Formula() as formula:
-        x, y = formula.variable(), formula.variable()
+        x = formula.variable()
+        y = formula.variable()
         formula.add([formula.xor_(x, y)])
         formula.equate(x, formula.true)
         assert formula.solve([])
@@ -44,7 +46,8 @@ def pigeons(formula: Formula, holes: int) -> None:
 
 def test_equal_gates_are_one_and_constants_need_none() -> None:
     with Formula() as formula:
-        x, y = formula.variable(), formula.variable()
+        x = formula.variable()
+        y = formula.variable()
         assert formula.or_(x, y) == -formula.and_(-y, -x)
         assert formula.xor_(x, -y) == -formula.xor_(y, x)
         assert formula.and_(x, -x) == formula.xor_(y, y) == formula.constant(0)
@@ -53,7 +56,8 @@ def test_equal_gates_are_one_and_constants_need_none() -> None:
 
 def test_more_assumptions_than_variables() -> None:
     with Formula() as formula:
-        x, y = formula.variable(), formula.variable()
+        x = formula.variable()
+        y = formula.variable()
         gate = formula.and_(x, y)
         assert formula.solve([gate, formula.true, x] * 1000) is True
         assert formula.solve([gate, -x] * 1000) is False

@@ -93,10 +93,12 @@ def drawn(pick: Pick) -> tuple[Confinement, bool]:
     """Draw a question of damage, and compare the answer; return it, and whether it is decided."""
     channels = pick((1, 2, 2, 3))
     size = pick(((1, 3), (1, 4), (2, 2)) if channels > 2 else ((1, 4), (2, 2), (2, 3), (1, 6)))
-    boundary, rate = pick(("zero", "zero", "zero", "periodic")), pick((1.0, 1.0, 0.5))
+    boundary = pick(("zero", "zero", "zero", "periodic"))
+    rate = pick((1.0, 1.0, 0.5))
     shown = tuple(sorted({pick(range(channels)) for _ in range(channels)}))
     made = Automaton("drawn", _random(pick, channels), shown, boundary, *size, 60, rate, "zeros")
-    small, side = live_part(made), pick((1, 1, 2))
+    small = live_part(made)
+    side = pick((1, 1, 2))
     wound = Wound(side, pick((0, 1, 2)), pick((0, 0, 1)), pick((True, False)))
     start = np.zeros((channels, *size), np.uint8)
     start[:, size[0] // 2, size[1] // 2] = pick((0, 1))
@@ -107,13 +109,15 @@ def drawn(pick: Pick) -> tuple[Confinement, bool]:
     every = by_sets(question)
     if every.verdict is Verdict.proved and pick((True, False)):
         ground = Ground(as_array(question.board, every.final_sets))
-        first, asked = None, confine(question, wound, ground)
+        first = None
+        asked = confine(question, wound, ground)
     else:
         whole = np.zeros((1, channels, *size), np.uint8)
         whole[:, list(small.circuit.labels)] = start
         cases = Cases("one", whole, question.target[None], boundary, 60, "")
         listed = ListedStarts(made, cases, 60, wound=wound)
-        first, asked = number(start), prove(listed).confinement
+        first = number(start)
+        asked = prove(listed).confinement
         assert asked is not None
     if asked.verdict is Verdict.refuted:
         assert boundary == "zero"

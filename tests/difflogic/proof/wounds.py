@@ -40,10 +40,13 @@ def places(shape: tuple[int, int], side: int) -> list[tuple[int, int, int]]:
 
 def replay(question: Convergence, found: Confinement, start: Bits | None = None) -> None:
     """Check by the plainest interpreter that a witness refutes; `start` is the only one."""
-    wound, run, boundary = found.wound, found.witness, "zero"
+    wound = found.wound
+    run = found.witness
+    boundary = "zero"
     assert found.verdict is Verdict.refuted
     assert run is not None
-    state, shown = run.start, list(question.visible_places)
+    state = run.start
+    shown = list(question.visible_places)
     assert start is None or (state == start).all()
     for _ in range(run.settled):
         state = step_all(question.circuit, state[None], boundary)[0]
@@ -69,7 +72,8 @@ def settled(
     count = 2 ** (circuit.channels * size[0] * size[1])
     starts = np.arange(count) == start if start is not None else np.ones(count, bool)
     if together:
-        after, now = successors(circuit, *size, boundary), starts
+        after = successors(circuit, *size, boundary)
+        now = starts
         for _ in range(count):
             now = np.isin(np.arange(count), after[now])
         return now if start is None else _cycle(after, np.flatnonzero(now)[0])
@@ -124,7 +128,8 @@ def strikes(
     circuit: Circuit, shown: Sequence[int], target: Bits, wound: Wound, samples: int = 32
 ) -> tuple[int, int]:
     """Return the same for wounds in runs from random starts, with cells that fire at random."""
-    rng, size = np.random.default_rng(0), target.shape[1:]
+    rng = np.random.default_rng(0)
+    size = target.shape[1:]
     spots = [each for each in places(size, wound.side) if each[2] >= wound.margin]
     reach = last = 0
     if not spots:
@@ -143,7 +148,8 @@ def strikes(
     far = np.stack([distances(size, wound.side, *spot[:2]) for spot in chosen])
     content = rng.integers(0, 1 if wound.zeros else 2, state.shape, np.uint8)
     state = np.where(far[:, None] == 0, content, state)
-    done, fired = np.zeros(samples, int), np.zeros(far.shape, bool)
+    done = np.zeros(samples, int)
+    fired = np.zeros(far.shape, bool)
     for _ in range(6 * sum(size)):
         wrong = (state[:, list(shown)] != target).any(axis=1)
         reach = max(reach, int((wrong * far).max()))

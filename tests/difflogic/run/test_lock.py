@@ -85,7 +85,8 @@ def test_no_directory(tmp_path):
 @pytest.mark.parametrize("kind", ["link", "second name", "pipe", "endless device"])
 def test_other_files_in_place_of_the_lock_do_not_change(tmp_path, kind):
     """A run's directory may come from somebody else."""
-    run, target = tmp_path / "run", tmp_path / "thesis.tex"
+    run = tmp_path / "run"
+    target = tmp_path / "thesis.tex"
     run.mkdir()
     target.write_text("years of work")
     match kind:
@@ -104,7 +105,8 @@ def test_other_files_in_place_of_the_lock_do_not_change(tmp_path, kind):
 
 @pytest.mark.skipif(os.name != "posix", reason="an open file is removed")
 def test_a_removed_lock_is_reported_and_removes_nothing(tmp_path):
-    first, second = RunLock(tmp_path), RunLock(tmp_path)
+    first = RunLock(tmp_path)
+    second = RunLock(tmp_path)
     with first:
         first.require()
         (tmp_path / LOCK).unlink()

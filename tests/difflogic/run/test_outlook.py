@@ -11,7 +11,8 @@ from tests import results
 def test_shipped_settings_have_the_figures_of_the_pages(tmp_path):
     rows = results.read()
     for name in ("lizard", "letter-g", "game-of-life"):
-        row, known = rows[name], usual(load_config(name), tmp_path / "run")
+        row = rows[name]
+        known = usual(load_config(name), tmp_path / "run")
         assert known.epochs[0] == float(row["epochs_min"])
         assert known.seconds[1] == min(float(row["seconds_max"]), 2 * float(row["seconds"]))
     assert usual(load_config("lizard", ["training.seed=3", "parallel.workers=1"]), tmp_path / "run")

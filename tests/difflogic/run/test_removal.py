@@ -75,7 +75,8 @@ def killed(runs):
 def test_attempts_of_a_killed_search_are_cleared_or_removed(killed, tmp_path, monkeypatch, moves):
     """It may be killed while the files of the best one move; the last makes it a run."""
     moved = killed / ".attempt-1"
-    files, left = len(list(moved.iterdir())), [moves]
+    files = len(list(moved.iterdir()))
+    left = [moves]
 
     def rename(path, target):
         left[0] -= 1
@@ -139,7 +140,8 @@ def test_refused(runs, case):
 @pytest.mark.parametrize("name", ["run", "sweep", "sweep/batch=2/seed1"])
 def test_a_run_that_trains_stays(runs, name):
     target = name.partition("/")[0]
-    before, found = content(runs), removable(runs / target)
+    before = content(runs)
+    found = removable(runs / target)
     with RunLock(runs / name):
         for act in (found.remove, lambda: removable(runs / target)):
             with pytest.raises(RunDirectoryError, match="in use by"):

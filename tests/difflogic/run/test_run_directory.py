@@ -23,7 +23,8 @@ def test_each_run_gets_a_new_directory(tmp_path):
     made = [RunDirectory.create(root, run_name(CONFIG)).path for _ in range(3)]
     assert len(set(made)) == 3
     for path in made:
-        stamp, name = path.name[:15], path.name[15:]
+        stamp = path.name[:15]
+        name = path.name[15:]
         assert before <= datetime.strptime(stamp, "%Y%m%d-%H%M%S") <= datetime.now()
         assert re.fullmatch("-checkerboard-small-seed36(-[23])?", name)
     assert all(path.parent == root and path.is_dir() for path in made)
@@ -147,7 +148,8 @@ class TestLast:
 
     def test_an_unreadable_directory(self, tmp_path, monkeypatch):
         """It is an error if named, and ignored among others."""
-        mine, theirs = self.make(tmp_path, "mine"), self.make(tmp_path, "theirs", "3000-01-01")
+        mine = self.make(tmp_path, "mine")
+        theirs = self.make(tmp_path, "theirs", "3000-01-01")
         look = os.stat
 
         def guarded(path, **more):

@@ -70,7 +70,8 @@ def test_a_run_starts_from_a_model_and_names_it(source, started):
 
 
 def test_a_resumed_run_does_not_need_the_source(source, started, tmp_path):
-    copy, path = tmp_path / "source", tmp_path / "run"
+    copy = tmp_path / "source"
+    path = tmp_path / "run"
     shutil.copytree(source, copy)
     train(config(), directory=path, source=copy, should_stop=stop_after(3))
     shutil.rmtree(copy)
@@ -185,7 +186,8 @@ def test_a_run_killed_at_its_beginning_begins_again_or_resumes(
     source, started, tmp_path, name, monkeypatch
 ):
     """It begins again with its model, and resumes once that is there."""
-    path, write = tmp_path / "run", os.replace
+    path = tmp_path / "run"
+    write = os.replace
 
     def killed(source, target, **more):
         write(source, target, **more)

@@ -40,7 +40,8 @@ def test_a_corrected_circuit_shows_noise_from_any_start(height, width, second, t
     found = Corrector(model, make_task(made).stages[0], None).correct(model)
     Model.of(found.circuit, made).save(tmp_path / "model.npz")
     saved = Model.load(tmp_path / "model.npz")
-    rng, steps = np.random.default_rng(1), max(height, width) + 1
+    rng = np.random.default_rng(1)
+    steps = max(height, width) + 1
     channels = made.automaton.channels
     for target in [picture.bits] if picture.second is None else [picture.bits, picture.second]:
         start = rng.integers(0, 2, (channels, height, width), np.uint8)

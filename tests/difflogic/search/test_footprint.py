@@ -73,7 +73,8 @@ def test_a_search(config, starts):
             traced = rectifier._trace(model.ops, np.arange(model.netlist.rows), gates)
             found += [rectifier._hard, traced]
         allocated = bytes_of([model.netlist, *found]) - bytes_of(model.netlist)
-        base, scratch = candidates._base, candidates._scratch
+        base = candidates._base
+        scratch = candidates._scratch
         values = [candidates._history.values, base.free, scratch.values, scratch.flags]
         known = sum(bytes_of(each) for each in values)
     print(

@@ -153,8 +153,11 @@ class Refusing:
     """A finisher that refuses every circuit, with given counterexamples."""
 
     def __init__(self, finisher: Finisher, failing: list[int]) -> None:
-        self.finisher, self.failing, self.judge = finisher, failing, finisher.judge
-        self.netlist, self.first_samples = finisher.netlist, range(4)
+        self.finisher = finisher
+        self.failing = failing
+        self.judge = finisher.judge
+        self.netlist = finisher.netlist
+        self.first_samples = range(4)
         self.proved_from = finisher.proved_from
         self.trials: list[tuple[int, ...]] = []
         self.refused = 0

@@ -84,12 +84,15 @@ cases = given(seed=st.integers(0, 2**32), share=st.sampled_from([0.1, 0.3, 0.6])
 @settings(max_examples=6)
 def test_detectors_correct_one_point_and_harm_no_other(seed, share):
     case = Case(seed, share)
-    netlist, ops = case.netlist, case.ops
-    live, states = case.live(ops), case.states(ops)
+    netlist = case.netlist
+    ops = case.ops
+    live = case.live(ops)
+    states = case.states(ops)
     before = case.values(ops, states)
     uses = np.bincount(netlist.param, minlength=netlist.parameters)
     gradients = HardGradients(netlist, case.scene.grid, case.scene.at[-1], 1)
-    starts, wrong = case.start[None], {case.scene.at[-1]: 1.0 - 2.0 * case.target[None]}
+    starts = case.start[None]
+    wrong = {case.scene.at[-1]: 1.0 - 2.0 * case.target[None]}
     for found in list(case.rectifier.propose(ops, np.random.default_rng(0)))[:10]:
         changed = [param for param in found.ops if found.ops[param] != ops[param]]
         rows = [
@@ -146,7 +149,8 @@ WIDE = "update.gates=[128,128,64,32,16,8,4]"
 
 @pytest.mark.parametrize("stays", [False, True])
 def test_it_corrects_more_than_changes_of_one_gate(stays):
-    plain, rectified = [], []
+    plain = []
+    rectified = []
     for seed in range(2 if stays else 8):
         case = Case(seed, 0.1, WIDE, f"task.hold={str(stays).lower()}")
         plain.append(finished(case))
@@ -156,7 +160,8 @@ def test_it_corrects_more_than_changes_of_one_gate(stays):
 
 
 def test_a_search_that_starts_over_ends_with_the_best(monkeypatch):
-    left, start_over = [], RepairByDetectors._start_over
+    left = []
+    start_over = RepairByDetectors._start_over
 
     def leave(search):
         left.append(search.rule.wrong)

@@ -68,7 +68,8 @@ def test_limits_are_the_neighbourhoods_of_a_run_on_sets() -> None:
     rng = np.random.default_rng(3)
     circuit = random_circuit(rng, 12)
     board = Board(3, 5, Walls((3,), (2, 3)))
-    limits, expected = Limits(CHANNELS), set()
+    limits = Limits(CHANNELS)
+    expected = set()
     states = list(sets.descend(Network(circuit), board))
     for before, after in zip(states, [*states[1:], states[-1]], strict=True):
         limits.add_step(board, board.shown.full, before, after)
@@ -76,7 +77,8 @@ def test_limits_are_the_neighbourhoods_of_a_run_on_sets() -> None:
         for y, x in np.ndindex(3, 5):
             seen = []
             for dy, dx in itertools.product((-1, 0, 1), repeat=2):
-                down, right = y + dy, x + dx
+                down = y + dy
+                right = x + dx
                 inside = 0 <= down < 3 and 0 <= right < 5 and (right < 2) == (x < 2)
                 seen += shown[:, down, right].tolist() if inside else [0] * CHANNELS
             expected.add(tuple(seen))
@@ -143,7 +145,8 @@ def test_a_rewired_circuit_keeps_the_proofs() -> None:
 def test_a_tough_circuit_is_finished_by_a_smaller_one() -> None:
     """Of the rule by hand, in place of a trained circuit; one of noise is left."""
     config = load_config("checkerboard-tough", ["finishing.polish=65536"])
-    start, task = rebuilt(Model.create(config), tough_checkerboard().circuit), make_task(config)
+    start = rebuilt(Model.create(config), tough_checkerboard().circuit)
+    task = make_task(config)
 
     def certify(circuit: SoftCircuit) -> Answer:
         return answer_about(Model.of(circuit, config))

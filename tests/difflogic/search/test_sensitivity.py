@@ -34,8 +34,10 @@ def predict(netlist, config, ops, samples):
 
 def wrong_cells(netlist, config, ops, samples):
     """Wrong cells of the loss channels after the training step, by the oracle."""
-    automaton, size = config.automaton, config.task
-    task, channels = make_task(config), list(config.task.loss_channels)
+    automaton = config.automaton
+    size = config.task
+    task = make_task(config)
+    channels = list(config.task.loss_channels)
     total = 0
     for sample in samples:
         starts, targets = draw_batch(task, STREAMS.seed, 0, 1, STREAMS.start, sample)
@@ -97,8 +99,10 @@ def test_the_prediction_is_exact_if_each_row_is_read_once(samples, fire_rate, bo
 def test_the_prediction_is_the_oracles_gradient():
     """Over several steps and with shared logits."""
     config = tiny("automaton.fire_rate=0.6", "automaton.steps=3", "task.loss_channels=[1]")
-    model, samples = random_model(config), (8, 2, 3, 2**40)
-    netlist, ops = model.netlist, model.ops
+    model = random_model(config)
+    samples = (8, 2, 3, 2**40)
+    netlist = model.netlist
+    ops = model.ops
     gradient = np.zeros((netlist.parameters, 4))
     for sample in samples:
         starts, targets = draw_batch(make_task(config), STREAMS.seed, 0, 1, STREAMS.start, sample)

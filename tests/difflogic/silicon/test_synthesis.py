@@ -65,7 +65,8 @@ def test_unknown_devices_and_too_large_grids_are_refused(monkeypatch):
 @pytest.mark.parametrize("device", list(DEVICES))
 def test_a_grid_is_placed_and_its_netlist_agrees_with_the_simulator(device, tmp_path):
     conditions = Conditions(size=(6, 7), steps=100, seed=5, damage=[Rectangle((9, 40), 1, 2, 3, 3)])
-    logs, pins = tmp_path / "logs", tmp_path / "pins"
+    logs = tmp_path / "logs"
+    pins = tmp_path / "pins"
     pins.write_text(PINS[device])
     found = synthesize(LIFE, conditions, ChipOptions(device, check=True, report=logs, pins=pins))
     log = (logs / f"nextpnr-{DEVICES[device].family}.log").read_text()

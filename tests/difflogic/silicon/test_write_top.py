@@ -20,12 +20,16 @@ def rule30(ring):
 
 def expected(automaton, start, damaged, acts, seed):
     """The bits at serial_out before each act, by NumPy; serial_in gets the same bits."""
-    state, shown, bits = start.copy(), list(automaton.visible_rows), []
-    ring, cells = first_ring(start[0].size, seed), np.arange(start[0].size)
+    state = start.copy()
+    shown = list(automaton.visible_rows)
+    bits = []
+    ring = first_ring(start[0].size, seed)
+    cells = np.arange(start[0].size)
     for act in acts:
         bits.append(state[shown[0]].flat[0])
         if act == "reset":
-            state, ring = start.copy(), first_ring(start[0].size, seed)
+            state = start.copy()
+            ring = first_ring(start[0].size, seed)
         elif act == "damage":
             state = state * (1 - damaged)
         elif act == "shift":
@@ -72,7 +76,8 @@ def test_the_lowest_bit_of_a_number_is_the_first():
 def test_random_bits_continue_and_fire_rates_are_rounded():
     assert [firing_eighths(rate) for rate in (1.0, 0.99, 0.6, 0.01)] == [8, 7, 5, 1]
     for cells in (1, 63, 400):
-        ring, ones = first_ring(cells, 0), []
+        ring = first_ring(cells, 0)
+        ones = []
         assert len(ring) % 3
         for _ in range(400):
             ring = rule30(ring)

@@ -40,8 +40,10 @@ class TestClean:
             net = nets.new_net(2, 1, 3)
             # Two inverters or pass-throughs come first, so that all literals occur.
             net.op[3:6] = 12 if x & 1 else 3, 12 if y & 1 else 3, op
-            net.a[3:6], net.b[3:6] = (x >> 1, y >> 1, 3), (0, 0, 4)
-            net.size[0], net.outputs[0] = 6, 2 * 5
+            net.a[3:6] = (x >> 1, y >> 1, 3)
+            net.b[3:6] = (0, 0, 4)
+            net.size[0] = 6
+            net.outputs[0] = 2 * 5
             found = nets.cleaned(net)
             assert (outputs(found, cases) == outputs(net, cases)).all()
             assert nets.gates(found) <= 1
@@ -53,7 +55,8 @@ class TestClean:
         cases = all_cases(9)
         wanted = outputs(net, cases)
         shuffled = nets.new_net(9, 1, nets.gates(net))
-        first, size = 10, int(net.size[0])
+        first = 10
+        size = int(net.size[0])
         order = np.random.default_rng(1).permutation(size - first) + first
         place = np.concatenate([np.arange(first), order])
         shuffled.op[place[:size]] = net.op[:size]

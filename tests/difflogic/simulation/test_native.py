@@ -75,7 +75,8 @@ def test_a_damaged_entry_is_compiled_again(directory, damage):
 def test_cached_code_depends_on_every_module_that_makes_code():
     """Follow the imports within this package, and add the module that defines ops."""
     folder = Path(native.__file__).parent
-    found, waiting = {"../circuit/evaluate.py"}, ["emission.py", "native.py"]
+    found = {"../circuit/evaluate.py"}
+    waiting = ["emission.py", "native.py"]
     while waiting:
         name = waiting.pop()
         found.add(name)

@@ -69,7 +69,8 @@ def test_statistics(probability):
 
 
 def test_noise_flips_each_bit_on_its_own():
-    noise, p = Noise.of(3, 0.02, (0, 5, 7)), 0.02
+    noise = Noise.of(3, 0.02, (0, 5, 7))
+    p = 0.02
     steps = np.array([noise.flips(step, range(100), 16) for step in (0, 1)])
     bits = np.unpackbits(steps.view(np.uint8), axis=-1).astype(float)
     z = (bits - p) / np.sqrt(p * (1 - p))

@@ -126,7 +126,8 @@ def test_damage(height, width, data):
     circuit = random_circuit(2, 40, np.random.default_rng(2))
     state = draw_state(2, height, width)
     steps = [2, 3, 9]
-    rows, columns = (0, height), (0, 1)
+    rows = (0, height)
+    columns = (0, 1)
     if data is not None:
         rows, columns = (
             sorted(data.draw(st.tuples(st.integers(0, size - 1), st.integers(1, size))))
@@ -202,7 +203,8 @@ def test_small_work_is_interpreted_and_large_compiled(monkeypatch):
 
 
 def test_very_large_circuits_are_interpreted(monkeypatch):
-    circuit, large = life_automaton().circuit, World(Geometry(1, 4096, 4096, "zero"))
+    circuit = life_automaton().circuit
+    large = World(Geometry(1, 4096, 4096, "zero"))
     monkeypatch.setattr(native, "MOST_GATES", 10)
     assert choose_engine(circuit, large, 10**6) == "interpreter"
 

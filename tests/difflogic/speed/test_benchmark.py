@@ -45,7 +45,8 @@ def test_a_report_counts_the_work_of_a_step():
     assert report.share_of_peak == pytest.approx(report.limit / report.path.total.median)
     assert report.gate_rate == pytest.approx(report.gate_lanes / report.path.total.median)
     assert report.path.workers == 2
-    planned, found = plan_of(report.config), report.as_dict()
+    planned = plan_of(report.config)
+    found = report.as_dict()
     assert found["path"]["plan"]["bytes_per_worker"] == planned.bytes_per_worker
     assert found["path"]["plan"]["bytes_shared"] == planned.bytes_shared
     assert report.noise == report.path.total.median / report.path.total.minimum - 1

@@ -74,7 +74,8 @@ class Cluster:
     """A scheduler, and the workers that a test starts and kills, in its directory `path`."""
 
     def __init__(self, path):
-        self.path, self.workers = path, []
+        self.path = path
+        self.workers = []
         told = path / "scheduler.json"
         self.scheduler = self.start(
             "scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(told)
@@ -134,7 +135,8 @@ def dask(tmp_path, clusters):
     if not clusters or not clusters[-1].scheduler.is_alive():
         clusters.append(Cluster(tmp_path))
     made = clusters[-1]
-    made.path, made.workers = tmp_path, []
+    made.path = tmp_path
+    made.workers = []
     made.wait_for(0)
     yield made
     made.end(made.workers)

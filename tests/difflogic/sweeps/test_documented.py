@@ -72,7 +72,8 @@ class Documented:
     """A scheduler and workers from a block of commands, and the arguments of its `dct sweep`."""
 
     def __init__(self, lines, folder):
-        self.folder, self.processes = folder, []
+        self.folder = folder
+        self.processes = []
         places = {"8786": free_port(), "ADDRESS": "127.0.0.1", "SCHEDULER": "127.0.0.1"}
         self.lines = [
             re.sub(r"8786|ADDRESS|SCHEDULER(?!_)", lambda found: places[found[0]], line)

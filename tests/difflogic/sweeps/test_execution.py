@@ -88,7 +88,8 @@ work.Beat.__call__ = hold
 @pytest.mark.thorough
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGKILL")
 def test_a_killed_worker_loses_nothing(tmp_path, whole, monkeypatch):
-    go, killed = tmp_path / "go", False
+    go = tmp_path / "go"
+    killed = False
     hook = with_hook(tmp_path, HELD.format(go=str(go)))
     monkeypatch.setenv("PYTHONPATH", hook["PYTHONPATH"])
     with at_work(tmp_path / "sweep", LONG, 2) as execution:
@@ -108,7 +109,8 @@ class Losing(Backend):
 
     def __init__(self, finished):
         super().__init__(1)
-        self.finished, self.calls = finished, 0
+        self.finished = finished
+        self.calls = 0
 
     def outcomes(self, jobs):
         self.calls += 1
@@ -120,7 +122,8 @@ class Losing(Backend):
 @pytest.mark.parametrize("finished", [0, 1])
 def test_workers_that_always_die_end_the_sweep(tmp_path, finished):
     """A sweep goes on if runs end in between."""
-    plan, backend = small_plan(seeds=(0, 1, 2, 3)), Losing(finished)
+    plan = small_plan(seeds=(0, 1, 2, 3))
+    backend = Losing(finished)
     given_up = nullcontext() if finished else pytest.raises(WorkersLostError)
     with Execution(SweepDirectory(tmp_path), plan, backend) as execution, given_up:
         list(execution.work(0.1))
@@ -136,7 +139,8 @@ def make_job(plan, path, control, seed=0, **changes):
 
 @pytest.mark.parametrize("stays", [False, True])
 def test_a_run_waits_until_its_directory_is_free(tmp_path, monkeypatch, stays):
-    control, path = tmp_path / "control", tmp_path / "run"
+    control = tmp_path / "control"
+    path = tmp_path / "run"
     control.mkdir()
     path.mkdir()
     with ExitStack() as lock:
@@ -155,7 +159,8 @@ def test_a_run_waits_until_its_directory_is_free(tmp_path, monkeypatch, stays):
 
 
 def test_no_run_begins_after_the_end_or_in_another_version(tmp_path):
-    plan, path = small_plan(), tmp_path / "run"
+    plan = small_plan()
+    path = tmp_path / "run"
     assert run(make_job(plan, path, Control(str(tmp_path / "gone")))) == Outcome(0)
     outcome = run(make_job(plan, path, Control(str(tmp_path)), version="0.0.0"))
     assert "the worker has dct" in outcome.error
@@ -216,7 +221,8 @@ def swapped(first, second):
     ],
 )
 def test_a_damaged_or_foreign_run_is_reported_and_repeated(ended, finished, damage, says):
-    plan, directory = small_plan(), SweepDirectory(ended)
+    plan = small_plan()
+    directory = SweepDirectory(ended)
     damage(directory.run_path(plan.variants[0], 0))
     with Execution(directory, plan, LocalBackend(1)) as execution:
         assert says in "\n".join(execution.warnings)

@@ -28,7 +28,8 @@ def circuit(gates, channels=1):
 
 @pytest.mark.thorough
 def test_windows():
-    net, roots = from_circuit(circuit(200, channels=20)), []
+    net = from_circuit(circuit(200, channels=20))
+    roots = []
     with working(hear=roots.append):
         assert looks(partial(windows.rewrite, net, 8, 0, 0)) == len(roots) > 10
 
@@ -46,7 +47,8 @@ def test_symmetry():
     assert looks(moved) == 2 * 2
     affine = partial(symmetry._affine_differences, large, [0])
     assert looks(affine) == 3 * 2
-    chain, literal = Xag(9), 2
+    chain = Xag(9)
+    literal = 2
     for row in range(2 * GATES_AT_ONCE):
         literal = chain.and_(chain.xor_(literal, chain.input(row % 9)), chain.input(row // 9 % 9))
     assert looks(partial(symmetry.decide_all_zero, chain, [literal])) >= 2

@@ -39,7 +39,8 @@ def test_wrong_types_are_refused_by_name(call, says):
 
 
 def test_numbers_of_numpy_and_arrays_are_what_they_were():
-    size, damage = (np.int64(9), 8), [Rectangle((1,), 0, 0, 1, 1)]
+    size = (np.int64(9), 8)
+    damage = [Rectangle((1,), 0, 0, 1, 1)]
     start = np.ones((9, 8), np.uint8)
     given = Conditions(size, np.int32(2), start, density=np.float32(0.5), damage=damage)
     assert difflogic.simulate(CIRCUIT, given).step == 2

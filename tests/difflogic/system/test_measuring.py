@@ -18,7 +18,8 @@ def test_peak_memory_is_that_of_this_process():
 
 
 def test_the_fastest_of_many_bursts_counts(monkeypatch):
-    now, calls = [0.0], []
+    now = [0.0]
+    calls = []
 
     def run(rounds):
         calls.append(rounds)

@@ -59,7 +59,8 @@ def test_normals_and_shares_have_their_means_and_variances():
     assert abs(numbers.mean()) < 0.03
     assert abs(numbers.var() - 1) < 0.03
     assert abs((numbers**4).mean() - 3) < 0.2
-    concentrations, rng = np.array([1.0, 0.7, 0.4, 2.0, 0.4]), np.random.default_rng(0)
+    concentrations = np.array([1.0, 0.7, 0.4, 2.0, 0.4])
+    rng = np.random.default_rng(0)
     shares = np.stack([dirichlet(rng, concentrations) for _ in range(3000)])
     means = concentrations / concentrations.sum()
     np.testing.assert_allclose(shares.sum(axis=1), 1)

@@ -15,7 +15,8 @@ def test_a_pause_needs_no_listener():
 
 
 def test_the_innermost_listener_hears_a_pause():
-    heard, inner = [], []
+    heard = []
+    inner = []
     with working(hear=heard.append):
         pause("rollout", 1, 3)
         with working(hear=inner.append):
@@ -37,7 +38,8 @@ def test_work_stops_if_it_is_asked_to():
 
 
 def test_a_stop_comes_once_its_grace_is_over(monkeypatch):
-    now, asked = [0.0], []
+    now = [0.0]
+    asked = []
     monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
     with working(asked=later(seldom(lambda: asked.append(now[0]) or now[0] > 2, 1.0), 2.0)):
         for now[0] in (0.0, 0.5, 1.5, 2.4, 2.5, 4.4):

@@ -35,7 +35,8 @@ def expected(state, picture):
                 return 0
             return sum(int(state[first + bit, y, x]) << bit for bit in range(count))
 
-        first, believed = own, []
+        first = own
+        believed = []
         for side, (dy, dx) in zip((height, width), ((1, 0), (0, 1)), strict=True):
             count = (side - 1).bit_length()
             following = (number(y - dy, x - dx, first, count) + 1) % 2**count

@@ -62,7 +62,8 @@ def test_stages_have_the_smallest_examples_without_background():
 
 def test_wires_carry_symbols_on():
     """A symbol moves by a cell in each step, a single one in two, to either side."""
-    there, back = "00110002000>00000002011", "00020001100>11020000000"
+    there = "00110002000>00000002011"
+    back = "00020001100>11020000000"
     for rows, sides in ([there], [1]), ([back], [-1]), ([there, back], [1, -1]):
         pairs = Examples(tuple("012"), tuple(map(Pair.parse, rows)))
         ways = [way.config for way in ways_to_learn(pairs) if "-2" in way.words]

@@ -22,7 +22,9 @@ def test_near_cells_are_lit_and_far_ones_do_not_count():
 
 def core(marks, free):
     """Free cells without dead ends, and when each of the others goes out; one cell at a time."""
-    gone, left, step = {}, {tuple(cell) for cell in np.argwhere(free)}, 0
+    gone = {}
+    left = {tuple(cell) for cell in np.argwhere(free)}
+    step = 0
     while True:
         step += 1
         ends = [

@@ -70,7 +70,8 @@ def test_some_cell_must_count():
         draw_batch(nothing, 0, 0, 1)
 
 
-START, TARGET = np.zeros((1, 2, 3), np.uint8), np.zeros((1, 2, 3))
+START = np.zeros((1, 2, 3), np.uint8)
+TARGET = np.zeros((1, 2, 3))
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,8 @@ def test_a_run_ends_with_a_proof_that_simplifying_keeps(name: str, rate: float) 
     found = simplify(made.result)
     proof = certify(found.automaton, Claims([(1, 1), (5, 3)], all_sizes=True), task=name)
     assert proof.proved
-    circuit, task = found.automaton.circuit, task_of(name)
+    circuit = found.automaton.circuit
+    task = task_of(name)
     rng = np.random.default_rng(0)
     for grid in ((1, 1), (3, 16), (14, 5)):
         state = rng.integers(0, 2, (1, circuit.channels, *grid)).astype(np.uint8)
@@ -147,7 +148,9 @@ def test_the_command_chooses_a_grid_that_cuts_each_tile(rows: str, tmp_path: Pat
 @pytest.mark.parametrize("periods", [(1, 12), (9, 3), (4, 16), (2, 5)])
 def test_counted_places_follow_from_those_before(periods: tuple[int, int]) -> None:
     """Run the counters' gates once on settled places: each cell keeps its own, the first, too."""
-    places, (height, width) = Places.within(periods), (2 * periods[0] + 1, 2 * periods[1] + 1)
+    places = Places.within(periods)
+    height = 2 * periods[0] + 1
+    width = 2 * periods[1] + 1
     settled = places.settled(places.channels, height, width)
     codes = settled.reshape(len(settled), -1).T
     assert len({*map(tuple, codes.tolist())}) == periods[0] * periods[1]

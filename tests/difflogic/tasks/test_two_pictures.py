@@ -16,7 +16,8 @@ from difflogic.tasks import make_task
 from tests.difflogic.training.tiny import trained
 
 SIDE = 11
-RED, BLUE = (214, 48, 49, 255), (30, 90, 200, 255)
+RED = (214, 48, 49, 255)
+BLUE = (30, 90, 200, 255)
 
 
 @pytest.fixture
@@ -45,7 +46,8 @@ def test_each_start_grows_its_own_picture_which_stays_and_heals(images):
     assert found.proved
     assert "from nothing; " in found.text
     assert found.text.endswith("from one cell")
-    steps, rng = config.automaton.steps, np.random.default_rng(0)
+    steps = config.automaton.steps
+    rng = np.random.default_rng(0)
     starts = np.zeros((2, config.automaton.channels, SIDE, SIDE), np.uint8)
     starts[1, :, SIDE // 2, SIDE // 2] = 1
     for start, wanted in zip(starts, pixels, strict=True):

@@ -33,7 +33,8 @@ def code_at(y: int, x: int) -> list[int]:
 
 def expected(state: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """Return the target of a lesson, one cell after the other."""
-    height, width = len(rows), len(columns)
+    height = len(rows)
+    width = len(columns)
     target = np.full((CODE, height, width), np.nan)
 
     def kind(y: int, x: int) -> tuple[str, bool]:
@@ -55,7 +56,9 @@ def expected(state: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.nda
             all(seen[name] == ("silent", False) for name in ("NW", "N", "W", "NE", "SW"))
             and (seen["C"][1])
         ):
-            known, blank = rows[y] == columns[x] == 0, False  # a corner, or like one
+            # a corner, or like one
+            known = rows[y] == columns[x] == 0
+            blank = False
         else:
             leaders = [is_[name] for name in ("N", "W")]
             blank = set(is_.values()) == {"silent"}

@@ -107,13 +107,16 @@ execute(load_config(sys.argv[1]), Path(sys.argv[2]), on_step=die)
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
 @pytest.mark.skipif(registers().width < 64, reason="the own code is as narrow")
 def test_a_run_killed_in_other_code_ends_with_the_same_bytes(tmp_path, said):
-    half, whole, file = tmp_path / "half", tmp_path / "whole", tmp_path / "config.toml"
+    half = tmp_path / "half"
+    whole = tmp_path / "whole"
+    file = tmp_path / "config.toml"
     # By one worker and without a search: the digests have made the narrow code of these kernels.
     alone = "parallel.workers=1", "finishing.every=0", "training.restart_every=0"
     lengths = "training.epochs=12", "checkpoint.every_epochs=3"
     config = load_config("checkerboard-small", [*alone, *lengths])
     file.write_text(config.to_toml())
-    command, narrow = [sys.executable, "-c", KILLED, str(file), str(half)], WIDTHS["AVX2"][1]
+    command = [sys.executable, "-c", KILLED, str(file), str(half)]
+    narrow = WIDTHS["AVX2"][1]
     assert subprocess.run(command, env=os.environ | narrow, check=False).returncode == -9
     execute(config, half)
     execute(config, whole)

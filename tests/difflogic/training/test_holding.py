@@ -66,11 +66,13 @@ def test_counts_of_damaged_runs(boundary):
     config, plan = healing_plan(f"automaton.boundary={boundary}")
     assert plan.starts == 1 + {"periodic": 50, "zero": 25}[boundary]
     assert plan.decisive == tuple(range(3, 11))
-    model, damage = random_model(config, 4), plan.scene.damage
+    model = random_model(config, 4)
+    damage = plan.scene.damage
     assert isinstance(damage, Patches)
     samples = (0, 1, 7, 25)
     expected = []
-    target, start = make_task(config).target, make_task(config).start_state
+    target = make_task(config).target
+    start = make_task(config).start_state
     for sample, zeroed in zip(samples, damage.of(samples), strict=True):
         assert zeroed.sum() == 0 if sample == 0 else zeroed.sum() in (4, 9)
 

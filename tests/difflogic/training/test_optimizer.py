@@ -56,7 +56,8 @@ def test_the_lowest_op_wins_a_tie(column):
 @precisions
 def test_large_logits_do_not_overflow(dtype):
     logits = np.full((16, 2), -1000.0, dtype)
-    logits[7, 0], logits[9, 1] = 1000.0, -999.0
+    logits[7, 0] = 1000.0
+    logits[9, 1] = -999.0
     soft = Learned(logits, training())
     coefficients = soft.mix()
     assert soft.ops.tolist() == [7, 9]
@@ -69,12 +70,15 @@ def adamw_by_the_paper(logits, gradients, config):
     """Loshchilov and Hutter 2019, algorithm 2, one number at a time."""
     logits = logits.astype(float).copy()
     for place in np.ndindex(*logits.shape):
-        theta, m, v = logits[place], 0.0, 0.0
+        theta = logits[place]
+        m = 0.0
+        v = 0.0
         for t, gradient in enumerate(gradients, start=1):
             g = min(max(gradient[place], -config.gradient_clip), config.gradient_clip)
             m = config.beta1 * m + (1 - config.beta1) * g
             v = config.beta2 * v + (1 - config.beta2) * g * g
-            m_hat, v_hat = m / (1 - config.beta1**t), v / (1 - config.beta2**t)
+            m_hat = m / (1 - config.beta1**t)
+            v_hat = v / (1 - config.beta2**t)
             theta -= config.learning_rate * (
                 m_hat / (math.sqrt(v_hat) + 1e-8) + config.weight_decay * theta
             )

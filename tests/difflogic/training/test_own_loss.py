@@ -45,7 +45,8 @@ def test_the_trainer_agrees_with_the_reference(tmp_path, fire_rate):
     reference = ReferenceTrainer(config.problem, Model.create(config))
     with Trainer(config) as trainer:
         for _ in range(3):
-            found, expected = trainer.step(), reference.step()
+            found = trainer.step()
+            expected = reference.step()
             assert found.soft_loss == pytest.approx(expected.soft_loss, rel=1e-10)
             assert found.hard_loss == expected.hard_loss
         np.testing.assert_allclose(trainer.model.logits, reference.circuit.logits, atol=1e-7)
@@ -53,7 +54,9 @@ def test_the_trainer_agrees_with_the_reference(tmp_path, fire_rate):
 
 def test_the_gradient_is_a_finite_difference(tmp_path):
     config = own(tmp_path)
-    model, task, rng = Model.create(config), make_task(config), np.random.default_rng(1)
+    model = Model.create(config)
+    task = make_task(config)
+    rng = np.random.default_rng(1)
     model.logits[:] += rng.normal(size=model.logits.shape)
     starts, targets, *_ = draw_samples(config.problem, 0)
     reference = ReferenceTrainer(config.problem, model)
@@ -111,7 +114,8 @@ def test_settings_for_loss_steps_are_refused(tmp_path, key):
 
 
 def test_the_usual_loss_is_the_sum_of_squared_errors():
-    rng, task = np.random.default_rng(0), make_task(tiny("task.loss_channels=[1,0]"))
+    rng = np.random.default_rng(0)
+    task = make_task(tiny("task.loss_channels=[1,0]"))
     states = rng.random((3, 2, 6, 7))
     target = np.where(rng.random((2, 6, 7)) < 0.2, np.nan, rng.random((2, 6, 7)))
 

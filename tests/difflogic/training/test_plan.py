@@ -74,7 +74,8 @@ def test_every_cell_is_in_one_chunk(overrides, machine):
     # No slot is cut, and no more slots are joined than leave each worker its tasks.
     assert not (layout.chunk_start[:-1] % plan.tiles_per_slot).any()
     assert layout.slot_tiles == plan.tiles_per_slot
-    team, wanted = plan.team, overrides["parallel.tasks_per_worker"]
+    team = plan.team
+    wanted = overrides["parallel.tasks_per_worker"]
     shared = plan.groups - team.groups_alone
     if wanted == "auto" or not shared:
         assert len(plan.chunks) == plan.slots
@@ -132,10 +133,12 @@ def test_the_planned_bytes_are_allocated(overrides):
     config = tiny(*texts(overrides))
     with Trainer(config) as trainer:
         trainer.step()
-        engine, plan = trainer.descent.engine, trainer.descent.plan
+        engine = trainer.descent.engine
+        plan = trainer.descent.plan
         # The padding up to a cache line is not known in advance.
         slack = 64 * 20
-        batch, crew = engine._batch, engine._crew
+        batch = engine._batch
+        crew = engine._crew
         assert crew._control.nbytes == plan.control.bytes - 64
         own = [sum(buffer.nbytes for buffer in space) for space in crew._workspaces]
         assert 0 <= plan.bytes_per_worker - sum(own) // len(own) < slack

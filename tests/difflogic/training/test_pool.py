@@ -26,14 +26,16 @@ def simulator_of(config, model):
 
 def oracle_of(config, model):
     def run(start, steps):
-        boundary, hard = config.automaton.boundary, one_hot(model.ops)
+        boundary = config.automaton.boundary
+        hard = one_hot(model.ops)
         return oracle.rollout(model.netlist, hard, start, steps, boundary)[-1].astype(np.uint8)
 
     return run
 
 
 def samples_of(config, model, epochs=range(40)):
-    problem, run = config.problem, simulator_of(config, model)
+    problem = config.problem
+    run = simulator_of(config, model)
     return [sample for epoch in epochs for sample in draw_pool(problem, epoch, run)]
 
 
@@ -43,7 +45,8 @@ def samples_of(config, model, epochs=range(40)):
 )
 def test_the_oracle_and_the_simulator_draw_the_same(overrides):
     config = growing(*POOL, *overrides)
-    model, problem = random_model(config, 3), config.problem
+    model = random_model(config, 3)
+    problem = config.problem
     for epoch in range(8):
         found = list(draw_pool(problem, epoch, simulator_of(config, model)))
         expected = list(draw_pool(problem, epoch, oracle_of(config, model)))
@@ -56,7 +59,8 @@ def test_the_oracle_and_the_simulator_draw_the_same(overrides):
 
 def test_states_come_from_the_rollout_after_the_training_step():
     config = growing(*POOL)
-    model, task = random_model(config, 3), make_task(config)
+    model = random_model(config, 3)
+    task = make_task(config)
     run = oracle.rollout(
         model.netlist, one_hot(model.ops), task.start_state, 10, config.automaton.boundary
     )
@@ -82,7 +86,8 @@ def test_damage_that_does_not_grow_back_is_preferred(tries):
     whole = np.ones((4, 5, 5), np.uint8)
     (places,) = make_task(config).patches.values()
     stubborn = [(whole * (1 - place)).tobytes() for place in places[:2]]
-    channels, target = list(config.task.loss_channels), make_task(config).target
+    channels = list(config.task.loss_channels)
+    target = make_task(config).target
     calls = []
 
     def heal(start, steps):

@@ -44,7 +44,9 @@ def exact_epoch(led):
 
 def rank_of(rank, size):
     ranks = Ranks()
-    ranks.rank, ranks.size, ranks.here = rank, size, size
+    ranks.rank = rank
+    ranks.size = size
+    ranks.here = size
     return ranks
 
 
@@ -148,7 +150,8 @@ def test_ranks_without_samples_or_cores_cause_a_warning(monkeypatch):
     def warnings(size, *overrides):
         config = load_config("checkerboard-small", ["parallel.workers=1", *overrides])
         ranks = rank_of(0, size)
-        problem, netlist = config.problem, Model.create(config).netlist
+        problem = config.problem
+        netlist = Model.create(config).netlist
         return RankPlan.of(problem, netlist, ranks).warnings(problem, ranks)
 
     assert warnings(1) == warnings(2, "training.batch=2") == []

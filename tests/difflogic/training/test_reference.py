@@ -18,7 +18,8 @@ def agree(config):
     reference = ReferenceTrainer(config.problem, Model.create(config))
     with Trainer(config) as trainer:
         for _ in range(3):
-            found, expected = trainer.step(), reference.step()
+            found = trainer.step()
+            expected = reference.step()
             assert found.epoch == expected.epoch
             assert found.soft_loss == pytest.approx(expected.soft_loss, rel=1e-10)
             assert found.hard_loss == expected.hard_loss

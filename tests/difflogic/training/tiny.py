@@ -46,7 +46,8 @@ def growing(*overrides):
 def wrong_in_the_picture(config, netlist, ops):
     """Wrong cells of a picture that grows from its only start, by the oracle."""
     start, target = make_task(config).sample(np.random.default_rng(0))
-    steps, boundary = config.automaton.steps, config.automaton.boundary
+    steps = config.automaton.steps
+    boundary = config.automaton.boundary
     states = oracle.rollout(netlist, gates.one_hot(ops), start, steps, boundary)
     return int((states[-1][[0]] != target).sum())
 

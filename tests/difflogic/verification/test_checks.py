@@ -34,7 +34,8 @@ def test_everything_is_equivalent(monkeypatch):
     def noting(name, check):
         return lambda *given: (ran.add(name), check(*given))[1]
 
-    ran, made = set(), {}
+    ran = set()
+    made = {}
     for name, check in vars(checks).items():
         returned = str(getattr(check, "__annotations__", {}).get("return"))
         if "Deviation" in returned and check.__module__ == checks.__name__:
@@ -72,7 +73,8 @@ def test_levers_that_depend_on_the_workers_are_found(monkeypatch):
         sample = right(problem, epoch, number, run)
         return sample._replace(target=sample.target + 1e-6 * next(calls))
 
-    right, calls = trainer.draw_pool_sample, iter(range(10**6))
+    right = trainer.draw_pool_sample
+    calls = iter(range(10**6))
     monkeypatch.setattr(trainer, "draw_pool_sample", depends)
     monkeypatch.setattr(checks, "worker_counts", lambda: (2,))
     assert not failures(checks.training_is_the_same_at_any_worker_count(tiny()))

@@ -74,8 +74,10 @@ for line in sys.stdin:
 """
 """Reads changed sources and checks from stdin, and imports each mutant in a process of its own."""
 
-KERNELS, SHARING = "kernels_agree_with_the_oracle", "sharing_changes_nothing"
-HARD, SUPERVISED = "hard_paths_agree", "supervised_steps_agree"
+KERNELS = "kernels_agree_with_the_oracle"
+SHARING = "sharing_changes_nothing"
+HARD = "hard_paths_agree"
+SUPERVISED = "supervised_steps_agree"
 PLAIN = {
     SUPERVISED: ["2×9 zero", "3×3, 17 samples periodic"],
     KERNELS: ["2×9 zero", "3×3, 17 samples periodic", "11×13 periodic"],
@@ -159,7 +161,8 @@ VECTOR_MUTATIONS = {
 }
 
 
-REFERENCE, STREAMS = "trainer_agrees_with_the_reference", "samples_come_from_their_streams"
+REFERENCE = "trainer_agrees_with_the_reference"
+STREAMS = "samples_come_from_their_streams"
 WHOLE_RUNS = "waves_and_resuming_change_nothing"
 TRAINING = {STREAMS: ["training", "run"], WHOLE_RUNS: ["run"], REFERENCE: ["training"]}
 """`verify equivalence` makes these checks of the run, whatever it is asked to compare."""
@@ -254,7 +257,8 @@ def process():
     """A process that runs mutants."""
     # Without optimization, since mutants are wrong with and without it.
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "NUMBA_OPT": "0"}
-    command, pipe = [sys.executable, "-P", "-c", SCRIPT], subprocess.PIPE
+    command = [sys.executable, "-P", "-c", SCRIPT]
+    pipe = subprocess.PIPE
     with subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, text=True) as started:
         yield started
         started.stdin.close()

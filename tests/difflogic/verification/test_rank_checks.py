@@ -89,7 +89,8 @@ def kept_to_itself(ranks, sums, add):
         sums[:] = 0
 
 
-PART, IN_TURN = Ranks.part, LinkedRanks.add_in_turn
+PART = Ranks.part
+IN_TURN = LinkedRanks.add_in_turn
 
 MUTATIONS = {
     "slots added in the order of arrival": (LinkedRanks, "add_in_turn", in_the_order_of_arrival),

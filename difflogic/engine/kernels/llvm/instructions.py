@@ -145,9 +145,11 @@ def _reading(builder, clock):
     pointer = builder.bitcast(timespec, ir.IntType(8).as_pointer())
     first, second = (builder.gep(timespec, [I32(0), I32(k)], inbounds=True) for k in range(2))
     if sys.platform == "win32":
-        name, arguments = "QueryPerformanceCounter", [pointer]
+        name = "QueryPerformanceCounter"
+        arguments = [pointer]
     else:
-        name, arguments = "clock_gettime", [I32(getattr(time, clock)), pointer]
+        name = "clock_gettime"
+        arguments = [I32(getattr(time, clock)), pointer]
     function = ir.FunctionType(I32, [argument.type for argument in arguments])
     builder.call(cgutils.get_or_insert_function(builder.module, function, name), arguments)
     double = ir.DoubleType()

@@ -14,7 +14,8 @@ from difflogic.system.jit.arithmetic import fma
 from difflogic.system.jit.intrinsics import emitting
 from difflogic.system.jit.processor import registers
 
-I32, I64 = ir.IntType(32), ir.IntType(64)
+I32 = ir.IntType(32)
+I64 = ir.IntType(64)
 PARTS_BITS = 512
 """Bits of a sum's parts, those of the widest registers: 16 parts in float32, 8 in float64."""
 
@@ -42,7 +43,8 @@ class Emitter:
     """Emits operations on rows of a tile, `lanes` values each, as vectors that fill a register."""
 
     def __init__(self, context, builder, dtype, lanes, count=None):
-        self.builder, self.count = builder, count
+        self.builder = builder
+        self.count = count
         bits = dtype.bitwidth
         # At least four, since sums are folded to four numbers.
         self.width = max(4, registers().width * 8 // bits)
@@ -133,7 +135,8 @@ class Emitter:
 
     def sums_in(self, scratch, number):
         """Return the places of the four sums `number` in a scratch."""
-        start, each = 4 * self._parts * number, range(4)
+        start = 4 * self._parts * number
+        each = range(4)
         return [
             [self.pointer(scratch, I64((start + 4 * part + k) * self.width)) for k in each]
             for part in range(self._parts)
@@ -188,7 +191,8 @@ class Emitter:
         folded = folds[0]
         while n > 4:
             n //= 2
-            low, high = list(range(n)), list(range(n, 2 * n))
+            low = list(range(n))
+            high = list(range(n, 2 * n))
             folded = builder.fadd(
                 self.shuffle(folded, folded, low), self.shuffle(folded, folded, high)
             )

@@ -11,7 +11,8 @@ from difflogic.engine.kernels.llvm.rows import I32, I64
 from difflogic.engine.kernels.llvm.words import words_primitive, words_query
 
 _CELLS = 16
-_F32, _I16 = ir.FloatType(), ir.IntType(16)
+_F32 = ir.FloatType()
+_I16 = ir.IntType(16)
 _SLOPES = ir.VectorType(_F32, _CELLS)
 _SUMS = ir.VectorType(ir.DoubleType(), _CELLS)
 _FLAGS = ir.VectorType(ir.IntType(1), _CELLS)

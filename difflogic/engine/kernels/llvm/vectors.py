@@ -103,7 +103,8 @@ def _way_back(v, code, index, tile, coefficients, grad):
     row = instruction(v, code, index, st.FIELDS)
     values = [v.row(tile, v.field(row, k)) for k in (st.A, st.B)]
     gradients = [v.row(grad, v.field(row, k)) for k in (st.GRAD_A, st.GRAD_B, st.GRAD_OUT)]
-    param, flags = v.field(row, st.PARAM), v.field(row, st.FLAGS)
+    param = v.field(row, st.PARAM)
+    flags = v.field(row, st.FLAGS)
     return (row, *values, *gradients, param, flags, coefficients_of(v, coefficients, param))
 
 
@@ -116,13 +117,15 @@ def runs_backward(v, tile, code, coefficients, grad, sums):
         row, a, b, grad_a, grad_b, grad_out, param, flags, c = _way_back(
             v, code, index, tile, coefficients, grad
         )
-        adds_a, adds_b = flag(v, flags, st.ADD_A), flag(v, flags, st.ADD_B)
+        adds_a = flag(v, flags, st.ADD_A)
+        adds_b = flag(v, flags, st.ADD_B)
         v.clear_sums(acc, v.zero())
 
         def block(offsets, first):
             for k, o in enumerate(offsets, first):
                 g = v.load(v.pointer(grad_out, o))
-                value_a, value_b = v.load(v.pointer(a, o)), v.load(v.pointer(b, o))
+                value_a = v.load(v.pointer(a, o))
+                value_b = v.load(v.pointer(b, o))
                 to_a, to_b = v.pull(c, g, value_a, value_b)
                 _add_or_store(v, adds_b, [builder.fmul(g, to_b)], grad_b, [o])
                 _add_or_store(v, adds_a, [builder.fmul(g, to_a)], grad_a, [o])

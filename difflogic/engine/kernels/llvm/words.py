@@ -35,7 +35,8 @@ class _Words(Arrays):
 
     def either(self, own, one, other, place):
         """Return the element at a place of array `one` if `own` is not 0, else of array `other`."""
-        here, there = self.at(one, place), self.at(other, place)
+        here = self.at(one, place)
+        there = self.at(other, place)
         return self.builder.select(self.builder.icmp_unsigned("!=", own, I64(0)), here, there)
 
     def step(self, element, offset):
@@ -164,7 +165,8 @@ def hard_differ(v, x, y, words):
     builder = v.builder
     found = cgutils.alloca_once_value(builder, ir.Constant(v.type, [0] * WORDS))
     with v.vectors(words) as offset:
-        one, other = v.load(0, builder.add(x, offset)), v.load(1, builder.add(y, offset))
+        one = v.load(0, builder.add(x, offset))
+        other = v.load(1, builder.add(y, offset))
         builder.store(builder.or_(builder.load(found), builder.xor(one, other)), found)
     return v.some(builder.load(found))
 
@@ -207,7 +209,8 @@ def hard_view(v, to, own, place, first, end, mask, stride, words):
         with cgutils.for_range_slice(builder, first, end, I64(1), intp=I64) as (number, _):
             skip, shift = (builder.load(v.at(array, number)) for array in (3, 4))
             word = builder.add(skip, offset)
-            low, high = v.step(states, word), v.step(states, builder.add(word, I64(1)))
+            low = v.step(states, word)
+            high = v.step(states, builder.add(word, I64(1)))
             moved = v.call(f"llvm.fshr.v{WORDS}i64", v.type, high, low, v.splat(shift))
             masks = builder.add(builder.add(builder.mul(number, stride), mask), offset)
             shown = builder.and_(moved, v.load(5, masks))
@@ -225,10 +228,12 @@ def hard_advance(v, row, row_own, before, before_own, after, base, fire, keep, w
     `base`.
     """
     builder = v.builder
-    new, old = v.either(row_own, 0, 1, row), v.either(before_own, 2, 3, before)
+    new = v.either(row_own, 0, 1, row)
+    old = v.either(before_own, 2, 3, before)
     found = cgutils.alloca_once_value(builder, ir.Constant(v.type, [0] * WORDS))
     with v.vectors(words) as offset:
-        held, value = v.step(old, offset), v.step(new, offset)
+        held = v.step(old, offset)
+        value = v.step(new, offset)
         changed = builder.and_(builder.xor(held, value), v.load(4, builder.add(fire, offset)))
         state = builder.and_(builder.xor(held, changed), v.load(5, builder.add(keep, offset)))
         v.store(state, 2, builder.add(after, offset))

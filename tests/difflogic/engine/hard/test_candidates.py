@@ -32,7 +32,8 @@ class Case:
         rng = np.random.default_rng(seed)
         self.netlist = flatten(wire(ARCHITECTURE, rng))
         height, width = rng.integers(1, 9, 2).tolist()
-        batch, steps = int(rng.integers(1, 7)), int(rng.integers(1, 6))
+        batch = int(rng.integers(1, 7))
+        steps = int(rng.integers(1, 6))
         height, width, batch = size or (height, width, batch)
         self.channels = sorted(rng.choice(3, int(rng.integers(1, 3)), replace=False).tolist())
         self.simulator = HardSimulator(self.netlist, Grid(height, width, boundary), batch)
@@ -82,7 +83,8 @@ def judge(candidates, parameters, ops, limit, stop=-1):
     They end with the first change that leaves at most `stop` wrong bits.
     """
     fields = np.zeros(k.WALK_FIELDS, np.int64)
-    fields[k.END], fields[k.WRONG] = len(ops), limit
+    fields[k.END] = len(ops)
+    fields[k.WRONG] = limit
     changes = np.asarray(parameters, np.int32), np.asarray(ops, np.uint8)
     job = new_job(*changes, k.FINDS, stop)
     decisions = k.Decisions(fields, np.array([np.inf, 0.0]), np.zeros(0))
@@ -205,7 +207,9 @@ def test_a_change_that_leaves_nothing_wrong_is_found():
     # The targets are the circuit's own result, so that changes without effect are hits.
     case.script.packed.targets[:] = case.simulator.state[case.channels]
     assert case.alone(case.ops)[0] == 0
-    candidates, rng, hits = case.candidates(), np.random.default_rng(0), 0
+    candidates = case.candidates()
+    rng = np.random.default_rng(0)
+    hits = 0
     for size in (1, 7, 20, 3, 12, 20):
         batch = case.changes(rng, size)
         found = candidates.find(*batch)

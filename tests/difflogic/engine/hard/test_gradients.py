@@ -28,7 +28,8 @@ class Case:
         rng = np.random.default_rng(seed)
         self.netlist = netlist_of(ARCHITECTURE, seed)
         height, width = rng.integers(1, most, 2).tolist()
-        self.grid, self.steps = Grid(height, width, boundary), int(rng.integers(2, 6))
+        self.grid = Grid(height, width, boundary)
+        self.steps = int(rng.integers(2, 6))
         self.batch = batch or int(rng.integers(1, 5))
         how = self.steps, self.batch, 0.6 if masked else 1.0, seed
         self.problem = make_problem(self.netlist, self.grid, *how)
@@ -76,7 +77,8 @@ def test_they_equal_the_oracles(seed, boundary, masked, passing):
 
 def test_samples_may_come_in_smaller_batches():
     case = Case(4, "periodic", True, 0.5, batch=5)
-    together, apart = case.begin(), case.begin(batch=3)
+    together = case.begin()
+    apart = case.begin(batch=3)
     case.add_to(together)
     for samples in (slice(0, 3), slice(3, 5)):
         case.add_to(apart, samples)
@@ -86,7 +88,8 @@ def test_samples_may_come_in_smaller_batches():
 
 def test_several_calls_give_the_same_bits(monkeypatch):
     case = Case(4, "zero", True, 0.5)
-    whole, pieces = case.begin(), case.begin()
+    whole = case.begin()
+    pieces = case.begin()
     case.add_to(whole)
     monkeypatch.setattr("difflogic.engine.hard.hard_simulator.GATE_WORDS_PER_CALL", 1)
     case.add_to(pieces)
@@ -118,7 +121,9 @@ def test_overflow_is_not_finite():
 def test_there_is_room_for_the_slopes_of_any_circuit(seed, passing):
     """Checked gate by gate in Python, since kernels check no bounds."""
     case = Case(seed, "zero", False, passing)
-    netlist, placed, most = case.netlist, set(), 0
+    netlist = case.netlist
+    placed = set()
+    most = 0
     live, _, _ = mark_live(netlist, case.ops, case.channels)
     for row in netlist.outputs:
         placed.add(int(row))
@@ -138,12 +143,14 @@ def run_with(case, sample, nudged=None, by=0.0):
     """
     coefficients = one_hot(case.ops)
     state = case.starts[sample].astype(np.float64)
-    states, values = [state], []
+    states = [state]
+    values = []
     for step in range(case.steps):
         rows = np.empty((case.netlist.rows, state[0].size))
         rows[: case.netlist.inputs] = oracle.perceive(state, case.grid.boundary)
         for gate in range(case.netlist.gates):
-            a, b = rows[case.netlist.a[gate]], rows[case.netlist.b[gate]]
+            a = rows[case.netlist.a[gate]]
+            b = rows[case.netlist.b[gate]]
             c0, c1, c2, c3 = coefficients[case.netlist.param[gate]]
             row = case.netlist.inputs + gate
             rows[row] = c0 + c1 * a + c2 * b + c3 * a * b
@@ -170,7 +177,8 @@ def test_traces_hold_the_slopes_and_values_of_single_cells(seed, boundary, maske
     hard = HardGradients(case.netlist, case.grid, case.steps, case.batch)
     hard.begin(case.ops, case.channels, read)
     values, found = hard.trace(case.starts, slopes, case.channels, read, kept)
-    cells, whole = case.grid.cells, case.batch * case.grid.cells
+    cells = case.grid.cells
+    whole = case.batch * case.grid.cells
     bits = np.unpackbits(values.view(np.uint8), axis=2, bitorder="little")[:, :, :whole]
     bits = bits.reshape(len(read), case.steps, case.batch, cells)
     for sample in range(case.batch):
@@ -186,8 +194,10 @@ def test_traces_hold_the_slopes_and_values_of_single_cells(seed, boundary, maske
 
     assert found.shape == (len(kept), case.steps, hard.points // case.steps)
     for _ in range(4 if len(kept) else 0):
-        place, step = int(rng.integers(len(kept))), int(rng.integers(case.steps))
-        sample, cell = int(rng.integers(case.batch)), int(rng.integers(cells))
+        place = int(rng.integers(len(kept)))
+        step = int(rng.integers(case.steps))
+        sample = int(rng.integers(case.batch))
+        cell = int(rng.integers(cells))
         nudged = int(kept[place]), step, cell
         difference = (loss(sample, nudged, 1e-4) - loss(sample, nudged, -1e-4)) / 2e-4
         assert found[place, step, sample * cells + cell] == pytest.approx(

@@ -28,7 +28,8 @@ def simulate(netlist, ops, grid, starts, steps, masks=None):
 @settings(max_examples=EXAMPLES)
 @given(problems(), st.integers(0, 2**32 - 1))
 def test_random_circuits_agree_with_the_oracle(problem, seed):
-    netlist, grid = problem.netlist, problem.grid
+    netlist = problem.netlist
+    grid = problem.grid
     ops = np.random.default_rng(seed).integers(0, 16, netlist.parameters).astype(np.uint8)
     found = simulate(netlist, ops, grid, problem.starts, problem.steps, problem.masks)
     for sample, start in enumerate(problem.starts):
@@ -41,7 +42,8 @@ def test_random_circuits_agree_with_the_oracle(problem, seed):
 
 def oracle_steps(problem, ops, sample, damage):
     """States after each step, with damaged cells zeroed by hand."""
-    state, states = problem.starts[sample], []
+    state = problem.starts[sample]
+    states = []
     for step in range(problem.steps):
         mask = None if problem.masks is None else problem.masks[sample, step : step + 1]
         state = oracle.rollout(
@@ -60,8 +62,12 @@ def random_ops(problem, rng):
 @given(problems(), st.integers(0, 2**32 - 1), st.booleans())
 def test_damage_and_counts_agree_with_the_oracle(problem, seed, moving):
     rng = np.random.default_rng(seed)
-    netlist, grid, batch, steps = problem.netlist, problem.grid, problem.batch, problem.steps
-    ops, cells = random_ops(problem, rng), (grid.height, grid.width)
+    netlist = problem.netlist
+    grid = problem.grid
+    batch = problem.batch
+    steps = problem.steps
+    ops = random_ops(problem, rng)
+    cells = (grid.height, grid.width)
     damage = (rng.random((batch, steps, *cells)) < 0.3).astype(np.uint8)
     ignored = (rng.random((batch, *cells) if moving else cells) < 0.3).astype(np.uint8)
     spared = np.broadcast_to(ignored, (batch, *cells))[:, None]
@@ -115,7 +121,8 @@ def test_damage_of_one_step_holds_for_all_steps(batch):
 def needed_gates(netlist, ops, channels=None):
     """Active gates, followed back from the outputs one by one."""
     outputs = list(range(netlist.channels)) if channels is None else list(channels)
-    todo, seen = [int(netlist.outputs[c]) for c in outputs], set()
+    todo = [int(netlist.outputs[c]) for c in outputs]
+    seen = set()
     while todo:
         row = todo.pop()
         if row in seen:
@@ -138,7 +145,8 @@ def needed_gates(netlist, ops, channels=None):
 @given(problems(), st.integers(0, 2**32 - 1), st.floats(0, 1))
 def test_outputs_depend_on_exactly_the_active_gates(problem, seed, passing):
     rng = np.random.default_rng(seed)
-    netlist, ops = problem.netlist, random_ops(problem, rng)
+    netlist = problem.netlist
+    ops = random_ops(problem, rng)
     ops[rng.random(len(ops)) < passing] = Op.A
     assert active_gates(netlist, ops).tolist() == needed_gates(netlist, ops)
     channel = int(rng.integers(netlist.channels))
@@ -221,7 +229,9 @@ def test_several_calls_give_the_same_bits(monkeypatch):
 
 def test_a_fixed_point_is_not_run_on_but_counted(monkeypatch):
     monkeypatch.setattr(hard, "GATE_WORDS_PER_CALL", 1)
-    gate, grid, rng = Builder(1), Grid(6, 9, "zero"), np.random.default_rng(0)
+    gate = Builder(1)
+    grid = Grid(6, 9, "zero")
+    rng = np.random.default_rng(0)
     netlist, ops = gate.finish(gate(Op.OR, 1, 3))  # N or W: from any start, zeros after 14 steps
     starts, targets = rng.integers(0, 2, (2, 3, 1, 6, 9), np.uint8)
     starts[0, 0, 0, 0] = 1
@@ -235,7 +245,8 @@ def test_a_fixed_point_is_not_run_on_but_counted(monkeypatch):
         with working(hear=heard.append):
             return simulator.run(script), simulator.unpack_state(), len(heard)
 
-    (short, state, calls), (long, states, all_calls) = run(2), run(3)
+    (short, state, calls) = run(2)
+    (long, states, all_calls) = run(3)
     np.testing.assert_array_equal(short, long)
     np.testing.assert_array_equal(state, states)
     assert not state.any()

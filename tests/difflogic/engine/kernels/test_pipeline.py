@@ -25,7 +25,8 @@ def new_cursor():
 def test_a_worker_takes_its_own_share_first_and_the_rest_counts_as_stolen():
     control = aligned((teams.TICKETS + 2 * 3,), np.int64)
     for backward in (0, 1):
-        order, cursor = [], new_cursor()
+        order = []
+        cursor = new_cursor()
         while (found := take_group(control, backward, 9, 1, 3, cursor)) >= 0:
             order.append(found)
         assert order == [3, 4, 5, 6, 7, 8, 0, 1, 2]
@@ -52,7 +53,10 @@ def test_the_least_advanced_comes_first_and_the_end_is_reported():
 def test_slots_are_added_in_order():
     # 1e8 and 1 in float32: the order of addition shows in the result.
     sums = np.zeros((2, 2, 4), np.float32)
-    sums[0, 0], sums[0, 1], sums[1, 0], sums[1, 1] = 1e8, 1, -1e8, 1
+    sums[0, 0] = 1e8
+    sums[0, 1] = 1
+    sums[1, 0] = -1e8
+    sums[1, 1] = 1
     total = np.zeros(4, np.float32)
     reduce_sums(sums, total)
     np.testing.assert_array_equal(total, np.ones(4, np.float32))
@@ -71,7 +75,8 @@ def test_denormals_are_flushed_between_flush_and_restore():
         restore_denormals(mode)
         return found
 
-    tiny, half = np.float32(1e-38), np.float32(0.25)
+    tiny = np.float32(1e-38)
+    half = np.float32(0.25)
     assert product(tiny, half) > 0
     assert (flushed(tiny, half) == 0) == X86
     assert product(tiny, half) > 0

@@ -102,11 +102,13 @@ def test_waiting_for_a_late_worker_or_a_core_does_not_count_as_busy(measured, wa
 def test_a_worker_that_is_not_awake_yet_or_is_done_waits(monkeypatch, parts, first, last):
     overrides = ("parallel.workers=2", "parallel.strategy=samples", "training.batch=2")
     with Trainer(tiny(*overrides)) as trainer:
-        engine, clock = trainer.descent.engine, trainer.descent.engine._batch.clock
+        engine = trainer.descent.engine
+        clock = trainer.descent.engine._batch.clock
 
         def run(kernel, calls):
             clock[:] = 0.0
-            clock[:, BEGAN], clock[:, ENDED] = (10.0, 12.5), (17.0, 20.0)
+            clock[:, BEGAN] = (10.0, 12.5)
+            clock[:, ENDED] = (17.0, 20.0)
 
         monkeypatch.setattr(engine._crew._workers, "run", run)
         engine._call(parts, 0, 1)

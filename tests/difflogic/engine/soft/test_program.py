@@ -34,7 +34,8 @@ def test_published_architectures_consist_of_stars_and_chains(name):
     stars, runs, gates = (getattr(program.backward, kind) for kind in ("stars", "runs", "gates"))
     # A kernel of 8, 4 and 2 gates is two stars; a fourth layer of one gate is a run over them,
     # or a single gate where there is one channel.
-    kernels, channels = architecture.kernels, architecture.channels
+    kernels = architecture.kernels
+    channels = architecture.channels
     assert len(stars) == 2 * kernels
     assert (stars[:, STAR_WIDTH] == channels).all()
     fourth = kernels if len(architecture.perception) == 4 else 0

@@ -105,7 +105,8 @@ def differing(problem, sharing, repeats):
     """Count the runs whose states or gradients differ from those of one worker."""
     expected = run_engine(problem, "float32")
     coefficients, starts, masks, loss_gradients = problem.arrays("float32")
-    sizes, count = (problem.grid, problem.steps, problem.batch), 0
+    sizes = (problem.grid, problem.steps, problem.batch)
+    count = 0
     with Engine(problem.netlist, *sizes, "float32", sharing) as engine:
         for _ in range(repeats):
             engine.forward(coefficients, starts, masks)
@@ -139,14 +140,16 @@ def test_sharing_changes_no_bit(problem, sharing, of_double):
 
 
 def test_an_engine_forgets_the_batch_before():
-    netlist, grid = netlist_of(SINGLE), Grid(3, 3, "zero")
+    netlist = netlist_of(SINGLE)
+    grid = Grid(3, 3, "zero")
     first, second = (make_problem(netlist, grid, 2, n, rate, n) for n, rate in ((9, 0.5), (4, 1.0)))
     third = make_problem(netlist, grid, 2, 8, 0.7, 5)
     with Engine(netlist, grid, 2, 9, "float64", Sharing(2)) as engine:
         for problem in (first, second, third, first):
             coefficients, starts, masks, upstream = problem.arrays()
             engine.forward(coefficients, starts, masks)
-            states, gradients = engine.states(), engine.backward(upstream)
+            states = engine.states()
+            gradients = engine.backward(upstream)
             # Some batches are smaller than the engine's, some have masks.
             expected_states, expected = run_oracle(problem)
             assert_close(states, expected_states, TOLERANCES["float64"])
@@ -186,7 +189,8 @@ def test_losses_after_several_steps_agree_with_the_oracle(problem, sharing, data
         states = oracle.rollout(problem.netlist, coefficients, start, steps, boundary, mask)
         loss = 0.0
         for step in loss_steps:
-            until, target = states[: step + 1], targets[sample]
+            until = states[: step + 1]
+            target = targets[sample]
             errors = (until[-1][channels] - target)[~np.isnan(target)]
             loss += float((errors**2).sum())
             expected += oracle.coefficient_gradients(
@@ -257,7 +261,8 @@ def test_a_rollout_in_spans_gives_the_same_bits(workers, monkeypatch):
             ) as engine,
         ):
             engine.forward(coefficients, starts, masks)
-            gradients, states = engine.backward(loss_gradients), engine.states()
+            gradients = engine.backward(loss_gradients)
+            states = engine.states()
             losses, _ = engine.run_training(coefficients, starts, targets, channels, masks, (2, 4))
             supervised = engine.reduce(np.zeros_like(coefficients))
         return (gradients, states, np.array(losses), supervised), heard

@@ -28,7 +28,8 @@ def test_no_part_writes_what_another_uses_and_every_row_is_written_once(examples
     @settings(max_examples=examples)
     @given(netlists(), st.integers(1, 5))
     def check(netlist, parts):
-        split, live = split_program(netlist, parts), live_runs(netlist)
+        split = split_program(netlist, parts)
+        live = live_runs(netlist)
         gates = {run.out + w for run in live for w in range(run.width)}
         values = {("values", row) for row in (*range(netlist.inputs), *gates)}
         forward, back = (written_once(split, stages(split, way)) for way in (False, True))
@@ -83,15 +84,20 @@ def test_a_missing_meeting_is_noticed_wherever_it_is():
 )
 def test_duties_touch_no_more_than_their_footprints(architecture, masked):
     """Everything else is NaN before a duty, and stays as it is."""
-    moves, gates = ("seen", "added", "left"), ("runs_forward", "pulls_backward", "sums_backward")
+    moves = ("seen", "added", "left")
+    gates = ("runs_forward", "pulls_backward", "sums_backward")
     names = [*(f"rows_{name}" for name in moves), *gates]
     given = {name: getattr(primitives, name) for name in names}
     if JIT:
         given = {name: alone(made, name) for name, made in given.items()}
     training = plain_kernels({"primitives": given}).training
-    netlist, grid = netlist_of(architecture), Grid(9, 11, "periodic")
-    split, layout = split_program(netlist, 2), make_layout(grid)
-    tile, rng, channels = training.tile_at(layout, 1), np.random.default_rng(0), netlist.channels
+    netlist = netlist_of(architecture)
+    grid = Grid(9, 11, "periodic")
+    split = split_program(netlist, 2)
+    layout = make_layout(grid)
+    tile = training.tile_at(layout, 1)
+    rng = np.random.default_rng(0)
+    channels = netlist.channels
     shapes = dict.fromkeys(("state", "new", "loss"), (channels, stride(grid)))
     shapes |= dict.fromkeys(("upstream", "downstream"), (netlist.inputs, stride(grid)))
     shapes |= dict.fromkeys(("values", "gradients"), (netlist.rows, tile.lanes))

@@ -15,7 +15,8 @@ from difflogic.formats.diagram.placement import crossings, isotonic
 @given(st.integers(0, 2**32))
 def test_crossings(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    left, right = list(range(5)), list(rng.permutation(np.arange(5, 11)).tolist())
+    left = list(range(5))
+    right = list(rng.permutation(np.arange(5, 11)).tolist())
     after = [np.flatnonzero(rng.random(6) < 0.4) + 5 for _ in left] + [[]] * 6
     wires = [(left.index(a), right.index(b)) for a in left for b in after[a]]
     expected = sum((a - c) * (b - d) < 0 for (a, b), (c, d) in combinations(wires, 2))

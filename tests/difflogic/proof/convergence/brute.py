@@ -37,7 +37,8 @@ def successors(circuit: Circuit, height: int, width: int, boundary: Boundary) ->
 def step_all(circuit: Circuit, states: Bits, boundary: Boundary) -> Bits:
     """Return the successors of states (states, channels, height, width), the plain way."""
     height, width = states.shape[2:]
-    rows, columns = np.arange(-1, height + 1) % height, np.arange(-1, width + 1) % width
+    rows = np.arange(-1, height + 1) % height
+    columns = np.arange(-1, width + 1) % width
     padded = states[:, :, rows[:, None], columns]
     if boundary == "zero":
         padded[:, :, [0, -1]] = padded[..., [0, -1]] = 0
@@ -67,7 +68,8 @@ def settling(after: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 def settling_of(question: Convergence) -> np.ndarray:
     """Return the same for all states of a question's grid."""
-    circuit, grid = question.circuit, (question.height, question.width)
+    circuit = question.circuit
+    grid = (question.height, question.width)
     states = all_states(circuit.channels, *grid)
     right = (states[:, list(question.visible_places)] == question.target).all(axis=(1, 2, 3))
     return settling(successors(circuit, *grid, question.boundary), right)
@@ -96,7 +98,8 @@ def rounds(
 
     `starts` says which states may be the first; by default, all.
     """
-    cells, after = height * width, successors(circuit, height, width, boundary)
+    cells = height * width
+    after = successors(circuit, height, width, boundary)
     units, whole = (1, (1 << cells) - 1) if together else (cells, 1)
     spread = sum(whole << channel * cells for channel in range(circuit.channels))
     now = np.ones(len(after), bool) if starts is None else starts
@@ -121,7 +124,8 @@ def shows(
     made: Automaton, lines: Sequence[Sequence[int]], wanted: object, steps: Iterable[int]
 ) -> bool:
     """Return whether lines of numbers, from the right, show bits at all of these steps."""
-    numbers, (shown,) = np.array(lines)[:, None, None, ::-1], made.visible_rows
+    numbers = np.array(lines)[:, None, None, ::-1]
+    (shown,) = made.visible_rows
     state = numbers >> np.array(made.circuit.labels)[:, None, None] & 1
     for step in range(max(steps) + 1):
         if step in steps and (state[:, shown, 0, ::-1] != wanted).any():

@@ -69,7 +69,8 @@ def on_the_whole_grid(
         if (after == state).all():
             break
         state = after
-    shown, seen = list(question.visible_places), []
+    shown = list(question.visible_places)
+    seen = []
     for _ in range(80):
         seen.append((state[shown] != calm[shown]).any(axis=0))
         state = step(state)
@@ -81,7 +82,8 @@ def on_the_whole_grid(
 def test_windows_say_what_whole_grids_do(rate: float, zeros: bool) -> None:
     """The hand-made rule stays local from one cell off the edges on, but not along them."""
     table = every_grid(rate)
-    question, wound = table.question, Wound(3, 2, 1, zeros)
+    question = table.question
+    wound = Wound(3, 2, 1, zeros)
     inside = confine(question, wound, Ground.of(table))
     assert (inside.verdict, inside.margin, inside.where) == (Verdict.proved, 1, "every grid")
     everywhere = confine(question, Wound(3, 2, 0, zeros), Ground.of(table))
@@ -123,7 +125,9 @@ def test_what_only_some_orders_do_counts() -> None:
 
     Those that fire together never differ so.
     """
-    above, beside = 3 * 1, 3 * 2  # channels: what is shown; has fired; has fired twice
+    # channels: what is shown; has fired; has fired twice
+    above = 3 * 1
+    beside = 3 * 2
     once = (Op.A_AND_NOT_B, above + 1, above + 2)
     gates = [once, (Op.A_AND_NOT_B, 27, beside + 1), (Op.TRUE, 13, 13)]
     circuit = circuit_of(gates, [28, 29, 13])
@@ -138,7 +142,9 @@ def test_what_only_some_orders_do_counts() -> None:
 
 def test_a_hidden_bit_that_is_not_known_may_be_one() -> None:
     """A cell is wrong if the one above has fired once since it was erased, and a bit says so."""
-    above, own = 4 * 1, 4 * 4  # channels: what is shown; has fired; has fired twice; the bit
+    # channels: what is shown; has fired; has fired twice; the bit
+    above = 4 * 1
+    own = 4 * 4
     gates = [(Op.A_AND_NOT_B, above + 1, above + 2), (Op.AND, 36, own + 3), (Op.TRUE, own, own)]
     circuit = circuit_of(gates, [37, 38, own + 1, own + 3])
     target = np.zeros((1, 12, 12), np.uint8)
@@ -152,7 +158,8 @@ def test_a_hidden_bit_that_is_not_known_may_be_one() -> None:
 def test_limits_leave_it_open(monkeypatch: pytest.MonkeyPatch) -> None:
     question = checkerboard_question(tough_checkerboard(), 9, 9)
     calm = calm_on(question, 9, 9)
-    wound, ground = Wound(2, 1, 1), Ground(calm)
+    wound = Wound(2, 1, 1)
+    ground = Ground(calm)
     assert confine(question, wound, ground).verdict is Verdict.proved
     assert confine(question, wound, ground, Deadline.after(-1)).verdict is Verdict.open
     assert confine(question, Wound(2, 4, 4), ground).verdict is Verdict.open  # there is no place

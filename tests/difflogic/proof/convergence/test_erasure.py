@@ -27,7 +27,8 @@ def heals(question, step):
     board = Board(question.height, question.width, "zero", 2**cells)
     ways = np.arange(2**cells)[:, None] >> np.arange(cells) & 1
     kept = ways.reshape(-1, question.height, question.width)
-    network, rest = Network(question.circuit), (0,) * question.circuit.channels
+    network = Network(question.circuit)
+    rest = (0,) * question.circuit.channels
     for _ in range(64):
         rest = network.step(question.board, rest)
     state = pack(board, unpack(question.board, rest)[:, None] * kept)
@@ -60,15 +61,19 @@ def test_all_erasures_of_small_grids_heal(size):
 
 def test_cells_that_come_back_from_nothing_alone_do_not_heal():
     """A cell is one if all or none around it are: zeros become ones, but not one erased cell."""
-    gates, all_, any_ = [], 0, 0
+    gates = []
+    all_ = 0
+    any_ = 0
     for row in range(2, 18, 2):
         gates += [(Op.AND, all_, row), (Op.OR, any_, row)]
-        all_, any_ = 18 + len(gates) - 2, 18 + len(gates) - 1
+        all_ = 18 + len(gates) - 2
+        any_ = 18 + len(gates) - 1
     gates.append((Op.A_OR_NOT_B, all_, any_))
     shown = 18 + len(gates) - 1
     made = automaton(circuit_of(gates, [shown, shown]), visible=(1,), boundary="periodic")
     question = Convergence.of(made, np.ones((1, 4, 4), np.uint8))
-    network, ones = Network(question.circuit), (question.board.full,) * 2
+    network = Network(question.circuit)
+    ones = (question.board.full,) * 2
     assert network.step(question.board, (0, 0)) == network.step(question.board, ones) == ones
     state = (ones[0] - 1,) * 2
     for _ in range(20):

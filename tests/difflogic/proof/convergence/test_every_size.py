@@ -130,8 +130,10 @@ def test_a_target_that_does_not_repeat_in_time(repeats: int | None) -> None:
 def test_a_hidden_counter_of_rows_is_not_taken_for_one_that_repeats() -> None:
     """Five bits count rows; what is shown repeats after two of them, and is wrong from the 20th."""
     gate = Builder(6)
-    north, own = range(1 * 6, 1 * 6 + 5), range(4 * 6, 4 * 6 + 5)
-    count, carry = [gate(Op.NOT_A, north[0], north[0])], north[0]
+    north = range(1 * 6, 1 * 6 + 5)
+    own = range(4 * 6, 4 * 6 + 5)
+    count = [gate(Op.NOT_A, north[0], north[0])]
+    carry = north[0]
     for bit in north[1:]:
         count.append(gate(Op.XOR, bit, carry))
         carry = gate(Op.AND, bit, carry)

@@ -30,7 +30,8 @@ class Steps(int):
 @settings(max_examples=25)
 @given(question=questions(), data=st.data())
 def test_patches_on_all_states_of_a_run(question: Convergence, data) -> None:
-    circuit, grid = question.circuit, (question.height, question.width)
+    circuit = question.circuit
+    grid = (question.height, question.width)
     settled = settling_of(question)
     start = pack(question.board, np.zeros((circuit.channels, *grid), np.uint8))
     found = orbit(question, start)
@@ -56,7 +57,9 @@ def test_patches_on_all_states_of_a_run(question: Convergence, data) -> None:
 
 def test_a_wound_that_shows_the_target_for_a_step_has_not_healed() -> None:
     """Once a hidden bit is lost, a second one comes, and the wrong cell a step after it."""
-    second, hidden = 13, 14  # a cell's own channels
+    # a cell's own channels
+    second = 13
+    hidden = 14
     circuit = circuit_of([(Op.NOT_A, hidden, hidden)], [second, 27, hidden])
     question = Convergence(circuit, (0,), 1, 1, "zero", np.zeros((1, 1, 1), np.uint8))
     resting = [pack(question.board, np.array([[[0]], [[0]], [[1]]], np.uint8))]

@@ -29,7 +29,9 @@ from tests.difflogic.proof.convergence.trained import (
     trained,
 )
 
-W, C, E = 3, 4, 5
+W = 3
+C = 4
+E = 5
 
 
 def shown(question: Convergence, state) -> np.ndarray:
@@ -41,7 +43,8 @@ class TestVerdicts:
     @given(questions())
     @settings(max_examples=60)
     def test_agree_with_all_starts(self, question: Convergence) -> None:
-        found, expected = decide(question, 20), right_from(question)
+        found = decide(question, 20)
+        expected = right_from(question)
         assert found.verdict is (Verdict.refuted if expected is None else Verdict.proved)
         if expected is not None:
             assert found.from_step is not None
@@ -75,7 +78,8 @@ class TestVerdicts:
         """Bits move to the right; sets do not know that a bit and its opposite are never both."""
         gates = [(Op.AND, C, E), (Op.A_AND_NOT_B, C, E), (Op.AND, 9, 10), (Op.OR, W, 11)]
         question = Convergence(circuit_of(gates, [12]), (0,), 1, 4, "zero", np.zeros((1, 1, 4)))
-        solve, asked = Formula.solve, list[int]()
+        solve = Formula.solve
+        asked = list[int]()
 
         def solving(*given: Any) -> bool | None:
             asked.append(1)

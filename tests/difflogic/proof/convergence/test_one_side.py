@@ -41,7 +41,8 @@ FAR = ((1, 23), (17, 1), (9, 8))
 def drawn(seed: int) -> Plane:
     """Return a question about a random circuit and what it shows, or nearly: always the same."""
     rng = np.random.default_rng(seed)
-    channels, (down, across) = int(rng.integers(1, 4)), SIDES[seed % 4]
+    channels = int(rng.integers(1, 4))
+    (down, across) = SIDES[seed % 4]
     looks = (4, 4 + 3 * down, 4 + across, 4 + 3 * down + across)[: 4 if seed % 3 else 3]
     rows = [look * channels + channel for look in looks for channel in range(channels)]
     gates = []
@@ -81,7 +82,8 @@ def judge(seed: int, bits: int, method: ModuleType = one_side) -> str:
     answer = method.ONE_SIDE.decide(plane, Budget(Deadline.after(20)), None)
     if not isinstance(answer, Answer) or answer.verdict is Verdict.open:
         return "open"
-    made, found = plane.automaton, answer.evidence
+    made = plane.automaton
+    found = answer.evidence
     if answer.verdict is Verdict.refuted:
         return _refutation(made, found.refuted)
     for grid in itertools.product(range(1, 5), repeat=2):
@@ -91,7 +93,8 @@ def judge(seed: int, bits: int, method: ModuleType = one_side) -> str:
                 return f"wrong: {grid} cells are right from {late}"
     rng = np.random.default_rng(seed)
     for height, width in FAR:
-        steps, rate = found.proof.from_step(height, width), made.fire_rate
+        steps = found.proof.from_step(height, width)
+        rate = made.fire_rate
         state = rng.integers(0, 2, (made.circuit.channels, height, width)).astype(np.uint8)
         for _ in range(steps if rate == 1 else 12 * (steps + 1)):
             state = step(made.circuit, state, "zero", rng.random((height, width)) <= rate)
@@ -184,7 +187,8 @@ def hexagons() -> Plane:
     """Rows of three cells and columns of two, counted by shift registers that hidden bits keep."""
 
     def counting(nw, n, ne, w, c, e, sw, s, se):  # type: ignore[no-untyped-def]
-        place, row = (~(w[1] | w[2]), w[1]), ~n[3]
+        place = (~(w[1] | w[2]), w[1])
+        row = ~n[3]
         return place[0] ^ row, *place, row
 
     made = rule(counting, 4, name="hexagons", size=(7, 7), visible=(0,))
@@ -213,7 +217,8 @@ FORGERIES = (
 @pytest.mark.thorough
 def test_the_certificate_is_confirmed_and_no_forgery(tmp_path: Path, check_here: Check) -> None:
     found = prove(hexagons()).evidence
-    text, path = write_one_side(found), tmp_path / "proof.json"
+    text = write_one_side(found)
+    path = tmp_path / "proof.json"
     path.write_text(text)
     confirmed, said = check_here("one_side.py", str(path))
     assert confirmed, said
@@ -260,7 +265,8 @@ def test_a_row_is_written_in_one_way() -> None:
 def test_states_of_a_cell_do_not_touch_each_other(seed: int) -> None:
     """Each is followed as it is alone, also where what the cell sees is unknown."""
     network = Network(drawn(seed).automaton.circuit)
-    corner, channels = corner_of(network), network.channels
+    corner = corner_of(network)
+    channels = network.channels
     assert corner is not None
     settling = Settling(network, corner)
     owns = list(itertools.product((0, 1, UNKNOWN), repeat=channels))

@@ -26,7 +26,8 @@ BOARDS = (
 def by_integers(
     network: Network, board: Board, state: sets.Sets
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    least, most = [0, board.full], [0, board.full]
+    least = [0, board.full]
+    most = [0, board.full]
     before = [as_planes(member) for member in state.members]
     for neighbor, channel in network.inputs:
         low, high = (board.seen(member[channel], neighbor) for member in before)

@@ -56,10 +56,13 @@ def entangled(circuit: Circuit, one: int, other: int) -> Circuit:
 
     Both are positions. Sets of single values lose what the two channels have in common.
     """
-    channels, inputs, gate = circuit.channels, circuit.inputs, Builder(circuit.channels)
+    channels = circuit.channels
+    inputs = circuit.inputs
+    gate = Builder(circuit.channels)
     rows = list(range(inputs))
     for neighbor in range(9):
-        a, b = neighbor * channels + one, neighbor * channels + other
+        a = neighbor * channels + one
+        b = neighbor * channels + other
         rows[b] = gate(Op.XOR, a, b)
     for op, a, b in zip(circuit.op.tolist(), circuit.a.tolist(), circuit.b.tolist(), strict=True):
         rows.append(gate(op, rows[a], rows[b]))

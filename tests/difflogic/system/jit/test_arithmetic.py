@@ -10,12 +10,14 @@ from difflogic.engine.kernels import logits
 
 @pytest.mark.parametrize(("dtype", "least"), [("float32", -87), ("float64", -708)])
 def test_exponentials_of_logits_are_off_by_less_than_a_bit(dtype, least):
-    rng, count = np.random.default_rng(0), 100
+    rng = np.random.default_rng(0)
+    count = 100
     given = np.zeros((16, count), dtype)
     given[1:8] = rng.uniform(least, 0, (7, count))
     given[8:15] = rng.uniform(-1, 0, (7, count))
     given[15] = least * 1.001
-    found, ops = np.empty_like(given), np.empty(count, np.uint8)
+    found = np.empty_like(given)
+    ops = np.empty(count, np.uint8)
     logits.weigh_and_harden(given, found, ops, np.empty((logits.ROOM, logits.COLUMNS), dtype))
     assert (found[15] == 0).all()
     assert (found[0] == 1).all()

@@ -75,7 +75,8 @@ def test_parts_are_whole_groups_in_order(count, size, group):
     done = 0
     for rank in range(size):
         ranks = Ranks()
-        ranks.rank, ranks.size = rank, size
+        ranks.rank = rank
+        ranks.size = size
         part = ranks.part(count, group)
         assert part.start == done
         assert part.stop == count or part.stop % group == 0

@@ -27,7 +27,10 @@ class ThreadRanks(LinkedRanks):
     """One of several threads, in place of a process."""
 
     def __init__(self, rank: int, size: int, links: _Links) -> None:
-        self.rank, self.size, self.here, self._links = rank, size, size, links
+        self.rank = rank
+        self.size = size
+        self.here = size
+        self._links = links
 
     def send_bytes(self, data: Bytes, rank: int) -> None:
         self._links[self.rank, rank].put(data.tobytes())

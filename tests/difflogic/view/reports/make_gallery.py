@@ -68,7 +68,8 @@ def _automaton(name, data):
     labels = tuple(circuit["labels"])
     gates = (np.array(circuit[part]) for part in ("op", "a", "b", "outputs"))
     visible = tuple(labels[place] for place in data.pop("visible"))
-    palette, rate = tuple(map(tuple, data.pop("palette"))), data.pop("fireRate")
+    palette = tuple(map(tuple, data.pop("palette")))
+    rate = data.pop("fireRate")
     del data["wasm"]
     made = Circuit(*gates, labels)
     return Automaton(name, made, visible=visible, palette=palette, fire_rate=rate, **data)

@@ -10,7 +10,8 @@ from tests.difflogic.view.node import needs_node, run_node
 pytestmark = needs_node
 
 RUNNER = Path(__file__).with_name("run_charts.mjs")
-LEFT, RIGHT = 52, 700
+LEFT = 52
+RIGHT = 700
 
 
 def drawn(*calls):

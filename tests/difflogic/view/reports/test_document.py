@@ -31,7 +31,9 @@ class Parts(HTMLParser):
 
     def __init__(self, text):
         super().__init__(convert_charrefs=True)
-        self.elements, self.texts, self._inside = [], {}, None
+        self.elements = []
+        self.texts = {}
+        self._inside = None
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
@@ -124,7 +126,8 @@ def test_embedded_values_end_no_element_and_are_read_back(value):
 def test_the_bundle_has_all_modules_in_order_of_imports(scripts):
     names = {path.name for path in assets.ASSETS.glob("*.js")}
     assert names == {*webpage.SCRIPTS, *webpage.GALLERY_SCRIPTS}
-    seen, defined = set(), []
+    seen = set()
+    defined = []
     for name in scripts:
         text = assets.asset(name)
         assert set(re.findall(r"from \"\./(\w+\.js)\"", text)) <= seen, name
@@ -181,7 +184,8 @@ def test_the_drawing_computes_the_next_state(name, seed):
 def computed(circuit, drawn, bits):
     """The next states by label, as the page computes them."""
     place = {label: channel for channel, label in enumerate(circuit.labels)}
-    values, results = [], {}
+    values = []
+    results = {}
     for kind, a, b in zip(drawn["kinds"], drawn["a"], drawn["b"], strict=True):
         if kind == "i":
             values.append(int(bits[a * circuit.channels + place[b]]))

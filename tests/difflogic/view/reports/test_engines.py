@@ -34,12 +34,15 @@ def in_node(cases):
 
 def in_python(case, engine="interpreter"):
     """The bits (channels, height, width) of a case, by an engine of the library."""
-    found, height, width = case["automaton"], case["height"], case["width"]
+    found = case["automaton"]
+    height = case["height"]
+    width = case["width"]
     boundary = "periodic" if case["periodic"] else "zero"
     geometry = Geometry(found.circuit.channels, height, width, boundary)
     harm = []
     for at, y, x, size in case["strokes"]:
-        top, left = y - size // 2, x - size // 2
+        top = y - size // 2
+        left = x - size // 2
         rows, columns = (
             (max(0, first), min(end, first + size)) for first, end in ((top, height), (left, width))
         )

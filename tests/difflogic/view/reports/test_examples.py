@@ -34,11 +34,13 @@ def random_case(number):
     """An automaton with an encoding, a grid and strokes; some states never rest, some clash."""
     rng = np.random.default_rng(number)
     encoding = Encoding(SYMBOLS, int(rng.integers(0, 2)), *CODES[number // 2 % len(CODES)])
-    held, outputs = len(encoding.features), len(encoding.outputs)
+    held = len(encoding.features)
+    outputs = len(encoding.outputs)
     read = rng.permutation(held)[: rng.integers(0, held + 1)].tolist()
     labels = [*read, *range(held, held + outputs + 1)]
     circuit = random_circuit(rng, len(labels), int(rng.integers(1, 30)), labels)
-    boundary, visible = ["zero", "periodic"][number % 3 == 0], tuple(range(held, held + outputs))
+    boundary = ["zero", "periodic"][number % 3 == 0]
+    visible = tuple(range(held, held + outputs))
     settings = {"boundary": boundary, "visible": visible, "steps": 3, "height": 2, "width": 4}
     found = automaton(circuit, encoding=asdict(encoding), **settings)
     height = 1 if number % 2 else int(rng.integers(1, 8))
@@ -61,7 +63,8 @@ def test_random_rules_give_the_symbols_of_dct_apply():
     seen = set()
     for (found, encoding, grid, strokes), engines in zip(cases, results, strict=True):
         for y, x, size, symbol in strokes:
-            top, left = y - size // 2, x - size // 2
+            top = y - size // 2
+            left = x - size // 2
             grid[max(0, top) : top + size, max(0, left) : left + size] = symbol
         channels = 1 + max(found.circuit.labels)
         (after,) = apply_rule(encoding, channels, [grid], lambda s, a=found: settle(a, s).shown)

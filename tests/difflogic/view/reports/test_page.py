@@ -125,7 +125,8 @@ def test_a_page_is_played_from_end_to_end(board):
         " [n.textContent, n.classList.contains('on')]))"
     )
     board.js("dct.player.advance(1)")
-    after, labels = board.bits(), automaton("checkerboard").circuit.labels
+    after = board.bits()
+    labels = automaton("checkerboard").circuit.labels
     assert lit == {f"n{label}′": bool(after[c, 5, 7]) for c, label in enumerate(labels)}
     board.js("dct.player.advance(60)")
     board.wait("return document.querySelector('#shown-wrong').textContent === '0'")
@@ -181,7 +182,8 @@ def test_thousands_of_gates_are_tiles(window, tmp_path):
     window.find("[name=drawn][value=before]").find_element("xpath", "..").click()
     assert window.js("return document.querySelectorAll('#drawing canvas').length") == 1
     window.drag((5, 7))
-    circuit, small = from_model(many_gates()).circuit, automaton("lizard").circuit
+    circuit = from_model(many_gates()).circuit
+    small = automaton("lizard").circuit
     bits = np.array(window.js("return Array.from(dct.simulation.neighborhood(5, 7))"), bool)
     whole = np.zeros((9, circuit.channels), bool)
     whole[:, small.labels] = bits.reshape(9, -1)

@@ -84,7 +84,8 @@ def test_what_found_the_gates():
 
 def test_each_count_of_gates_says_what_it_counts():
     model = Model.create(tiny())
-    trained, parameters = from_model(model), model.config.architecture.parameters
+    trained = from_model(model)
+    parameters = model.config.architecture.parameters
     found = dict(facts(ReportSource(trained, model), automaton("checkerboard")))
     assert found["gates with logits"] == f"{parameters:,} (0 active)"
     assert found["gates of a cell"] == f"{trained.circuit.gates:,} as trained, 2 simplified"

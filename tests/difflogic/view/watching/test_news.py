@@ -27,7 +27,8 @@ class Browser:
     """Asks for what it does not know yet."""
 
     def __init__(self, feed):
-        self.feed, self.number = feed, 0
+        self.feed = feed
+        self.number = 0
 
     def ask(self):
         found = self.feed.since(self.number)
@@ -37,7 +38,8 @@ class Browser:
 
 
 def test_everything_is_told_once():
-    feed, found = Feed(), model()
+    feed = Feed()
+    found = model()
     browser = Browser(feed)
     assert set(browser.ask()) == {"facts", "runs", "shown", "gone"}
     assert page(feed.snapshot) == WAITING
@@ -65,11 +67,13 @@ def test_everything_is_told_once():
 
 
 def test_the_circuit_computes_what_that_of_the_model_does():
-    feed, found = Feed(), model()
+    feed = Feed()
+    found = model()
     feed.publish(model=found)
     parts = Browser(feed).ask()["circuit"]
     arrays = (np.array(parts[name]) for name in ("op", "a", "b", "outputs"))
-    circuit, trained = Circuit(*arrays, tuple(parts["labels"])), from_model(found).circuit
+    circuit = Circuit(*arrays, tuple(parts["labels"]))
+    trained = from_model(found).circuit
     assert circuit.gates < trained.gates
     cases = np.random.default_rng(1).integers(0, 2**64, (trained.inputs, 20), np.uint64)
     np.testing.assert_array_equal(circuit.next_state(cases), trained.next_state(cases))

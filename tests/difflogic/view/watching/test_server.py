@@ -146,7 +146,8 @@ def threads():
 @pytest.mark.thorough
 def test_connections_without_a_request_cost_a_bounded_share_and_a_bounded_time(server, monkeypatch):
     monkeypatch.setattr(watching, "CONNECTION_SECONDS", 1.0)
-    before, opened = threads(), []
+    before = threads()
+    opened = []
     try:
         for _ in range(3 * MOST_CONNECTIONS):
             opened.append(socket.create_connection(("127.0.0.1", server.port), timeout=60))
@@ -178,7 +179,8 @@ def _is_closed(connection, seconds):
 
 @pytest.mark.thorough
 def test_the_server_waits_if_the_system_has_no_descriptors(server, monkeypatch):
-    tries, real = [], socketserver.TCPServer.get_request
+    tries = []
+    real = socketserver.TCPServer.get_request
 
     def refuse(self):
         tries.append(time.monotonic())
