@@ -121,7 +121,7 @@ def _show_chances(chances: Chances, to: Path | None, force: bool, as_json: bool)
 
 
 def _text(found: Identified) -> str:
-    from difflogic.identification.recording import place
+    from difflogic.examples.film import place
     from difflogic.identification.rules import describe_hidden
 
     rule = found.rule

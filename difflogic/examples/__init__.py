@@ -1,1 +1,1 @@
-"""Examples: pairs of grids, before and after, read from files, and bits for their symbols."""
+"""Examples: pairs of grids and films, read from files, and bits for the symbols of pairs."""

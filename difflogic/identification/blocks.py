@@ -18,8 +18,9 @@ from difflogic.circuit.automaton import Automaton, Blocks
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD, OFFSETS, Boundary
 from difflogic.circuit.xag import Xag, to_circuit
+from difflogic.examples.film import FrameArray
 from difflogic.identification.explanation import Explanation
-from difflogic.identification.recording import FrameArray, Inquiry
+from difflogic.identification.inquiry import Inquiry
 from difflogic.identification.rules import BLOCKS, CORNERS, UNSEEN, RuleTable
 from difflogic.identification.table_circuit import number_of
 from difflogic.simplification.resynthesis import Expansion

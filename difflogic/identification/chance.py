@@ -24,9 +24,9 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.colors import hex_color
+from difflogic.examples.film import FrameArray, Recording
 from difflogic.identification.families import Density, Odds, families
 from difflogic.identification.likely import RADII
-from difflogic.identification.recording import FrameArray, Recording
 from difflogic.identification.rules import COARSER, NEIGHBOURHOODS, Space, shifted, spread_states
 from difflogic.identification.votes import count
 from difflogic.system.array_types import Flags

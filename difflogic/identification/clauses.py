@@ -15,7 +15,7 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.identification.recording import Inquiry
+from difflogic.identification.inquiry import Inquiry
 from difflogic.identification.rules import UNSEEN, RuleTable, within
 from difflogic.proof.satisfiability import Formula
 

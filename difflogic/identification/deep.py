@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from difflogic.examples.film import Recording
 from difflogic.identification.clauses import Clauses
 from difflogic.identification.families import Density, Odds, Seen, States, Voting, sure
-from difflogic.identification.recording import Inquiry, Recording
+from difflogic.identification.inquiry import Inquiry
 from difflogic.identification.rules import UNSEEN, Space
 from difflogic.proof.satisfiability import Formula
 from difflogic.system.deadline import Deadline

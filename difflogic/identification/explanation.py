@@ -15,10 +15,11 @@ import numpy.typing as npt
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import Boundary
+from difflogic.examples.film import Recording
 from difflogic.identification import table_circuit
 from difflogic.identification.chance import find
 from difflogic.identification.flips import fewest_flips
-from difflogic.identification.recording import Inquiry, Recording
+from difflogic.identification.inquiry import Inquiry
 from difflogic.identification.rules import (
     BLOCKS,
     BOUNDARIES,

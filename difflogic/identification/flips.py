@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.identification.clauses import Clauses, StateBits
-from difflogic.identification.recording import Inquiry
+from difflogic.identification.inquiry import Inquiry
 from difflogic.identification.rules import UNSEEN, RuleTable, Space, shifted, within
 from difflogic.identification.votes import Votes, count, transitions
 from difflogic.proof.satisfiability import Formula

@@ -19,13 +19,14 @@ import numpy.typing as npt
 
 from difflogic.circuit.grid import NEIGHBORHOOD, NEIGHBORHOODS, NEIGHBORS, OFFSETS, turned
 from difflogic.circuit.life_like import notation
+from difflogic.examples.film import MOST_STATES
+from difflogic.examples.film import UNSEEN as UNSEEN
 from difflogic.identification import hensel
 from difflogic.system.errors import ConfigError, did_you_mean
 
 Offsets = tuple[tuple[int, int], ...]
 RuleTable = npt.NDArray[np.int64]
 """The next state by entry, shape (entries,), or UNSEEN."""
-UNSEEN = -1
 
 NEIGHBOURHOODS: dict[str, Offsets] = {
     **{name: NEIGHBORHOODS[name] for name in ("moore", "von-neumann", "hexagonal")},
@@ -55,7 +56,6 @@ SYMMETRIES = tuple(COARSER)
 COUNTED = ("totalistic", "outer-sum", "outer-totalistic")
 """Symmetries by which only numbers of cells matter, or sums of their states."""
 BOUNDARIES = ("periodic", "zero", "unknown")
-MOST_STATES = 16
 MOST_PATTERNS = 2**21
 
 _TURNS = {

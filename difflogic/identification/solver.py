@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.identification.clauses import Clauses
-from difflogic.identification.recording import Inquiry
+from difflogic.identification.inquiry import Inquiry
 from difflogic.identification.rules import UNSEEN, RuleTable, Space, spread_states
 from difflogic.identification.table_circuit import build, filled
 from difflogic.proof.satisfiability import Formula

@@ -11,7 +11,7 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.identification.recording import Recording, place
+from difflogic.examples.film import Recording, place
 from difflogic.identification.rules import UNSEEN, RuleTable, Space, spread_states
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import StoppedError

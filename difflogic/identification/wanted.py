@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from difflogic.examples.film import Recording
+from difflogic.identification.inquiry import Inquiry
 from difflogic.identification.likely import GAPS, Likely, weigh
-from difflogic.identification.recording import Inquiry, Recording
 from difflogic.identification.rules import BLOCKS, MOST_PATTERNS, NEIGHBOURHOODS, Space
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import ConfigError

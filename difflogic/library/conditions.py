@@ -192,7 +192,7 @@ class Conditions:
             if self.cell != "auto":
                 raise ConfigError("--cell: is that of a film: give --frame, too")
             return self._bounded()
-        from difflogic.identification.recording import Reading, read
+        from difflogic.examples.film import Reading, read
         from difflogic.library.starts import bits_of
         from difflogic.pictures.pixels import color_name, color_number
         from difflogic.simulation.state_picture import usual_palette
@@ -218,7 +218,7 @@ class Conditions:
 
     def _bounded(self) -> Conditions:
         """Return these conditions in the universe that a pattern's file names."""
-        from difflogic.identification.universe import bounds
+        from difflogic.examples.universe import bounds
         from difflogic.library.starts import read_pattern
 
         pattern = read_pattern(self.start) if isinstance(self.start, str | Path) else None

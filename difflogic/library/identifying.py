@@ -15,12 +15,12 @@ import numpy.typing as npt
 from difflogic import identification
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
+from difflogic.examples.film import Reading, from_array, read
 from difflogic.formats.circuit_file import write_circuit
 from difflogic.identification import blocks
 from difflogic.identification.chance import Chances, find
 from difflogic.identification.families import Odds
 from difflogic.identification.likely import Likely, weigh
-from difflogic.identification.recording import Reading, from_array, read
 from difflogic.identification.rules import BLOCKS
 from difflogic.identification.table_circuit import FAR
 from difflogic.identification.wanted import Wanted, choose

@@ -19,9 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.automaton import Automaton
+from difflogic.examples.universe import bounds, placed
 from difflogic.identification.rules import Space
 from difflogic.identification.table_circuit import tabulate
-from difflogic.identification.universe import bounds, placed
 from difflogic.pictures.images import image_bits
 from difflogic.pictures.patterns import PATTERNS, PatternFile, parse_pattern
 from difflogic.pictures.text import parse_picture

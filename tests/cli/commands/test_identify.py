@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from difflogic.identification import recording
-from difflogic.identification.recording import Reading
+from difflogic.examples.film import Reading, read
 from difflogic.system.errors import ConfigError
 from tests.difflogic.identification import automata
 from tests.difflogic.identification.automata import film, life, soup
@@ -133,9 +132,9 @@ def test_what_images_hold_is_told(tmp_path, pixels, told):
             Image.fromarray(pixels(cells)).save(path)
     if told.startswith("error"):
         with pytest.raises(ConfigError, match=told.removeprefix("error ")):
-            recording.read(paths)
+            read(paths)
         return
-    found = recording.read(paths)
+    found = read(paths)
     assert told in found.told
     np.testing.assert_array_equal(found.frames[0], frames)
 
@@ -144,10 +143,10 @@ def test_spins_and_unseen_cells(tmp_path):
     frames = film(automata.elementary(30), soup(np.random.default_rng(0), (40,), 0.5), 20)
     np.savez(tmp_path / "s.npz", frames=2 * frames - 1)
     with pytest.raises(ConfigError, match="-1 means unseen: give --states -1,1"):
-        recording.read([tmp_path / "s.npz"], Reading(line=True))
-    found = recording.read([tmp_path / "s.npz"], Reading(True, ("-1", "1")))
+        read([tmp_path / "s.npz"], Reading(line=True))
+    found = read([tmp_path / "s.npz"], Reading(True, ("-1", "1")))
     np.testing.assert_array_equal(found.frames[0, :, 0], frames)
-    found = recording.read([tmp_path / "s.npz"], Reading(True, 2))
+    found = read([tmp_path / "s.npz"], Reading(True, 2))
     assert f"{(frames == 0).sum()} of 800 cells unseen" in found.told
 
 
@@ -169,7 +168,7 @@ def test_patterns_lie_where_golly_cut_them(tmp_path, rule, first, size):
         text = rle(cells[y : bottom + 1, x : right + 1]).replace("B3/S23", rule)
         place = f"Pos={x + first[1]},{y + first[0]} " if x + first[1] or y + first[0] else ""
         path.write_text(f"#CXRLE {place}Gen=7\n{text}")
-    found = recording.read(paths)
+    found = read(paths)
     seen = frames if ":" in rule else frames[:, : size[0], 1 : 1 + size[1]]
     np.testing.assert_array_equal(found.frames[0], seen)
     assert (found.rule, found.edge) == ("B3/S23", "zero" if ":P" in rule else "periodic")
@@ -183,7 +182,7 @@ def test_patterns_lie_where_golly_cut_them(tmp_path, rule, first, size):
         for path in where:
             path.write_text(wrong)
         with pytest.raises(ConfigError, match=words):
-            recording.read(paths)
+            read(paths)
 
 
 def test_a_hidden_state_and_golly(dct, tmp_path):

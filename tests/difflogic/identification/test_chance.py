@@ -13,9 +13,9 @@ from scipy.special import betaln
 from scipy.stats import beta
 
 import difflogic
+from difflogic.examples.film import Reading, from_array
 from difflogic.identification.chance import _gains, clopper_pearson, evidence, find
 from difflogic.identification.families import Density
-from difflogic.identification.recording import Reading, from_array
 from difflogic.identification.rules import Space, spread_states
 from difflogic.system.errors import ConfigError
 from tests.difflogic.identification import automata

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import difflogic
+from difflogic.examples.film import Reading, from_array
 from difflogic.identification import Recording, Space, identify
-from difflogic.identification.recording import Inquiry, Reading, from_array
+from difflogic.identification.inquiry import Inquiry
 from difflogic.library.simplifying import SIMPLIFYING
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError, ConfigError, StoppedError

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from difflogic.examples.film import from_array
 from difflogic.identification import Space, identify
 from difflogic.identification.flips import SURE_VOTES
-from difflogic.identification.recording import Inquiry, from_array
+from difflogic.identification.inquiry import Inquiry
 from tests.difflogic.identification.automata import film as film_of
 from tests.difflogic.identification.test_small_films import films, rules_of_kind, stepped
 

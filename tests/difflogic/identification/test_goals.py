@@ -14,9 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from difflogic.examples.film import Reading, from_array
 from difflogic.identification import Space, identify
 from difflogic.identification.explanation import run
-from difflogic.identification.recording import Inquiry, Reading, from_array
+from difflogic.identification.inquiry import Inquiry
 from difflogic.identification.solver import solve
 from difflogic.system.deadline import Deadline
 from tests.difflogic.identification import automata

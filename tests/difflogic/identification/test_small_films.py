@@ -12,8 +12,9 @@ from itertools import product
 import numpy as np
 import pytest
 
+from difflogic.examples.film import Reading, from_array
 from difflogic.identification import Space, identify
-from difflogic.identification.recording import Inquiry, Reading, from_array
+from difflogic.identification.inquiry import Inquiry
 from difflogic.system.errors import ConfigError
 
 CELLS = {

@@ -8,8 +8,8 @@ import pytest
 from PIL import Image
 
 from difflogic.circuit.colors import hex_color
+from difflogic.examples.film import Reading, read
 from difflogic.formats.imported import read as read_rule
-from difflogic.identification.recording import Reading, read
 from difflogic.library.conditions import Conditions
 from difflogic.library.groups import Assumptions, Frames
 from difflogic.library.identifying import identify

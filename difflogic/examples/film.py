@@ -15,16 +15,19 @@ import numpy.typing as npt
 from difflogic.circuit.colors import Color
 from difflogic.examples.pairs import MOST_SYMBOLS
 from difflogic.examples.reading import EXAMPLES, numbered, read_examples, read_inputs, split_task
-from difflogic.identification.rules import MOST_STATES, UNSEEN, RuleTable, Space
-from difflogic.identification.universe import placed
+from difflogic.examples.universe import placed
 from difflogic.pictures.patterns import PATTERNS, PatternFile, parse_pattern
 from difflogic.pictures.pixels import color_name, color_number, opaque_colors, read_frames, unpacked
 from difflogic.system.archive import NpzReader, is_archive
-from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import ConfigError, ModelFileError
 from difflogic.system.files import read_named
 from difflogic.system.quantities import counted, format_ranges
 from difflogic.system.subject import about
+
+UNSEEN = -1
+"""Stands for the state of a cell that was not seen."""
+
+MOST_STATES = 16
 
 MOST_FILM_CELLS = 2**25
 """In all frames together."""
@@ -123,27 +126,6 @@ class Recording:
     def complete(self) -> bool:
         """Whether every cell was seen."""
         return bool((self.frames != UNSEEN).all())
-
-
-@dataclass(frozen=True)
-class Inquiry:
-    """Which rule of `space` explains a recording of frames `gap` steps apart."""
-
-    recording: Recording
-    space: Space
-    boundary: str = "periodic"
-    gap: int = 1
-    deadline: Deadline = NEVER
-    noise: bool = False
-    """Whether some cells may have been recorded wrongly, as few as possible."""
-    hidden: int = 0
-    """Cells may have up to this many more states than are seen."""
-    plain_start: bool = False
-    """Whether no cell is in a hidden state in the first frame."""
-    likely: RuleTable | None = None
-    """The likeliest state by entry: the rule has it where the recording allows."""
-    by_odds: bool = False
-    """Whether odds chose among kinds of rules, and other kinds may explain the recording."""
 
 
 @dataclass(frozen=True)

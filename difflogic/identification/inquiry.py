@@ -1,0 +1,30 @@
+"""What is asked of a recording."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from difflogic.examples.film import Recording
+from difflogic.identification.rules import RuleTable, Space
+from difflogic.system.deadline import NEVER, Deadline
+
+
+@dataclass(frozen=True)
+class Inquiry:
+    """Which rule of `space` explains a recording of frames `gap` steps apart."""
+
+    recording: Recording
+    space: Space
+    boundary: str = "periodic"
+    gap: int = 1
+    deadline: Deadline = NEVER
+    noise: bool = False
+    """Whether some cells may have been recorded wrongly, as few as possible."""
+    hidden: int = 0
+    """Cells may have up to this many more states than are seen."""
+    plain_start: bool = False
+    """Whether no cell is in a hidden state in the first frame."""
+    likely: RuleTable | None = None
+    """The likeliest state by entry: the rule has it where the recording allows."""
+    by_odds: bool = False
+    """Whether odds chose among kinds of rules, and other kinds may explain the recording."""
