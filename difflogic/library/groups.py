@@ -150,7 +150,6 @@ class PictureOptions(Checked):
             parse=_palette,
         ),
     ] = None
-    dither: Annotated[bool, Advanced("Mix colours of a photo by patterns of cells")] = False
     tile: Annotated[
         bool, Opt("Repeat the picture as a tile, from every start, on every grid, by proof")
     ] = False
@@ -159,9 +158,6 @@ class PictureOptions(Checked):
     ] = False
     tough: Annotated[
         bool, Advanced("Let cells count their places by majorities: damage stays where it is")
-    ] = False
-    teach: Annotated[
-        bool, Advanced("Teach cells to count their places, so that all gates are learned")
     ] = False
     channels: Annotated[
         Count | None,
@@ -174,7 +170,7 @@ class PictureOptions(Checked):
     @property
     def choose_configuration(self) -> bool:
         """Whether an option asks for a configuration that is made for the picture."""
-        chosen = self.hold or self.heal or self.tough or self.teach or self.dither
+        chosen = self.hold or self.heal or self.tough
         given = (self.second, self.size, self.steps, self.palette) != (None, None, None, None)
         return chosen or given or self.colors not in (None, 1, 3)
 

@@ -66,20 +66,6 @@ MOST_COUNTED = 20
 """Of a tile with counted places; and the most bits of a place, whose whole table is corrected."""
 COUNTED_TILE = {"perception.wiring": "moore", "training.epochs": 100}
 
-TEACHING_LAYERS = 16
-TEACHING_WIDTH = 512
-TEACHING = SINGLE_STEPS | {
-    "task.taught": True,
-    "training.batch": 2,
-    "training.learning_rate": 0.2,
-    "training.initial_logit": 5,
-    "finishing.rectify": 256,
-    "finishing.candidates": 10000,
-    "finishing.from_epoch": 400,
-    "finishing.every": 200,
-}
-"""Measured on circuits that only count (docs/notebook/pictures.md): depth helps more than width."""
-
 
 def picture(config: str | None, options: PictureOptions, resumed: bool) -> Experiment:
     """Return the experiment of a picture, with grid, circuit and steps that suit it.
@@ -94,22 +80,22 @@ def picture(config: str | None, options: PictureOptions, resumed: bool) -> Exper
         return tile_for(config, options)
     if options.asynchronous:
         raise ConfigError("--async is for tiles: use it with --tile")
-    if colors in (1, 3) and (options.palette or options.dither):
-        raise ConfigError(f"--colors {colors} has no palette: leave --palette and --dither out")
+    if colors in (1, 3) and options.palette:
+        raise ConfigError(f"--colors {colors} has no palette: leave --palette out")
     if colors is not None and options.palette:
         raise ConfigError("--colors and --palette both choose colours: give only one of them")
     if colors is not None:
         refuse_both("--colors", config)
     if chosen and config is not None:
         raise ConfigError(
-            f"{config}: --hold, --heal, --second, --size, --steps, --colors, --palette, --dither, "
-            f"--tough and --teach choose a configuration by the picture: leave {config} out, "
+            f"{config}: --hold, --heal, --second, --size, --steps, --colors, --palette "
+            f"and --tough choose a configuration by the picture: leave {config} out, "
             "or use --set"
         )
     shows = target is not None and colors is None and is_image(target)
     if config is None and not resumed and (chosen or shows):
         first = target or "lizard"
-        looks = (colors, options.size, options.palette, options.dither)
+        looks = (colors, options.size, options.palette)
         if options.second is None:
             return experiment_for(read(first, *looks), options)
         return experiment_for(read_two(first, options.second, *looks), options)
@@ -133,8 +119,7 @@ def tile_for(config: str | None, options: PictureOptions) -> Experiment:
     refuse_both("--tile", config)
     if options.target is None:
         raise ConfigError("--tile needs a picture that repeats: name its file by --target")
-    looks = options.colors, options.size, options.palette, options.dither
-    tile = read(options.target, *looks)
+    tile = read(options.target, options.colors, options.size, options.palette)
     own, rows, columns = tile.bits.shape
     if max(rows, columns) > MOST_PERIOD:
         raise ConfigError(
@@ -153,7 +138,7 @@ def tile_for(config: str | None, options: PictureOptions) -> Experiment:
     }
     changes["task.tile"] = changes.pop("task.target")
     del changes["task.second"]
-    if max(rows, columns) <= LEARNED_TILE or options.teach:
+    if max(rows, columns) <= LEARNED_TILE:
         channels = own + len(ring(rows)) + len(ring(columns))
         how = "learned by lessons of one step"
         wide = max(64, 1 << (24 * channels - 1).bit_length())
@@ -165,7 +150,7 @@ def tile_for(config: str | None, options: PictureOptions) -> Experiment:
         if places.known > MOST_COUNTED:
             raise ConfigError(
                 f"{tile.name}: {rows}×{columns} cells need {places.known} bits for a place, more "
-                f"than {MOST_COUNTED}: use --size with powers of two, or smaller ones, or --teach"
+                f"than {MOST_COUNTED}: use --size with powers of two, or smaller ones"
             )
         changes |= COUNTING_KEYS | COUNTED_TILE | {"automaton.periods": [rows, columns]}
         growth = Growth(own, height, width, places)
@@ -203,15 +188,13 @@ def experiment_for(picture: Picture, options: PictureOptions) -> Experiment:
     channels = options.channels
     longer = max(growth.height, growth.width)
     steps = options.steps or max(12, round(1.125 * longer), growth.least_steps)
-    is_rolled_out = not (growth.hold or growth.places or growth.taught)
+    is_rolled_out = not (growth.hold or growth.places)
     base = "letter-g" if is_rolled_out else f"lizard-{'heal' if growth.heal else 'hold'}"
     changes = _picture_settings(picture) | {"automaton.steps": steps, "task.hold": growth.hold}
     if growth.heal:
         changes["task.heal"] = list(growth.heal)
     if growth.places is not None:
         changes |= COUNTING_KEYS | _counting_circuit(growth, growth.places)
-    elif growth.taught:
-        changes |= TEACHING | _taught_circuit(growth)
     elif channels is not None:
         changes |= circuit_for(base, channels)
     overrides = overriding(changes, f"--target {picture.name}")
@@ -220,7 +203,7 @@ def experiment_for(picture: Picture, options: PictureOptions) -> Experiment:
         lines.append(f"warning: {picture.warning}")
     config = load_config(base, overrides)
     told = ", told by majorities" if growth.places is not None and growth.places.tough else ""
-    places = f", its place among them{told}" if growth.places or growth.taught else ""
+    places = f", its place among them{told}" if growth.places else ""
     lines += [
         f"circuit: {config.automaton.channels} bits per cell{places}, layers of "
         f"{max(config.update.gates)} gates; from nothing, zero boundary",
@@ -237,19 +220,14 @@ def growth_for(picture: Picture, options: PictureOptions) -> Growth:
     two = picture.second is not None
     heal = options.heal
     tough = options.tough
-    teach = options.teach
-    if teach and tough:
-        raise ConfigError("--tough wires what --teach would teach: leave one out")
-    if (teach or tough) and (two or options.channels is not None):
-        given = "--teach" if teach else "--tough"
-        raise ConfigError(f"{given} goes neither with --second nor with --channels: leave one out")
+    if tough and (two or options.channels is not None):
+        raise ConfigError("--tough goes neither with --second nor with --channels: leave one out")
     is_large = longer > LEARNED_SIDE and options.channels is None
-    counts = not teach and (two or tough or is_large)
+    counts = two or tough or is_large
     runs_all = two and heal  # the proof runs each damage of each picture
     most = MOST_PICTURE_SIDE if counts and not runs_all else MOST_LEARNED
     if longer > most:
         why = " with --second and --heal" if runs_all else "" if counts else " with --channels"
-        why = " with --teach" if teach else why
         raise ConfigError(
             f"{picture.name}: {height}×{width} cells are more than {most}×{most}{why}: "
             "choose a smaller grid with --size"
@@ -262,7 +240,7 @@ def growth_for(picture: Picture, options: PictureOptions) -> Growth:
     places = Places(place_bits(height, width), two, tough) if counts else None
     sides = tuple(sorted({max(1, least // 4), least // 2})) if heal else ()
     asked: dict[str, Any] = {"second": two, "hold": options.hold or heal, "heal": sides}
-    return Growth(own, height, width, places, teach, **asked)
+    return Growth(own, height, width, places, **asked)
 
 
 def _goal(growth: Growth, steps: int) -> str:
@@ -275,9 +253,7 @@ def _goal(growth: Growth, steps: int) -> str:
     if growth.heal:
         squares = " or ".join(map(str, growth.heal))
         goal += f", and grow back after any square of {squares} cells is erased"
-    if growth.taught:
-        goal += "; lessons of single steps teach cells their place"
-    elif growth.places is not None:
+    if growth.places is not None:
         goal += f"; learned in {COUNTING_EPOCHS} epochs, then corrected"
     return goal
 
@@ -300,14 +276,6 @@ def _counting_circuit(
     gates = [width + len(layer.op) for width, layer in zip(widths, layers, strict=True)]
     sizes = {"automaton.channels": growth.channels, "update.gates": gates}
     return sizes | {"automaton.switch": places.switch, "automaton.tough": places.tough}
-
-
-def _taught_circuit(growth: Growth) -> dict[str, Any]:
-    """Return the sizes of a circuit that learns to count."""
-    widths = [TEACHING_WIDTH] * TEACHING_LAYERS
-    channels = growth.channels
-    gates = fit_layer_widths([*widths, 0], 9 * channels, channels)
-    return {"automaton.channels": channels, "update.gates": gates}
 
 
 def _picture_settings(picture: Picture) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from difflogic.circuit.grid import Boundary, center_start
-from difflogic.pictures.places import Places, place_bits
+from difflogic.pictures.places import Places
 from difflogic.system.array_types import Bits
 
 
@@ -23,8 +23,6 @@ class Growth:
     width: int
     places: Places | None = None
     """What fixed gates count; None if cells learn what they need to know."""
-    taught: bool = False
-    """Whether lessons of one step teach cells to count their places."""
     start: Literal["center", "zeros", "places"] = "zeros"
     """One cell of ones in the middle, no ones, or no ones where all places are counted."""
     second: bool = False
@@ -38,8 +36,7 @@ class Growth:
     @property
     def channels(self) -> int:
         """Channels of the picture and of places."""
-        counted = 0 if self.places is None else self.places.channels
-        return self.bits + (sum(place_bits(self.height, self.width)) if self.taught else counted)
+        return self.bits + (0 if self.places is None else self.places.channels)
 
     @property
     def least_steps(self) -> int:
@@ -83,19 +80,14 @@ class Growth:
             first = np.arange(length if self.boundary == "periodic" else length - side + 1)
             yield ((np.arange(length) - first[:, None]) % length < side).astype(np.uint8)
 
-    def problems(self, channels: int, steps: int, fire_rate: float) -> list[str]:
-        """Return why no automaton with these channels and steps can do it."""
+    def problems(self, steps: int, fire_rate: float) -> list[str]:
+        """Return why no automaton with these steps can do it."""
         if self.start == "places" and self.places is None:
             return ['[task] start: no places are counted: set [automaton] places, or "zeros"']
         if self.second and not (self.places and self.places.switch):
             return [
                 "[task] second: nothing tells two starts apart: set [automaton] places = true and "
                 "switch = true"
-            ]
-        if self.taught and (channels != self.channels or self.places):
-            return [
-                f"[task] taught: {self.channels} channels are needed, for the picture's bits, rows "
-                f"and columns: set [automaton] channels = {self.channels} and places = false"
             ]
         longer = max(self.height, self.width)
         shorter = min(self.height, self.width)

@@ -12,8 +12,7 @@ the pixels under it, rounded to a bit.
 Number 0 is nothing: what is transparent, or the most frequent colour of the border. Pillow chooses
 the other colours from all pixels, or they are given. A cell has the colour of most pixels under it,
 so that no colour is a mixture of two others; but a line that is thinner than a cell counts as if it
-filled one. With dithering, a cell has the mean of its pixels, and its error goes to the cells
-around it (Floyd and Steinberg 1976).
+filled one.
 """
 
 from __future__ import annotations
@@ -144,7 +143,6 @@ def quantise(
     colors: int | None = None,
     size: tuple[int, int] | None = None,
     given: Sequence[Color] = (),
-    dither: bool = False,
 ) -> Quantised:
     """Return an image file's `content` in at most `colors` colours, on a grid of `size`.
 
@@ -153,18 +151,13 @@ def quantise(
     `own_size`. In a `size` with other proportions the picture is in the middle. Raises ConfigError
     unless it is an image with at least two colours.
     """
-    from PIL import Image
-
     pixels, shape = read_image(content, _WORKING_SIDE)
     opaque = pixels[..., 3] >= 128
     found = len(np.unique(_packed(pixels[opaque]))) + (not opaque.all())
     height, width = size or own_size(*shape)
     scale = min(height / pixels.shape[0], width / pixels.shape[1])
     rows, columns = (max(1, round(side * scale)) for side in pixels.shape[:2])
-    if dither:
-        small = Image.fromarray(pixels).resize((columns, rows), Image.Resampling.BOX)
-        pixels = np.asarray(small)
-    numbers, palette = _numbers(pixels, colors, given, dither)
+    numbers, palette = _numbers(pixels, colors, given)
     cells = _scaled(numbers, len(palette), rows, columns, found <= MOST_DRAWING_COLORS)
     kept = np.unique(cells[cells > 0])
     if not len(kept):
@@ -203,7 +196,7 @@ def require_shape(pixels: npt.NDArray[np.uint8]) -> None:
 
 
 def _numbers(
-    pixels: npt.NDArray[np.uint8], colors: int | None, given: Sequence[Color], dither: bool
+    pixels: npt.NDArray[np.uint8], colors: int | None, given: Sequence[Color]
 ) -> tuple[npt.NDArray[np.int64], list[Color]]:
     """Return a colour number for each pixel (h, w), and the colours, nothing first."""
     from PIL import Image
@@ -227,13 +220,7 @@ def _numbers(
         )
         distinct = np.array(row.getpalette(), np.uint8).reshape(-1, 3)
         codes = np.asarray(row)[0].astype(np.int64)
-    if dither:
-        chosen = Image.new("P", (1, 1))
-        # Pillow would fill the rest of the table with black.
-        chosen.putpalette(np.resize(distinct, (256, 3)).tobytes())
-        spread = Image.fromarray(rgb).quantize(palette=chosen, dither=Image.Dither.FLOYDSTEINBERG)
-        codes = np.asarray(spread)[opaque].astype(np.int64) % len(distinct)
-    elif given:
+    if given:
         distances = [((inked.astype(np.int64) - each) ** 2).sum(axis=1) for each in distinct]
         codes = np.argmin(distances, axis=0)
     numbers = np.full(opaque.shape, -1)

@@ -116,24 +116,23 @@ def read(
     colors: int | None = None,
     size: tuple[int, int] | None = None,
     palette: Sequence[Color] | None = None,
-    dither: bool = False,
 ) -> Picture:
     """Read a picture by its shipped name or its file: an image, or rows of text.
 
     An image gets a palette of at most `colors`: 2, 4, 8 or 16, by default as many as it needs, or
-    the given `palette`; it may be dithered. With 1 or 3 colours it has bits instead: ink, or red,
+    the given `palette`. With 1 or 3 colours it has bits instead: ink, or red,
     green and blue. Raises ConfigError for a file that is not a picture.
     """
     content = read_picture(target)
     with about(target):
         if isinstance(content, str):
-            if palette or dither:
-                raise ConfigError("is text: only images take a palette or dithering")
+            if palette:
+                raise ConfigError("is text: only images take a palette")
             return _from_text(target, content, colors, size)
         if colors is not None and colors in FIRST_COLORS:
             bits = image_bits(content, colors, *(size or USUAL_GRIDS[colors]))
             return Picture(target, bits, words=f"an image as {counted(len(bits), 'bit')} a cell")
-        found = quantise(content, colors, size, palette or (), dither)
+        found = quantise(content, colors, size, palette or ())
     height, width = found.bits.shape[1:]
     rows, columns = found.pixels
     words = (
@@ -165,7 +164,6 @@ def read_two(
     colors: int | None = None,
     size: tuple[int, int] | None = None,
     palette: Sequence[Color] | None = None,
-    dither: bool = False,
 ) -> Picture:
     """Return a picture with a second one, from two images, with one palette for both.
 
@@ -189,7 +187,7 @@ def read_two(
     Image.fromarray(both).save(content, "PNG")
     rows, columns = size or own_size(height, width)
     with about(f"{target} and {second}"):
-        joined = quantise(content.getvalue(), colors, (rows, 2 * columns), palette or (), dither)
+        joined = quantise(content.getvalue(), colors, (rows, 2 * columns), palette or ())
     words = (
         f"with {Path(second).name}, {columns}×{rows} cells each, {joined.used} colours with the "
         f"background ({counted(len(joined.bits), 'bit')})"

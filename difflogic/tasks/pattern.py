@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from difflogic.circuit.colors import Color, parse_color
 from difflogic.circuit.grid import Boundary, Start
@@ -18,7 +18,6 @@ from difflogic.pictures.text import parse_picture
 from difflogic.system.array_types import Bits
 from difflogic.system.errors import ConfigError
 from difflogic.tasks.base import Larger, Task
-from difflogic.tasks.counting import Counting
 from difflogic.tasks.parts import Exhibit, InapplicableError, Preview, Sample
 from difflogic.tasks.section import AutomatonConfig, Size, TaskSection
 
@@ -68,11 +67,6 @@ class PatternSection(TaskSection):
         description="center: one cell of ones in the middle; zeros: no ones; places: zeros, after "
         "all cells have counted their places (needs [automaton] places)",
     )
-    taught: bool = Field(
-        default=False,
-        description="whether lessons of one step teach the circuit to count each cell's row and "
-        "column in its last channels, and to show the picture from there; no gate is wired for it",
-    )
     second: PictureText = Field(
         default="",
         description="a second picture, grown from one cell of ones in the middle, while "
@@ -92,20 +86,34 @@ class PatternSection(TaskSection):
         "should grow back",
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _leave_out_taught(cls, given: Any) -> Any:
+        """Read files of before every picture was learned without lessons about places."""
+        if isinstance(given, dict) and given.get("taught") is False:
+            return {key: value for key, value in given.items() if key != "taught"}
+        return given
+
     def growth(self, automaton: AutomatonConfig) -> Growth:
         """Return what is asked of an automaton."""
-        places = automaton.counted(self.height, self.width)
-        known = len(self.loss_channels), self.height, self.width, places, self.taught
-        asked = self.start, bool(self.second), self.hold, self.heal
-        return Growth(*known, *asked, automaton.boundary)
+        return Growth(
+            bits=len(self.loss_channels),
+            height=self.height,
+            width=self.width,
+            places=automaton.counted(self.height, self.width),
+            start=self.start,
+            second=bool(self.second),
+            hold=self.hold,
+            heal=self.heal,
+            boundary=automaton.boundary,
+        )
 
     def problems(self, automaton: AutomatonConfig) -> list[str]:
         """Check the pictures, their size, the palette, and whether it can stay and heal."""
-        sizes = automaton.channels, automaton.steps, automaton.fire_rate
         return [
             *self._problems_of_pictures(),
             *palette_problems(self.palette, len(self.loss_channels)),
-            *self.growth(automaton).problems(*sizes),
+            *self.growth(automaton).problems(automaton.steps, automaton.fire_rate),
         ]
 
     def _problems_of_pictures(self) -> list[str]:
@@ -159,11 +167,7 @@ class Pattern(Task):
     def _picture(self) -> Bits:
         if self._given is not None:
             return self._given
-        growth = self.growth
-        own = len(self.loss_channels)
-        if growth.taught:  # lessons compare all channels
-            own = self.channels - (growth.channels - growth.bits)
-        return parse_picture(self.section.target, own)
+        return parse_picture(self.section.target, len(self.loss_channels))
 
     def sample(self, rng: np.random.Generator) -> Sample:
         """Return the start and the picture, always the same; with two pictures, either pair."""
@@ -219,10 +223,8 @@ class Pattern(Task):
     def stages(self) -> tuple[Task, ...]:
         """With counted places, the picture is learned in one step from there, and only proved.
 
-        Lessons teach single steps. Without either, a picture that should heal first learns to stay.
+        Without them, a picture that should heal first learns to stay.
         """
-        if self.growth.taught:
-            return (Counting(self, self._picture),)
         keys: dict[str, Any] = {"heal": ()}
         automaton = self.automaton
         if self.growth.places is not None:

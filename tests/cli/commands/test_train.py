@@ -325,8 +325,7 @@ class TestExperiments:
             (["train-pattern", "--colors", "3", "lizard"], "--colors and lizard both"),
             (["train-pattern", "--palette", "cga"], "is not median-cut, ega or 2 to 16 colours"),
             (["train-pattern", "--palette", "ega", "--colors", "4"], "both choose colours"),
-            (["train-pattern", "--dither", "--colors", "1"], "--colors 1 has no palette"),
-            (["train-pattern", "--dither"], "is text: only images"),
+            (["train-pattern", "--palette", "ega"], "is text: only images"),
         ],
     )
     def test_refusals(self, dct, arguments, message):
