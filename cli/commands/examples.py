@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import cli
 from cli.failures import FAILURE, in_one_line, note
 from cli.interrupt import Interruption
 from cli.options import TO, AsJson, Shared, SourceOperand
@@ -46,7 +47,7 @@ def train_examples(
     options = replace(options, directory=shared.directory, seed=shared.seed or 0, workers=workers)
     quiet = working(say=ignore) if shared.quiet else nullcontext()
     with Interruption("this step", patience=None) as interruption, quiet:
-        found = exemplifying.train_examples(source, options)
+        found = exemplifying.train_examples(source, options, began=cli.began)
     if shared.as_json:
         output.show_json(found.as_dict())
     else:

@@ -38,8 +38,8 @@ def list_(
 
     For other commands, "last" names the newest run. The verdict proved means right in every case,
     exact right on samples, late right only from a later step on; a rule learned from examples is
-    right on its pairs, and not proved on other grids. Seconds are training time. A run
-    that is stopped continues with dct train --resume RUN.
+    right on its pairs, and not proved on other grids. A run that is stopped continues with
+    dct train --resume RUN.
     """
     from difflogic.run import records
 

@@ -62,7 +62,7 @@ class RunProgress:
     soft_loss: float | None = None
     hard_loss: float | None = None
     accuracy: float | None = None
-    """Share of right cells, 0 to 1, at the last hard evaluation."""
+    """Share of right bits, 0 to 1, at the last hard evaluation."""
     best_hard_loss: float | None = None
     best_accuracy: float | None = None
     best_epoch: int | None = None
@@ -173,7 +173,7 @@ class RunProgress:
     def now(self) -> Bar:
         """What is being done, how much of it, and in what unit."""
         if now := self.searching:
-            wrong = counted(now.wrong, "wrong cell")
+            wrong = counted(now.wrong, "wrong bit")
             return Bar("searching", now.candidates, now.budget or None, f"circuits: {wrong} left")
         if self.over:
             return Bar("testing", 0, None, f"proof and final tests, after epoch {self.epoch}")
@@ -350,7 +350,7 @@ def _facts(progress: RunProgress) -> dict[str, str]:
     found: dict[str, str] = {}
     if progress.best_hard_loss is not None:
         found["learned"] = (
-            f"{percent(progress.accuracy)} of the samples' cells are right; "
+            f"{percent(progress.accuracy)} of the samples' bits are right; "
             f"best {percent(progress.best_accuracy)}, at epoch {progress.best_epoch}"
         )
     if progress.finished is not None:
@@ -370,11 +370,11 @@ def _facts(progress: RunProgress) -> dict[str, str]:
 
 
 def finishing(found: Finished) -> str:
-    """Describe a search: wrong cells before and after it, or its circuit's gates."""
+    """Describe a search: wrong bits before and after it, or its circuit's gates."""
     if found.late:
         return "proved, but right too late"
     if not found.exact:
-        return f"{found.wrong_before} → {found.wrong} wrong cells"
+        return f"{found.wrong_before} → {found.wrong} wrong bits"
     made = found.polished
     exact = "found an exact circuit"
     return exact + (

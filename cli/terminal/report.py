@@ -15,13 +15,14 @@ AROUND = {
     "start": "start-up",
     "compilation": "compilation",
     "tests": "final tests",
+    "others": "other ways",
     "all": "all",
     "processor": "processor",
 }
 """Names of the seconds of a run outside of its training, and of the whole run."""
 CELLS = 48
 """Characters of the bar of shares."""
-SHADES = dict(zip(PARTS, "█▓▒░", strict=True))
+SHADES = dict(zip(PARTS, "█▓▒░·", strict=True))
 
 
 def render(

@@ -227,7 +227,7 @@ class FinishingConfig(Section):
     )
     rectify: Annotated[int, Field(ge=0, le=10**9)] = Field(
         default=0,
-        description="when a search is stuck with at most this many wrong cells, it turns unused "
+        description="when a search is stuck with at most this many wrong bits, it turns unused "
         "gates into detectors for them; 0: never. Needs a single start or listed cases, without "
         "chance or damage",
     )

@@ -188,7 +188,7 @@ def exactness(subject: Subject) -> dict[str, Any]:
     cases = task.find_cases()
     if cases is not None:
         notes.append(cases.note)
-        if cases.repeats is not None and len(task.loss_channels) == 1:
+        if cases.repeats is not None:
             more["wrong_neighborhoods"] = counts[0].wrong_cells // cases.repeats
     if task.has_changing_targets() and subject.config.automaton.fire_rate == 1:
         try:

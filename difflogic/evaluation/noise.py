@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 
 import numpy as np
 
@@ -54,5 +53,4 @@ def count_wrong(automaton: Automaton, scene: Scene, probability: float, starts: 
                 bits = running.grid.cells(rows)[:, channels] ^ target
                 cells = np.bitwise_or.reduce(bits, axis=1) & counted
                 wrong[0, sample] += np.bitwise_count(cells).sum()
-    count = Count.of_all_steps(f"{100 * probability:g} % noise", scene, wrong)
-    return replace(count, cells=len(scene.at) * int(counts.sum()))
+    return Count.of_all_steps(f"{100 * probability:g} % noise", scene, wrong)

@@ -118,12 +118,11 @@ class Scene:
 
     @property
     def cells(self) -> int:
-        """Counted bits per start and step."""
-        ignored = 0 if self.ignored is None else int(self.ignored.sum())
-        return (self.grid.cells - ignored) * len(self.channels)
+        """Counted cells per start and step."""
+        return self.grid.cells - (0 if self.ignored is None else int(self.ignored.sum()))
 
     def counted(self, starts: int) -> int:
-        """Return the number of bits of the first `starts` starts that count at one step.
+        """Return the number of cells of the first `starts` starts that count at one step.
 
         If all cells of the first STARTS_AT_ONCE starts count, assumes the same of the others.
         """
@@ -135,7 +134,7 @@ class Scene:
                 break
             if self.ignored is not None:
                 free &= self.ignored == 0
-            total -= int(free.sum()) * len(self.channels)
+            total -= int(free.sum())
         return total
 
     def until(self, step: int) -> Scene:

@@ -1,4 +1,4 @@
-"""Counting the wrong cells of a hard circuit in a scene.
+"""Counting the wrong cells of a hard circuit in a scene, and for searches its wrong bits.
 
 Each start has its own random streams, so counts do not depend on the number of starts or steps
 simulated at a time.
@@ -6,8 +6,9 @@ simulated at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,14 +30,15 @@ EVENTS_AT_ONCE = 2**24
 """Cells times steps, over all starts, to draw masks and damage for at a time."""
 
 Ops = npt.NDArray[np.uint8]
-WrongBits = npt.NDArray[np.int64]
+Wrong = npt.NDArray[np.int64]
+"""Wrong bits or cells of each start after each counted step, shape (counted steps, starts)."""
 
 
 @dataclass(frozen=True)
 class Count:
     """Wrong cells, and starts with a wrong cell, after one step of one scene.
 
-    `cells` are those of all starts and loss channels together.
+    `cells` are those of all starts. A cell is wrong if any of its loss channels is.
     """
 
     name: str
@@ -91,8 +93,8 @@ class Block:
     steps: int
     """Number of steps of all scripts together."""
 
-    def count(self, ops: Ops, channels: tuple[int, ...]) -> WrongBits:
-        """Return the wrong bits of each start after each counted step, (counts, batch)."""
+    def count(self, ops: Ops, channels: tuple[int, ...]) -> Wrong:
+        """Return what the scripts count of each start after each counted step, (counts, batch)."""
         self.simulator.load(ops, channels)
         self.simulator.state[:] = self.starts
         found = []
@@ -104,7 +106,7 @@ class Block:
 
 
 class Trial:
-    """A scene whose starts, masks, damage and targets are drawn and packed once.
+    """A scene whose starts, masks, damage and targets are drawn and packed once; it counts bits.
 
     Call it with the ops of any circuit of the netlist. `samples` are the numbers of its starts.
     """
@@ -114,7 +116,7 @@ class Trial:
         self.samples = tuple(samples)
         self._blocks = [
             replace(block, scripts=tuple(block.scripts))
-            for block in _blocks(netlist, scene, self.samples)
+            for block in _blocks(netlist, scene, self.samples, by_cell=False)
         ]
 
     @property
@@ -130,7 +132,7 @@ class Trial:
         (script,) = block.scripts
         return Candidates(block.simulator, block.starts, script)
 
-    def __call__(self, ops: Ops) -> WrongBits:
+    def __call__(self, ops: Ops) -> Wrong:
         """Return the wrong bits of each start, shape (counted steps, starts).
 
         `ops` holds the op of each parameter, shape (parameters,).
@@ -140,13 +142,18 @@ class Trial:
         return np.concatenate(found, axis=1)
 
 
-def count_wrong(netlist: Netlist, ops: Ops, scene: Scene, starts: int) -> WrongBits:
-    """Count like a Trial, in memory that does not grow with the number of steps."""
-    blocks = _blocks(netlist, scene, range(starts))
+def count_wrong(netlist: Netlist, ops: Ops, scene: Scene, starts: int) -> Wrong:
+    """Return the wrong cells of each start after each counted step, (counted steps, starts).
+
+    Memory does not grow with the number of steps.
+    """
+    blocks = _blocks(netlist, scene, range(starts), by_cell=True)
     return np.concatenate([block.count(ops, scene.channels) for block in blocks], axis=1)
 
 
-def _blocks(netlist: Netlist, scene: Scene, samples: Sequence[int]) -> Iterator[Block]:
+def _blocks(
+    netlist: Netlist, scene: Scene, samples: Sequence[int], by_cell: bool
+) -> Iterator[Block]:
     at_once = VALUES_AT_ONCE // (scene.grid.cells * netlist.channels)
     at_once = max(1, min(len(samples), at_once))
     simulator = HardSimulator(netlist, scene.grid, at_once)
@@ -158,7 +165,8 @@ def _blocks(netlist: Netlist, scene: Scene, samples: Sequence[int]) -> Iterator[
         ignored = np.isnan(targets[:, 0])
         if scene.ignored is not None:
             ignored |= scene.ignored.astype(np.bool_)
-        scripts = _scripts(simulator, scene, part, scene.targets(targets), ignored)
+        how = partial(simulator.script, ignored=ignored, by_cell=by_cell)
+        scripts = _scripts(how, scene, part, scene.targets(targets))
         yield Block(simulator, simulator.pack_states(states), scripts, scene.at[-1])
 
 
@@ -173,16 +181,9 @@ def draw_samples(scene: Scene, samples: Sequence[int]) -> tuple[Bits, npt.NDArra
 
 
 def _scripts(
-    simulator: HardSimulator,
-    scene: Scene,
-    samples: Sequence[int],
-    targets: Bits,
-    ignored: npt.NDArray[np.bool_],
+    pack: Callable[..., Script], scene: Scene, samples: Sequence[int], targets: Bits
 ) -> Iterator[Script]:
-    """Draw and pack masks, damage and targets of some starts, for some steps at a time.
-
-    Cells marked in `ignored` (batch, H, W) do not count.
-    """
+    """Draw masks, damage and targets of some starts, and `pack` them, for some steps at a time."""
     seed, _, mask, epoch = scene.streams
     streams = sample_streams(seed, mask, epoch, samples)
     fires = Firing(scene.fire_rate, (scene.grid.height, scene.grid.width), streams)
@@ -195,13 +196,12 @@ def _scripts(
         if scene.damage is not None and first < scene.damage.until:
             damage = scene.damage.draw(scene.grid, scene.streams, samples, steps)
         counted = (at > steps.start) & (at <= steps.stop)
-        yield simulator.script(
+        yield pack(
             len(steps),
             fires.draw(len(steps)),
             damage,
             at=(at[counted] - first).tolist(),
             targets=targets[counted] if targets.ndim == 5 else targets,
             channels=scene.channels,
-            ignored=ignored,
             counts=counts[counted] if scene.undamaged_at else None,
         )

@@ -46,8 +46,7 @@ class Tried:
     gates: int
     steps: int
     epochs: int
-    seconds: float
-    """Processor time."""
+    processor_seconds: float
 
 
 @dataclass(frozen=True)

@@ -148,7 +148,8 @@ class Session(OpenedRun):
         before = dict(timer.seconds)
         gather(trainer, self._ranks)
         timer.began = self.began
-        timer.add({"start": time.perf_counter() - self.began[0] - timer.timed})
+        if self._saved_epoch is None:  # in the next rounds of a race, others ran meanwhile
+            timer.add({"start": time.perf_counter() - self.began[0] - timer.timed})
         with self.stopping_if_it_cannot_save():
             # At once, to find out before hours of training if the run cannot be saved.
             self._save_checkpoint()

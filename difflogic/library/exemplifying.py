@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from difflogic.experiment.example_race import LearnedRule, Lessons, learned_by, 
 from difflogic.experiment.example_ways import describe, ways_to_learn
 from difflogic.experiment.options import AS_FITS, ExampleOptions
 from difflogic.library.exchange import ShouldStop
+from difflogic.run.measures import APART, TOTALS, Clocks, clocks
 from difflogic.run.removal import clear, holding
 from difflogic.run.run_directory import RunDirectory
 from difflogic.run.settings import run_name
@@ -40,6 +42,7 @@ def train_examples(
     options: ExampleOptions = AS_FITS,
     *,
     should_stop: ShouldStop = never_stop,
+    began: Clocks | None = None,
 ) -> LearnedRule:
     """Learn a rule that turns each grid of some pairs into the other, in a run directory.
 
@@ -55,11 +58,13 @@ def train_examples(
     an encoding fits all pairs but one, the others are learned alone. Those left out are suspected
     if that finds a rule that is right on all others, also on those kept aside.
 
-    What a killed process left in the directory is removed first.
+    What a killed process left in the directory is removed first. The seconds in the summary are
+    those of all ways, from `began` on, by default the call.
 
     Raises ConfigError for pairs that no automaton can learn, and what `train` raises.
     """
-    began = time.monotonic()
+    began = began or clocks()
+    called = time.monotonic()
     requested = None if options.directory is None else Path(options.directory)
     if requested is not None:  # what is wrong with it is said before files are read
         with holding(found := RunDirectory.at(requested)):
@@ -78,25 +83,36 @@ def train_examples(
     run = RunDirectory.create(name=run_name(ways[0].config), requested=requested)
     with holding(run), deferring_interrupts():
         run.require_empty()
-        limit = Deadline(began + options.time_limit, lambda: stopped() or should_stop())
+        limit = Deadline(called + options.time_limit, lambda: stopped() or should_stop())
         learned = _keep(run, Lessons(examples, options, ways), limit)
+        ended = {}
         if stopped():
             say(f"interrupted; the best circuit so far is in {run.path}")
         elif not (learned.summary["finished"] or should_stop()):
             # The time limit ended it, as asked: it was not interrupted.
-            ended = {**learned.summary, "finished": True, "interrupted": False}
-            write_summary(run, ended)
-            learned = replace(learned, summary=read_summary(run) or ended)
+            ended = {"finished": True, "interrupted": False}
         if learned.right:
             automaton, task = learned_by(run)
             assert task.encoding is not None, "it learned from examples"
             asked = task.encoding, task.channels, task.examples["training"]
             learned = replace(learned, padded=prove_padded(automaton, *asked, limit))
+        whole = {**learned.summary, **ended, "seconds": _seconds(learned, began)}
+        write_summary(run, whole)
+        learned = replace(learned, summary=read_summary(run) or whole)
     with working(asked=never_stop):  # what it says of a result is quick
         wrong = wrong_places(run, examples)
         differences = _differences(run, examples, wrong[:MOST_NAMED])
     learned = replace(learned, wrong=wrong, differences=differences)
     return learned if learned.right else replace(learned, hint=_hint(learned, examples, options))
+
+
+def _seconds(learned: LearnedRule, began: Clocks) -> dict[str, Any]:
+    """Return the seconds of a whole race, with those of the ways that did not win as `others`."""
+    seconds: dict[str, Any] = dict(learned.summary["seconds"])
+    own = sum(seconds[part] for part in ("training", *APART))
+    for name, then, now in zip(TOTALS, began, clocks(), strict=True):
+        seconds[name] = now - then
+    return {**seconds, "others": seconds["all"] - own}
 
 
 def _differences(run: RunDirectory, examples: Examples, wrong: Sequence[str]) -> tuple[str, ...]:
@@ -162,5 +178,5 @@ def _keep(run: RunDirectory, lessons: Lessons, limit: Deadline) -> LearnedRule:
         )
         further = number > len(lessons.ways)  # `describe` named the others
         words = f" ({each.words})" if further else ""
-        say(f"way {number}{words}: {outcome}; {each.epochs} epochs, {each.seconds:.1f} s")
+        say(f"way {number}{words}: {outcome}; {each.epochs} epochs, {each.processor_seconds:.1f} CPU s")
     return replace(learned, path=run.path)

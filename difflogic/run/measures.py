@@ -38,7 +38,11 @@ TOTALS = ("all", "processor")
 """Wall time and processor time of a whole run."""
 
 
-def clocks() -> tuple[float, float]:
+Clocks = tuple[float, float]
+"""Readings for TOTALS, as `clocks` returns them."""
+
+
+def clocks() -> Clocks:
     """Return wall time, and processor time of this process and of its children that ended."""
     times = os.times()
     children = times.children_user + times.children_system

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from difflogic.run import lock
 from difflogic.run.run_directory import ROOT, RunDirectory, entries, epoch_of, suggestion
-from difflogic.run.story import ON_PAIRS, verdict
+from difflogic.run.story import ON_PAIRS, verdict, whole
 from difflogic.run.summary import read_summary, require_its_files
 from difflogic.system.errors import DctError, RunDirectoryError
 from difflogic.system.files import read_inside
@@ -95,7 +95,7 @@ def read_record(run: RunDirectory, with_files: bool = True) -> RunRecord:
             problem = str(error)
             found = {}
     scores = found.get("scores", {})
-    seconds = found.get("seconds", {})
+    seconds = found.get("seconds")
     columns = {
         "path": str(path),
         "experiment": found.get("experiment") or settings.get("name"),
@@ -103,8 +103,8 @@ def read_record(run: RunDirectory, with_files: bool = True) -> RunRecord:
         "verdict": verdict(scores) if state == "finished" else state,
         "gates": scores.get("checked", {}).get("active_gates"),
         "epochs": epochs,
-        "seconds": seconds.get("training"),
-        "processor_seconds": seconds.get("processor"),
+        "seconds": seconds and whole(seconds),
+        "processor_seconds": seconds and seconds["processor"],
         "attempts": found.get("attempts", {}).get("begun"),
         "wrong_cells": scores.get("checked", {}).get("wrong_cells"),
         "from_step": scores.get("assurance", {}).get("from_step"),

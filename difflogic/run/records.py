@@ -44,8 +44,8 @@ def runs(source: str | Path | Sequence[str | Path] = ROOT, *, inside: bool = Fal
     the runs are records. The settings that differ between runs of the same experiment are keys,
     too; of named runs, all that differ.
 
-    Each record has path, experiment, seed, verdict, gates, epochs, seconds (training),
-    processor_seconds (all), attempts, wrong_cells, from_step (since when it is proved), state
+    Each record has path, experiment, seed, verdict, gates, epochs, seconds (from start to
+    end), processor_seconds, attempts, wrong_cells, from_step (since when it is proved), state
     (finished, stopped, training, damaged or sweep), begun (UTC), age (seconds), version and
     processor. The verdict is proved (right in every case), exact (right on samples), late
     (proved, but only from a later step than the trained one), right on its pairs (learned from

@@ -11,7 +11,7 @@ PHASE_NAMES = {"hard": "hard evaluation", "finish": "search", "checkpoint": "sav
 ON_PAIRS = "right on its pairs"
 """The verdict on a rule learned from examples: on other grids, nothing is proved."""
 MOST_PHASES = 3
-PARTS = ("training", "search", "start-up", "tests")
+PARTS = ("training", "search", "start-up", "tests", "other ways")
 """Of a run's time: see `time_by_part`."""
 
 
@@ -29,10 +29,15 @@ def verdict(scores: Mapping[str, Any]) -> str:
 def answer(summary: Mapping[str, Any]) -> str:
     """Return a run's result in a line: what is known of its circuit, gates, and seconds."""
     checked = summary["scores"]["checked"]
-    seconds = summary["seconds"]
     known = "interrupted" if summary["interrupted"] else verdict(summary["scores"])
-    spent = seconds.get("all", seconds["training"])
-    return f"{known}: {counted(checked['active_gates'], 'active gate')}, in {spent:.1f} s"
+    gates = counted(checked["active_gates"], "active gate")
+    return f"{known}: {gates}, in {whole(summary['seconds']):.1f} s"
+
+
+def whole(seconds: Mapping[str, Any]) -> float:
+    """Return the seconds of a run from start to end; of an old version's, those of training."""
+    found: float = seconds.get("all", seconds["training"])
+    return found
 
 
 def story(summary: Mapping[str, Any], proof: str | None = None) -> dict[str, str]:
@@ -47,7 +52,7 @@ def story(summary: Mapping[str, Any], proof: str | None = None) -> dict[str, str
     attempts = summary.get("attempts", {})
     found: dict[str, str] = {}
     if learned is not None:
-        goal = f"{'all' if learned == 1 else percent(learned) + ' of'} its samples' cells"
+        goal = f"{'all' if learned == 1 else percent(learned) + ' of'} its samples' bits"
         found["learned"] = f"gradient descent got {goal} right at epoch {scores['best_epoch']}"
         if attempts.get("begun", 1) > 1:
             found["learned"] += ", in attempt {result} of {begun}".format_map(attempts)
@@ -103,13 +108,15 @@ def _tested(scores: Mapping[str, Any]) -> str:
 def time_by_part(seconds: Mapping[str, float]) -> dict[str, float]:
     """Return the seconds of `PARTS`, from those of phases and around them.
 
-    Kernels are compiled at the start, or while a search waits for them.
+    Kernels are compiled at the start, or while a search waits for them. The ways to learn from
+    examples that did not win are other ways.
     """
-    around = ("start", "compilation", "tests", "all", "processor")
+    around = ("start", "compilation", "tests", "others", "all", "processor")
     search = seconds.get("finish", 0.0)
     training = sum(spent for name, spent in seconds.items() if name not in around) - search
-    start, compilation, tests = (seconds.get(name, 0.0) for name in around[:3])
-    return dict(zip(PARTS, (training, search, start + compilation, tests), strict=True))
+    start, compilation, tests, others = (seconds.get(name, 0.0) for name in around[:4])
+    parts = dict(zip(PARTS, (training, search, start + compilation, tests), strict=False))
+    return parts | ({PARTS[-1]: others} if others else {})
 
 
 def in_training(phases: Mapping[str, float], most: int = MOST_PHASES) -> str:

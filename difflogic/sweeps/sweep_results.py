@@ -126,7 +126,7 @@ def make_row(
         epochs_to_exact=(summary["epochs"] if reached is None else reached) if exact else None,
         wrong_cells=scores["wrong_cells"],
         active_gates=scores["active_gates"],
-        seconds=summary["seconds"]["training"],
+        seconds=whole(summary["seconds"]),
         processor_seconds=summary["seconds"].get("processor"),
         proved=assurance and assurance["verdict"] == "proved",
         from_step=assurance and assurance.get("from_step"),

@@ -125,16 +125,18 @@ class HardSimulator:
         channels: Sequence[int] = (),
         ignored: npt.NDArray[Any] | None = None,
         counts: npt.NDArray[np.bool_] | None = None,
+        by_cell: bool = False,
     ) -> Script:
         """Prepare a rollout of this simulator's batch for `run`. All arrays hold 0 and 1.
 
         `masks` (batch, steps, H, W) is 1 where a cell takes its new state. `damage`, of the same
         shape or with one step for all, is 1 where a cell is zeroed after the step.
 
-        Wrong bits of `channels` are counted after the steps `at`, ascending from 1. `targets` is
-        (batch, L, H, W), or (counts, batch, L, H, W) with a target for each of these steps. Cells
-        where `ignored`, (H, W) or (batch, H, W), is 1 do not count. `counts` (counts, batch) says
-        which samples count after which of the steps; by default all.
+        Wrong bits of `channels`, or with `by_cell` the cells that have any, are counted after the
+        steps `at`, ascending from 1. `targets` is (batch, L, H, W), or (counts, batch, L, H, W)
+        with a target for each of these steps. Cells where `ignored`, (H, W) or (batch, H, W), is 1
+        do not count. `counts` (counts, batch) says which samples count after which of the steps; by
+        default all.
         """
         if targets is None or not len(at):
             packed = np.zeros((1, len(channels), self.words), dtype=np.uint64)
@@ -156,6 +158,7 @@ class HardSimulator:
                 packed,
                 self._pack(counted),
                 EVERY,
+                np.array([by_cell]),
             ),
         )
 
@@ -174,7 +177,7 @@ class HardSimulator:
         return self._states[0, :, pad : pad + self.words]
 
     def run(self, script: Script, done: int = 0, total: int = 0) -> npt.NDArray[np.int64]:
-        """Run the script from `state`; return the wrong bits that it counts, (counts, batch).
+        """Run the script from `state`; return the wrong bits or cells that it counts, (counts, batch).
 
         If the script is a part of a longer rollout, `done` of its `total` steps came before; pauses
         report them. Raises ValueError if no circuit is loaded.

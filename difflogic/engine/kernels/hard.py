@@ -160,7 +160,10 @@ def hard_step(run, fires, keeps, state, new_state):
 
 @part
 def count_wrong(script, cells, target, counted, state, wrong):
-    """Write to `wrong` (batch,) how many `counted` bits of each sample differ from `target`."""
+    """Write to `wrong` (batch,) how many bits, or cells, of each sample differ from `target`.
+
+    Only the cells `counted` count.
+    """
     every = ~np.uint64(0)
     for sample in range(len(wrong)):
         start = sample * cells.cells
@@ -172,9 +175,14 @@ def count_wrong(script, cells, target, counted, state, wrong):
                 bits &= every << np.uint64(start % 64)
             if w == last // 64:
                 bits &= every >> np.uint64(63 - last % 64)
+            some = np.uint64(0)
             for i in range(len(script.channels)):
                 differing = state[script.channels[i], cells.pad + w] ^ target[i, w]
-                total += ones(differing & bits)
+                some |= differing
+                if not script.by_cell[0]:
+                    total += ones(differing & bits)
+            if script.by_cell[0]:
+                total += ones(some & bits)
         wrong[sample] = total
 
 
@@ -182,7 +190,7 @@ def count_wrong(script, cells, target, counted, state, wrong):
 def hard_rollout(run, script, first, end, wrong):
     """Take the steps from `first` to before `end`, each from one of the states to the next.
 
-    Writes the wrong bits of each sample after each of the steps `script.at` to `wrong` (counts,
+    Writes the wrong bits or cells of each sample after each of the steps `script.at` to `wrong` (counts,
     batch).
     """
     counts = 0

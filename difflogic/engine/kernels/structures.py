@@ -337,6 +337,7 @@ class HardScript(NamedTuple):
     targets: np.ndarray  # uint64 (1 or counts, loss channels, words)
     counted: np.ndarray  # uint64 (1 or counts, words): bits of cells that count
     every: np.ndarray  # uint64 (WORDS,): all ones, for empty `fires` or `keeps`
+    by_cell: np.ndarray  # bool (1,): whether a cell counts once, however many of its bits are wrong
 
 
 @by_reference

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 TITLES = {
     "loss": "Loss: sum of squared errors",
-    "accuracy": "Right cells of the hard circuit, %",
+    "accuracy": "Right bits of the hard circuit, %",
     "decided": f"Decided gates, %: an op is above {DECIDED}",
-    "searches": "Searches for an exact circuit: wrong cells",
+    "searches": "Searches for an exact circuit: wrong bits",
 }
 """The titles of the curves, by their names in reports."""
 

@@ -91,7 +91,7 @@ def training(source: ReportSource) -> Facts:
     }
     if summary:
         spent = summary["seconds"]
-        parts = time_by_part(spent["phases"] | {name: spent.get(name, 0.0) for name in APART})
+        parts = time_by_part(spent["phases"] | {name: spent.get(name, 0.0) for name in (*APART, "others")})
         times = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in parts.items())
         found["time"] = f"{times}; processor time {spent['processor']:.1f} s"
         found["training’s time"] = in_training(spent["phases"], len(PHASES))

@@ -41,7 +41,7 @@ def result(epoch, hard_loss=5.0, **changes):
 @pytest.mark.parametrize(
     ("found", "said"),
     [
-        ({"exact": False, "late": False, "wrong_before": 12, "wrong": 3}, "12 → 3 wrong cells"),
+        ({"exact": False, "late": False, "wrong_before": 12, "wrong": 3}, "12 → 3 wrong bits"),
         ({"exact": False, "late": True}, "proved, but right too late"),
         ({"exact": True, "late": False, "polished": None}, "found an exact circuit"),
         (
@@ -73,7 +73,7 @@ def test_attempt_and_stage_are_shown_and_the_best_is_theirs():
     assert display.line(progress).startswith(
         "attempt 2 of at most 3, stage 1 of 3: 1×3; learning epoch 1 of 4"
     )
-    assert "75.00 % of the samples' cells are right; best 75.00 %, at epoch 5" in display.line(
+    assert "75.00 % of the samples' bits are right; best 75.00 %, at epoch 5" in display.line(
         progress
     )
     assert "attempt" not in display.line(RunProgress(10))
@@ -116,8 +116,8 @@ def test_what_is_running():
     progress = RunProgress(100, searches=True, restart_every=25)
     assert progress.now == Bar("learning", 0, 25, "epoch 0 of 25")
     progress.searching = SearchProgress(1500, 3000, 37)
-    assert progress.now == Bar("searching", 1500, 3000, "circuits: 37 wrong cells left")
-    assert "; searching 50 % of circuits: 37 wrong cells left; " in display.line(progress)
+    assert progress.now == Bar("searching", 1500, 3000, "circuits: 37 wrong bits left")
+    assert "; searching 50 % of circuits: 37 wrong bits left; " in display.line(progress)
     found = SimpleNamespace(exact=True, late=False, polished=None)
     progress.add(result(30, finished=found), 2, over=True)
     assert (progress.now.what, progress.stage) == ("testing", 2)
@@ -216,7 +216,7 @@ def test_lines_are_few_but_none_is_late(capsys, monkeypatch):
     assert captured.out == ""
     assert [line.split()[2] for line in shown] == [f"{n}" for n in [1, *range(100, 1001, 100)]]
     assert shown[0].endswith(
-        "; learned 75.00 % of the samples' cells are right; best 75.00 %, at epoch 1; "
+        "; learned 75.00 % of the samples' bits are right; best 75.00 %, at epoch 1; "
         "loss soft 12.250 (gates mixed), hard 5 (likeliest ops); 87.50 % decided"
     )
 
@@ -263,7 +263,7 @@ def test_a_frame_shows_the_numbers_the_phases_and_the_picture(monkeypatch):
         assert lines[0] == "title · seed 0"
         assert lines[1].startswith("run ")
         found = "\n".join(lines)
-        assert "circuits: 37 wrong cells left" in " ".join(found.split())
+        assert "circuits: 37 wrong bits left" in " ".join(found.split())
         assert "training 8 s, search 2 s; training: backward 71 %" in " ".join(found.split())
         # Target and state side by side where both fit, and what differs where three do.
         names = {80: "target now 2 wrong", 50: "target now", 30: "now"}[width]

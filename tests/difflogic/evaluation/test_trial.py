@@ -38,8 +38,8 @@ def hit_by(damage):
     return zero, corners
 
 
-def expected_counts(model, scene, config):
-    """Wrong cells (counts, starts), step by step."""
+def expected_counts(model, scene, config, by_cell):
+    """Wrong bits or cells (counts, starts), step by step."""
     starts, targets = draw_batch(
         make_task(config), STREAMS.seed, STREAMS.epoch, STARTS, STREAMS.start
     )
@@ -66,27 +66,30 @@ def expected_counts(model, scene, config):
         mask = None if masks is None else masks[n]
         states = rollout(model, starts[n], steps, masks=mask, damage=zero)
         for row, step in enumerate(scene.at):
-            errors = abs(states[step - 1][list(scene.channels)] - targets[n])
-            counts[row, n] = (errors > 0.5).sum()  # NaN is none
+            errors = abs(states[step - 1][list(scene.channels)] - targets[n]) > 0.5  # NaN is none
+            counts[row, n] = errors.any(axis=0).sum() if by_cell else errors.sum()
     return counts
 
 
 @pytest.mark.parametrize("fire_rate", [1.0, 0.6])
 @pytest.mark.parametrize("damage", [None, Damage(3, 7, anywhere=True)])
 def test_counts_agree_with_plain_numpy_at_any_block_size(fire_rate, damage, monkeypatch):
-    config = tiny("task.height=9", "task.width=8")
+    """Trials count bits, and final tests count cells: one is wrong if any of its bits is."""
+    config = tiny("task.height=9", "task.width=8", "task.loss_channels=[0,1]")
     model = random_model(config)
     scene = scene_of(config, STREAMS, (1, 4, 9, 10), fire_rate=fire_rate, damage=damage)
-    expected = expected_counts(model, scene, config)
-    assert len(np.unique(expected)) > 3
+    bits = expected_counts(model, scene, config, by_cell=False)
+    cells = expected_counts(model, scene, config, by_cell=True)
+    assert len(np.unique(cells)) > 3
+    assert (bits > cells).any()
     for values, events in ((2**26, 2**24), (2 * 72 * 2, 2**24), (2**26, 1), (1, 3 * 72)):
         monkeypatch.setattr(trial, "VALUES_AT_ONCE", values)
         monkeypatch.setattr(trial, "EVENTS_AT_ONCE", events)
         found = count_wrong(model.netlist, model.ops, scene, STARTS)
-        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(found, cells)
         check = Trial(model.netlist, scene, range(STARTS))
         for _ in range(2):
-            np.testing.assert_array_equal(check(model.ops), expected)
+            np.testing.assert_array_equal(check(model.ops), bits)
 
 
 def test_uncounted_cells():
@@ -94,11 +97,11 @@ def test_uncounted_cells():
     model = random_model(config)
     scene = scene_of(config, STREAMS, (1, 2, 5))
     assert np.isnan(scene.draw(0, STARTS)[1]).any()
-    expected = expected_counts(model, scene, config)
+    expected = expected_counts(model, scene, config, by_cell=True)
     assert len(np.unique(expected)) > 3
     found = count_wrong(model.netlist, model.ops, scene, STARTS)
     np.testing.assert_array_equal(found, expected)
-    counted = sum(np.isfinite(scene.draw(n, 1)[1]).sum() for n in range(70))
+    counted = sum(np.isfinite(scene.draw(n, 1)[1][0, 0]).sum() for n in range(70))
     assert scene.counted(70) == counted < scene.cells * 70
     plain = replace(scene, ignored=np.eye(9, 8, dtype=np.uint8))
     assert (count_wrong(model.netlist, model.ops, plain, STARTS) <= expected).all()

@@ -61,6 +61,10 @@ def test_the_smallest_right_circuit_becomes_the_run(learned):
     (record,) = difflogic.runs(learned.path.parent)
     assert (record["state"], record["verdict"]) == ("finished", "right on its pairs")
     assert removable(learned.path).size > 0
+    seconds = learned.summary["seconds"]
+    parts = ("training", "start", "compilation", "tests", "others")
+    assert record["seconds"] == seconds["all"] == pytest.approx(sum(map(seconds.get, parts)))
+    assert seconds["processor"] > sum(each.processor_seconds for each in learned.attempts)
 
 
 @pytest.mark.slow

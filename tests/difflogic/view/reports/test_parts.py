@@ -73,7 +73,7 @@ def test_what_found_the_gates():
         (None, "gradient descent found them"),
         (
             summary,
-            "gradient descent got 75.00 % of its samples' cells right at epoch 9; a search "
+            "gradient descent got 75.00 % of its samples' bits right at epoch 9; a search "
             "from the learned circuit found an exact one at epoch 20; polishing: 7 → 6 active "
             "gates, right from step 18 → 16 on",
         ),
