@@ -8,7 +8,7 @@ from typing import Any
 
 from cli.failures import in_one_line
 from cli.terminal import output
-from difflogic.run.story import PARTS, PHASE_NAMES, answer, in_training, story, time_by_part
+from difflogic.run.story import PHASE_NAMES, answer, in_training, story, time_by_part
 from difflogic.system.files import for_shell
 
 AROUND = {
@@ -22,7 +22,7 @@ AROUND = {
 """Names of the seconds of a run outside of its training, and of the whole run."""
 CELLS = 48
 """Characters of the bar of shares."""
-SHADES = dict(zip(PARTS, "█▓▒░·", strict=True))
+SHADES = {"training": "█", "search": "▓", "start-up": "▒", "tests": "░", "other ways": "·"}
 
 
 def render(
@@ -59,7 +59,7 @@ def render(
 
 def time_in_lines(seconds: Mapping[str, Any]) -> str:
     """Return a run's time in three lines: a bar of shares, its legend, and the longest phases."""
-    parts = time_by_part({**seconds["phases"], **{key: seconds.get(key, 0.0) for key in AROUND}})
+    parts = time_by_part(seconds["phases"], seconds)
     whole = f"{seconds.get('all', sum(parts.values())):.1f} s"
     legend = "  ".join(f"{SHADES[name]} {name} {spent:.1f} s" for name, spent in parts.items())
     work = f"training: {in_training(seconds['phases'])}; {seconds['processor']:.1f} CPU seconds"

@@ -178,5 +178,6 @@ def _keep(run: RunDirectory, lessons: Lessons, limit: Deadline) -> LearnedRule:
         )
         further = number > len(lessons.ways)  # `describe` named the others
         words = f" ({each.words})" if further else ""
-        say(f"way {number}{words}: {outcome}; {each.epochs} epochs, {each.processor_seconds:.1f} CPU s")
+        spent = f"{each.epochs} epochs, {each.processor_seconds:.1f} CPU s"
+        say(f"way {number}{words}: {outcome}; {spent}")
     return replace(learned, path=run.path)

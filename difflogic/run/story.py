@@ -11,8 +11,6 @@ PHASE_NAMES = {"hard": "hard evaluation", "finish": "search", "checkpoint": "sav
 ON_PAIRS = "right on its pairs"
 """The verdict on a rule learned from examples: on other grids, nothing is proved."""
 MOST_PHASES = 3
-PARTS = ("training", "search", "start-up", "tests", "other ways")
-"""Of a run's time: see `time_by_part`."""
 
 
 def verdict(scores: Mapping[str, Any]) -> str:
@@ -105,18 +103,20 @@ def _tested(scores: Mapping[str, Any]) -> str:
     return text if first is None else f"{text}, the first at step {first}"
 
 
-def time_by_part(seconds: Mapping[str, float]) -> dict[str, float]:
-    """Return the seconds of `PARTS`, from those of phases and around them.
+def time_by_part(phases: Mapping[str, float], around: Mapping[str, Any] = {}) -> dict[str, float]:
+    """Return a run's seconds by part, from those of phases, and those `around` them by name.
 
-    Kernels are compiled at the start, or while a search waits for them. The ways to learn from
-    examples that did not win are other ways.
+    Kernels are compiled at the start, or while a search waits for them. Other ways are those to
+    learn from examples that did not win.
     """
-    around = ("start", "compilation", "tests", "others", "all", "processor")
-    search = seconds.get("finish", 0.0)
-    training = sum(spent for name, spent in seconds.items() if name not in around) - search
-    start, compilation, tests, others = (seconds.get(name, 0.0) for name in around[:4])
-    parts = dict(zip(PARTS, (training, search, start + compilation, tests), strict=False))
-    return parts | ({PARTS[-1]: others} if others else {})
+    search = phases.get("finish", 0.0)
+    parts = {
+        "training": sum(phases.values()) - search,
+        "search": search,
+        "start-up": around.get("start", 0.0) + around.get("compilation", 0.0),
+        "tests": around.get("tests", 0.0),
+    }
+    return parts | ({"other ways": around["others"]} if "others" in around else {})
 
 
 def in_training(phases: Mapping[str, float], most: int = MOST_PHASES) -> str:

@@ -15,6 +15,7 @@ from statistics import NormalDist
 from typing import Any, Literal
 
 from difflogic.run.run_directory import TABLES
+from difflogic.run.story import whole
 from difflogic.sweeps.directory import SweepDirectory
 from difflogic.sweeps.sweep_plan import SweepPlan, Variant
 from difflogic.system.json_values import json_value
@@ -56,7 +57,7 @@ class Row:
     """After the trained number of steps, over all tested starts or cases."""
     active_gates: int | None = None
     seconds: float | None = None
-    """Training time, without compilation."""
+    """Of the whole run, by the wall clock."""
     processor_seconds: float | None = None
     """Processor time of the whole run, of all threads and child processes."""
     proved: bool | None = None
@@ -91,7 +92,7 @@ class VariantResult:
     active_gates: float | None
     """Median over the exact runs."""
     seconds: float | None
-    """Median training time over the runs that ended without failing."""
+    """Median over the runs that ended without failing."""
     seconds_total: float
     processor_seconds: float | None
     """Median over the same runs."""

@@ -177,7 +177,7 @@ class HardSimulator:
         return self._states[0, :, pad : pad + self.words]
 
     def run(self, script: Script, done: int = 0, total: int = 0) -> npt.NDArray[np.int64]:
-        """Run the script from `state`; return the wrong bits or cells that it counts, (counts, batch).
+        """Run the script from `state`; return the bits or cells that it counts, (counts, batch).
 
         If the script is a part of a longer rollout, `done` of its `total` steps came before; pauses
         report them. Raises ValueError if no circuit is loaded.

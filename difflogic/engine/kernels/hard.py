@@ -190,7 +190,7 @@ def count_wrong(script, cells, target, counted, state, wrong):
 def hard_rollout(run, script, first, end, wrong):
     """Take the steps from `first` to before `end`, each from one of the states to the next.
 
-    Writes the wrong bits or cells of each sample after each of the steps `script.at` to `wrong` (counts,
+    Writes what is wrong of each sample after each of the steps `script.at` to `wrong` (counts,
     batch).
     """
     counts = 0

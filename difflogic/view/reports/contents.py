@@ -15,7 +15,7 @@ from difflogic.config import Config, load_config, shipped_configs
 from difflogic.evaluation.gate_counts import PASSING, count
 from difflogic.formats.diagram.graph import DRAWN
 from difflogic.model.model import Model
-from difflogic.run.measures import APART, PHASES
+from difflogic.run.measures import PHASES
 from difflogic.run.metrics import MetricsRow
 from difflogic.run.settings import changed
 from difflogic.run.story import in_training, story, time_by_part
@@ -91,7 +91,7 @@ def training(source: ReportSource) -> Facts:
     }
     if summary:
         spent = summary["seconds"]
-        parts = time_by_part(spent["phases"] | {name: spent.get(name, 0.0) for name in (*APART, "others")})
+        parts = time_by_part(spent["phases"], spent)
         times = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in parts.items())
         found["time"] = f"{times}; processor time {spent['processor']:.1f} s"
         found["training’s time"] = in_training(spent["phases"], len(PHASES))
