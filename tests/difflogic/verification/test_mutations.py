@@ -112,8 +112,8 @@ PLAIN_MUTATIONS = {
     "every piece is the first chunk": (
         "range(layout.chunk_start[«chunk → 0»], layout.chunk_start[«chunk +  → »1])"
     ),
-    "another loss's gradient": "supervised, loss = True, «index → 0»",
-    "every state supervised": "supervised, loss = «False → True», 0",
+    "another loss's gradient": "            loss = «index → 0»\n",
+    "every state supervised": "    supervised = «False → True»\n",
     "no state supervised": "    if «step.supervised → False»:\n",
     "only the last state supervised": "if « → last and »loss_steps[index] == step + 1:",
     "the way back begins at the engine's last step": (
