@@ -52,6 +52,9 @@ def _train(experiment: Experiment, options: RunOptions, shared: Shared, group: R
     from difflogic.tasks import CustomSection
 
     settings = resolved(experiment, options, shared)
+    for line in experiment.about(settings):
+        if not shared.quiet or line.startswith("warning: "):
+            note(line)
 
     def begin(session: Session) -> None:
         session.began = cli.began or session.began

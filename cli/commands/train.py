@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from cli.failures import note
 from cli.options import ConfigArgument, RunOptions, Shared, Small
 from cli.running import run_experiment
 from difflogic.library.groups import PictureOptions
@@ -79,6 +78,4 @@ def train_pattern(
     from difflogic.library import picture_experiment
 
     experiment = picture_experiment.picture(config, picture, options.resume is not None)
-    for line in experiment.warnings if shared.quiet else experiment.lines:
-        note(line)
     run_experiment(experiment, options, shared)

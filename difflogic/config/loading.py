@@ -29,6 +29,9 @@ MOST_FILES = 1000
 
 KIND = (TASK, "kind")
 
+PUBLISHED_ABOUT = (TASK, "automaton", "perception", "update")
+"""The sections of the experiment that published results are about."""
+
 _BARE_WORD = re.compile(r"[A-Za-z0-9_.+-]+")
 
 
@@ -55,6 +58,7 @@ def load_config(
     recipe: str | None = None,
     *,
     allow_code: bool = False,
+    drop_published: bool = False,
 ) -> Config:
     """Load a configuration: a shipped one by its name, any other by its path.
 
@@ -62,8 +66,9 @@ def load_config(
     a key wins; two options, as ``--seed 1`` and ``--set``, must not differ. `recipe` names a way to
     learn that replaces the file's, such as ``reference``. Relative paths of pictures and of a
     task's code start at the file's directory, or at the working directory if in an override.
-    `allow_code` runs the code of a custom task: allow it only
-    for a configuration that the user named. Raises ConfigError, which names the file or override,
+    `allow_code` runs the code of a custom task: allow it only for a configuration that the user
+    named. `drop_published` leaves [published] out if overrides or the recipe change what it is
+    about. Raises ConfigError, which names the file or override,
     the key, what is wrong and what would be right.
     """
     if isinstance(overrides, str) or not all(
@@ -72,6 +77,7 @@ def load_config(
         raise ConfigError('overrides: give a list of texts, such as ["training.epochs=50"]')
     path = _locate(source)
     data = _read(path)
+    published = repr([data.get(section) for section in PUBLISHED_ABOUT])
     if recipe is not None:
         data = apply_recipe(recipe, data)
     given, found = _parse_overrides(data, overrides)
@@ -86,6 +92,8 @@ def load_config(
     origins = {place: item.origin for place, item in last.items()}
     if KIND in origins:
         _drop_keys_of_other_kinds(data, origins)
+    if drop_published and published != repr([data.get(section) for section in PUBLISHED_ABOUT]):
+        data.pop("published", None)
     task = data.get(TASK)
     kind = task.get("kind") if isinstance(task, dict) else None
     shipped = TASKS.get(kind) if isinstance(kind, str) else None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from difflogic.circuit.life_like import CONWAY, usual
-from difflogic.config import Override, load_config
+from difflogic.config import Config, Override, load_config
 from difflogic.system.errors import ConfigError
 
 
@@ -24,13 +24,8 @@ class Experiment:
     """Name of a new run, if not that of its configuration."""
     kind: str | None = None
     """The kind of task that the command is for; None for any."""
-    lines: Sequence[str] = ()
-    """What was chosen, for people."""
-
-    @property
-    def warnings(self) -> list[str]:
-        """Those of the lines that are to be shown in any case."""
-        return [line for line in self.lines if line.startswith("warning: ")]
+    about: Callable[[Config], Sequence[str]] = lambda config: ()
+    """Say what was chosen, for people; lines that begin with "warning: " are for all."""
 
 
 def checkerboard(

@@ -8,7 +8,7 @@ from typing import Any
 
 from difflogic.circuit.colors import hex_color
 from difflogic.circuit.grid import NEIGHBORHOOD
-from difflogic.config import Override, load_config
+from difflogic.config import Config, Override, load_config
 from difflogic.config.sections import fit_layer_widths
 from difflogic.library.experiments import Experiment, refuse_both
 from difflogic.library.groups import PictureOptions
@@ -161,7 +161,7 @@ def tile_for(config: str | None, options: PictureOptions) -> Experiment:
     ]
     overrides = overriding(changes, f"--target {tile.name}")
     name = picture_name(tile.name).replace("pattern", "tile", 1)
-    return Experiment(None, "hexagons", overrides, name, "tile", lines)
+    return Experiment(None, "hexagons", overrides, name, "tile", lambda config: lines)
 
 
 def picture_override(target: str) -> Override:
@@ -198,18 +198,19 @@ def experiment_for(picture: Picture, options: PictureOptions) -> Experiment:
     elif channels is not None:
         changes |= circuit_for(base, channels)
     overrides = overriding(changes, f"--target {picture.name}")
-    lines = [f"{Path(picture.name).name}: {picture.words}"]
-    if picture.warning:
-        lines.append(f"warning: {picture.warning}")
-    config = load_config(base, overrides)
     told = ", told by majorities" if growth.places is not None and growth.places.tough else ""
     places = f", its place among them{told}" if growth.places else ""
-    lines += [
-        f"circuit: {config.automaton.channels} bits per cell{places}, layers of "
-        f"{max(config.update.gates)} gates; from nothing, zero boundary",
-        f"goal: {_goal(growth, steps)}",
-    ]
-    return Experiment(None, base, overrides, picture_name(picture.name), "pattern", lines)
+
+    def about(config: Config) -> list[str]:
+        return [
+            f"{Path(picture.name).name}: {picture.words}",
+            *([f"warning: {picture.warning}"] if picture.warning else []),
+            f"circuit: {config.automaton.channels} bits per cell{places}, layers of "
+            f"{max(config.update.gates)} gates; from nothing, zero boundary",
+            f"goal: {_goal(growth, steps)}",
+        ]
+
+    return Experiment(None, base, overrides, picture_name(picture.name), "pattern", about)
 
 
 def growth_for(picture: Picture, options: PictureOptions) -> Growth:

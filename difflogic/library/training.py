@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from difflogic.library.exchange import Set, ShouldStop
 from difflogic.library.loaded import Source, load
 from difflogic.run.measures import StepResult
 from difflogic.run.run_directory import RunDirectory, saved_model
-from difflogic.run.settings import differing, run_name, without_foreign_results
+from difflogic.run.settings import differing, run_name
 from difflogic.run.start_model import StartModel
 from difflogic.system.deadline import never_stop
 from difflogic.system.declaration import NewDirectory, Recipe, checked
@@ -87,12 +86,9 @@ def resolve(
         raise ConfigError(
             f"name a configuration, one of {known}, or a TOML file; or use --resume RUN"
         )
-    read = partial(load_config, source, allow_code=allow_code)
-    settings = read(kept, recipe)
+    settings = load_config(source, kept, recipe, allow_code=allow_code, drop_published=True)
     task_class(settings.task)  # fails now if its code may not run
-    if not settings.published.model_dump(exclude_none=True):
-        return settings  # without the overrides, a task of one's own may fail
-    return without_foreign_results(settings, read())
+    return settings
 
 
 @checked

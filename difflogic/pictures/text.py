@@ -9,6 +9,7 @@ number, channel 0 the lowest.
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -26,8 +27,9 @@ MAX_CELLS = 2**18
 """Of a picture, 512 × 512: its text still fits into a configuration file."""
 
 
+@lru_cache(maxsize=8)
 def parse_picture(text: str, channels: int) -> npt.NDArray[np.uint8]:
-    """Return the bits of a picture, shape (channels, height, width).
+    """Return the bits of a picture, shape (channels, height, width), not to be written to.
 
     Raises ConfigError if rows differ in length, or a sign is unknown or too large for `channels`.
     """
@@ -50,6 +52,7 @@ def parse_picture(text: str, channels: int) -> npt.NDArray[np.uint8]:
             )
         numbers[y] = [signs[sign] for sign in row]
     bits = (numbers >> np.arange(told)[:, None, None] & 1).astype(np.uint8)
+    bits.flags.writeable = False
     return bits if told == channels else np.broadcast_to(bits[0], (channels, *bits.shape[1:]))
 
 

@@ -79,14 +79,6 @@ def extended(stored: Config, given: Config) -> Config:
     return stored.model_copy(update={"training": stored.training.model_copy(update=epochs)})
 
 
-def without_foreign_results(config: Config, source: Config) -> Config:
-    """Return `config`, derived from `source`, without [published] if it is another experiment."""
-    parts = ("task", "automaton", "perception", "update")
-    if all(getattr(config, part) == getattr(source, part) for part in parts):
-        return config
-    return config.model_copy(update={"published": type(config.published)()})
-
-
 def run_name(config: Config) -> str:
     """Return the part of a run directory's name that names the experiment and its seed."""
     return f"{config.name}-seed{config.training.seed}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from threading import get_ident
 from typing import TYPE_CHECKING, Annotated, Any, Protocol, Union
 
 from pydantic import Discriminator, Tag
@@ -87,11 +89,18 @@ def task_class(section: TaskSection) -> type[Task]:
 
 
 def make_task(config: HasTask) -> Task:
-    """Return a configuration's task. Raises ConfigError if its code is not loaded."""
-    section = config.task
+    """Return a configuration's task, the same one for equal sections in each thread.
+
+    Raises ConfigError if its code is not loaded.
+    """
+    return _made(config.task, config.automaton, get_ident())
+
+
+@lru_cache(maxsize=4)
+def _made(section: TaskSection, automaton: AutomatonConfig, thread: int) -> Task:
     if isinstance(section, CustomSection):
-        return custom.make(section, config.automaton)
-    return task_class(section)(section, config.automaton)
+        return custom.make(section, automaton)
+    return task_class(section)(section, automaton)
 
 
 def require_task(config: HasTask, kind: str, name: str) -> None:

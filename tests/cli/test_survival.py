@@ -9,7 +9,6 @@ import pytest
 from difflogic.config import load_config
 from difflogic.experiment.session import Session, execute
 from difflogic.run.run_directory import RunDirectory
-from difflogic.run.settings import without_foreign_results
 from tests.cli.processes import wait_until
 from tests.difflogic.experiment.kill import results
 
@@ -22,8 +21,7 @@ def overrides(tiny, *more):
 
 def as_begun(settings):
     """The configuration of `dct train-checkerboard --small` with these settings."""
-    small = load_config("checkerboard-small")
-    return without_foreign_results(load_config("checkerboard-small", settings), small)
+    return load_config("checkerboard-small", settings, drop_published=True)
 
 
 def latest(run):

@@ -8,9 +8,12 @@ from PIL import Image
 
 from difflogic.config import config_from_dict, load_config
 from difflogic.config.manual import describe
+from difflogic.library.training import train
 from difflogic.pictures.picture import picture_directory
+from difflogic.pictures.text import parse_picture
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
+from difflogic.tasks.pattern import Pattern
 
 PLUS = ".#.\n###\n.#.\n"
 LIZARD = (picture_directory() / "lizard.txt").read_text()
@@ -159,3 +162,24 @@ def test_a_missing_file(here):
     assert 'no picture "lizrd": did you mean "lizard"?' in message
     assert str(here / "cwd") in message
     assert "\n" not in message
+
+
+def test_a_run_makes_its_task_once_and_parses_its_picture_once(tmp_path, monkeypatch):
+    made = []
+    monkeypatch.setattr(Pattern, "__init__", counting(made, Pattern.__init__))
+    parse_picture.cache_clear()
+    few = ["training.epochs=1", "training.seed=77", "parallel.workers=1"]
+    found = train("lizard-small-heal", few, directory=tmp_path / "run")
+    assert "checked" in found.summary["scores"]
+    wholes = [task for task in made if task.section.heal]
+    assert len({id(task) for task in wholes}) == 1
+    # The file's text, and the rows that the configuration holds.
+    assert parse_picture.cache_info().misses <= 2
+
+
+def counting(made, init):
+    def counted(self, *arguments):
+        init(self, *arguments)
+        made.append(self)
+
+    return counted

@@ -9,7 +9,6 @@ import difflogic
 from difflogic.experiment.session import Session
 from difflogic.library.serving import serve_training
 from difflogic.run.run_directory import RunDirectory
-from difflogic.run.settings import without_foreign_results
 from tests.difflogic.view.reports.browser import needs_browser
 
 pytestmark = [needs_browser, pytest.mark.slow]
@@ -36,8 +35,8 @@ GONE = "!document.querySelector('#gone').hidden"
 
 def settings(*changes):
     # As the command does: nothing was published about such a small circuit.
-    config = difflogic.load_config("checkerboard-small", [*SETTINGS, *changes])
-    return without_foreign_results(config, difflogic.load_config("checkerboard-small"))
+    changes = [*SETTINGS, *changes]
+    return difflogic.load_config("checkerboard-small", changes, drop_published=True)
 
 
 def look(window, link):
