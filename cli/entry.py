@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import _signal  # type: ignore[import-not-found]  # in C: `signal` takes a while to import
 import gc
 import os
+import signal
 import sys
 import time
 
@@ -58,9 +58,9 @@ def main() -> None:
     """Run the command that the process was started with, and exit."""
     # Until now the process did little but run: it began about its processor time ago.
     cli.began = time.perf_counter() - time.process_time(), 0.0
-    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         # Until `install`, Ctrl-C ends the process without a traceback.
-        _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     _require_addresses()
     # No command multiplies large matrices: NumPy's threads for that would start in vain.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

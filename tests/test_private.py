@@ -14,10 +14,8 @@ import pytest
 from tests.test_layers import files
 
 PRIVATE = {
-    "_signal": "signals are handled before `signal`, which takes a while to import",
     "joblib.externals.loky:get_reusable_executor": "joblib's processes end with a sweep",
-    "joblib.externals.loky.backend:resource_tracker.spawnv_passfds": "it warns after a kill",
-    "joblib.externals.loky.process_executor:BrokenProcessPool": "what a killed worker raises",
+    "joblib.externals.loky.backend:resource_tracker.ensure_running": "the same, of joblib",
     "multiprocessing.resource_tracker:ensure_running": "it starts before signals are blocked",
     "numba.core:cgutils": "fields of structures are read by their address",
     "numba.core:config._config_fname": "no file of the working directory may change code",
@@ -38,8 +36,6 @@ PRIVATE = {
     "numba.core.typed_passes:NativeLowering": "parts of kernels have no wrappers",
     "numba.core.typed_passes:NopythonRewrites": "the same",
     "numba.core.typing.templates:AttributeTemplate": "fields of structures have types",
-    "pysat._utils:MainThread.check": "RC2 would replace the handler of Ctrl-C",
-    "zipfile:ZipInfo": "`_compresslevel`, public since Python 3.13: archives are equal everywhere",
 }
 """Module, and name in it: why it is used."""
 
@@ -49,7 +45,7 @@ DOCUMENTED = {"_exit", "_replace", "_fields"}
 """Of `os` and named tuples."""
 UNDERSCORED = {
     *("_config_fname", "_rebuild", "_reduce", "_compile_for_args"),
-    *("_cache", "_codegen", "_data_layout", "_compresslevel"),
+    *("_cache", "_codegen", "_data_layout"),
     *("_ensure_finalized", "_final_module", "_get_compiled_object"),
 }
 """Attributes in the table above, or of what it names."""

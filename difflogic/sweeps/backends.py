@@ -66,24 +66,9 @@ def shield_workers() -> None:
 
         from joblib.externals.loky.backend import resource_tracker as loky
 
-        _silence(loky)
         standard.ensure_running()
         loky.ensure_running()
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, *handled_signals()})
-
-
-def _silence(tracker: Any) -> None:
-    """Silence loky's resource tracker, which prints useless warnings after a kill."""
-    spawn = tracker.spawnv_passfds
-    if spawn.__module__ == __name__:
-        return
-
-    def silently(path: str, arguments: list[str], descriptors: list[int]) -> Any:
-        *head, code = arguments
-        quiet = "import os; os.dup2(os.open(os.devnull, os.O_WRONLY), 2); "
-        return spawn(path, [*head, quiet + code], descriptors)
-
-    tracker.spawnv_passfds = silently
 
 
 @contextlib.contextmanager
@@ -136,8 +121,9 @@ class LocalBackend(Backend):
         return control
 
     def outcomes(self, jobs: Iterable[PlannedRun]) -> Iterator[Outcome]:
+        from concurrent.futures.process import BrokenProcessPool
+
         import joblib
-        from joblib.externals.loky.process_executor import BrokenProcessPool
 
         # Libraries that use all cores by default get one thread in each process.
         limits: dict[str, Any] = {"inner_max_num_threads": 1} if self._jobs > 1 else {}

@@ -27,7 +27,8 @@ MAX_FILE_BYTES = 2**28
 _MAGIC = b"PK"
 _NPY = b"\x93NUMPY"
 _PLAIN = "the array of an npy file"
-_OLDEST_DATE = (1980, 1, 1, 0, 0, 0)
+_LARGE = 2**31 / 1.05
+"""Bytes of an array from which on an entry may need the long form of its sizes."""
 _PREAMBLE_BYTES = 10_128
 """Most bytes before an array's data: NumPy reads headers of up to 10000 characters."""
 _DIRECTORY_BYTES = 2**20
@@ -57,21 +58,19 @@ def write_npz(
 
     `kind` is zipfile's compression.
     """
-    with zipfile.ZipFile(file, "w", kind) as archive:
+    with zipfile.ZipFile(file, "w", kind, compresslevel=1) as archive:
         for name, array in arrays.items():
-            entry = zipfile.ZipInfo(f"{name}.npy", _OLDEST_DATE)
-            entry.compress_type = kind
-            entry._compresslevel = 1  # type: ignore[attr-defined]
-            entry.create_system = 3  # the default depends on the system
             little = array.dtype.newbyteorder("<")
             head = io.BytesIO()
             form = {"descr": little.str, "fortran_order": False, "shape": array.shape}
             np.lib.format.write_array_header_1_0(head, form)
-            entry.file_size = head.tell() + math.prod(array.shape) * little.itemsize
-            with archive.open(entry, "w") as unpacked:
+            large = head.tell() + math.prod(array.shape) * little.itemsize > _LARGE
+            with archive.open(f"{name}.npy", "w", force_zip64=large) as unpacked:
                 unpacked.write(head.getvalue())
                 for piece in array.pieces if isinstance(array, Parts) else (array,):
                     unpacked.write(piece.astype(little, "C", copy=False).data)
+        for entry in archive.infolist():
+            entry.create_system = 3  # the default depends on the system
 
 
 def is_archive(path: Path) -> bool:
