@@ -15,7 +15,7 @@ from cli.interrupt import Interruption
 from cli.terminal.screen import Counter
 
 if TYPE_CHECKING:
-    from difflogic.system.work import Pause, Progress
+    from difflogic.system.work import Heartbeat, Progress
 
 SECONDS = 0.7
 """A longer computation is announced if at least LEFT seconds remain."""
@@ -67,23 +67,23 @@ def report_long_work() -> AbstractContextManager[None]:
 
 
 class LongWork:
-    """Called at pauses of a computation: announces a long one once."""
+    """Called at heartbeats of a computation: announces a long one once."""
 
     def __init__(self) -> None:
         self._began: dict[tuple[str, int], float] = {}
         self._reported: set[tuple[str, int]] = set()
 
-    def __call__(self, pause: Pause) -> None:
-        key = (pause.what, pause.total)
+    def __call__(self, beat: Heartbeat) -> None:
+        key = (beat.what, beat.total)
         now = time.monotonic()
-        if not pause.done:
+        if not beat.done:
             self._began[key] = now
             return
         spent = now - self._began.setdefault(key, now)
-        left = spent * (pause.total - pause.done) / pause.done
+        left = spent * (beat.total - beat.done) / beat.done
         if spent >= SECONDS and left >= LEFT and key not in self._reported:
             self._reported.add(key)
             note(
-                f"{pause.what} {pause.done}/{pause.total} {pause.unit}, about {left:.0f} s left "
+                f"{beat.what} {beat.done}/{beat.total} {beat.unit}, about {left:.0f} s left "
                 "(Ctrl-C stops it)"
             )

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import get_args
 
-from difflogic.engine.soft.sharing import Strategy
 from difflogic.experiment.searching import Trainer
 from difflogic.simplification import EFFORTS, simplify
 from difflogic.system.jit import JIT, keeps_code
+from difflogic.system.strategy import Strategy
 from tests.difflogic.circuit.circuits import automaton, deep_circuit
 from tests.difflogic.training.tiny import growing
 

@@ -55,13 +55,13 @@ def evaluate(
     inputs: Iterable[Value],
     algebra: Algebra[Value],
     rows: Iterable[int] | None = None,
-    pause: Callable[[], object] = lambda: None,
+    check: Callable[[], object] = lambda: None,
     spent: Mapping[int, Sequence[int]] | None = None,
 ) -> list[Value]:
     """Return the value of each row: the `inputs`, then each gate's.
 
     `rows` limits the work to these rows, which must be ascending and include all that they read.
-    Rows left out get the first input's value, which also stands for ignored inputs. `pause` is
+    Rows left out get the first input's value, which also stands for ignored inputs. `check` is
     called every GATES_AT_ONCE gates. `spent` saves memory: once row r has its value, the values of
     rows `spent[r]` are dropped.
     """
@@ -73,7 +73,7 @@ def evaluate(
     values += [anything] * (size - first + 1)
     for count, row in enumerate(range(first, size) if rows is None else rows, 1):
         if not count % GATES_AT_ONCE:
-            pause()
+            check()
         if row >= first:
             gate = row - first
             values[row] = algebra.gate(kinds[gate], values[a[gate]], values[b[gate]])

@@ -84,7 +84,7 @@ class Literals(Logic[int]):
 
         Raises TimeoutError if `deadline` passes first.
         """
-        rows = evaluate(circuit, inputs, self, pause=deadline.check)
+        rows = evaluate(circuit, inputs, self, check=deadline.check)
         return [rows[row] for row in circuit.outputs.tolist()]
 
     def any_of(self, numbers: Iterable[int], bits: Sequence[int]) -> int:

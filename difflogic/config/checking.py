@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from difflogic.config import problems
+from difflogic.config import mistakes
 from difflogic.config.models import Config
 from difflogic.config.schema import TASK
 from difflogic.tasks import CustomSection, custom
@@ -22,9 +22,9 @@ def config_from_dict(data: Mapping[str, Any], source: str) -> Config:
 def check(
     data: Mapping[str, Any],
     source: str,
-    origins: Mapping[problems.At, str],
+    origins: Mapping[mistakes.At, str],
     found: Iterable[tuple[str, str]],
-    known: Collection[problems.At] = (),
+    known: Collection[mistakes.At] = (),
 ) -> Config:
     """Validate, or raise one ConfigError with the problems already `found` and all others.
 
@@ -34,24 +34,24 @@ def check(
     try:
         config = Config.model_validate(dict(data))
     except ValidationError as error:
-        for problem in problems.find(error):
+        for problem in mistakes.find(error):
             if problem.place not in known:
                 found.append((_origin(problem, source, origins), problem.text))
-        raise problems.combine(found) from None
+        raise mistakes.combine(found) from None
     task = config.task
     if isinstance(task, CustomSection):
         try:
             config = config.model_copy(update={TASK: custom.complete(task)})
         except ValidationError as error:
             model = custom.class_of(task).Section
-            for problem in problems.find(error, model):
+            for problem in mistakes.find(error, model):
                 found.append((_origin(problem, source, origins), problem.text))
     if found:
-        raise problems.combine(found)
+        raise mistakes.combine(found)
     return config
 
 
-def _origin(problem: problems.Mistake, source: str, origins: Mapping[problems.At, str]) -> str:
+def _origin(problem: mistakes.Mistake, source: str, origins: Mapping[mistakes.At, str]) -> str:
     """Return where a value came from: its override, or the file."""
     if origins.get(problem.place):
         return origins[problem.place]

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from difflogic.config import problems, schema
+from difflogic.config import mistakes, schema
 from difflogic.config.checking import check
 from difflogic.config.models import RUN, Config
 from difflogic.config.recipes import apply_recipe
@@ -81,7 +81,7 @@ def load_config(
     if recipe is not None:
         data = apply_recipe(recipe, data)
     given, found = _parse_overrides(data, overrides)
-    last = dict[problems.At, _Given]()
+    last = dict[mistakes.At, _Given]()
     for item in given:
         earlier = last.setdefault(item.place, item)
         if item.option and earlier.option not in ("", item.option) and item.value != earlier.value:
@@ -191,7 +191,7 @@ def _load_code(data: dict[str, Any], directory: Path) -> None:
 class _Given(NamedTuple):
     """A valid override."""
 
-    place: problems.At
+    place: mistakes.At
     value: Any
     origin: str
     option: str
@@ -225,7 +225,7 @@ def _names_code(item: Any) -> bool:
     return name.strip() == ".".join(KIND) and is_custom(value.strip().strip("\"'"))
 
 
-def _parse_override(override: Override, is_custom: bool) -> tuple[problems.At, Any]:
+def _parse_override(override: Override, is_custom: bool) -> tuple[mistakes.At, Any]:
     """Return the place and the value of an override. Raises ConfigError."""
     name, _, text = override.key.partition("=")
     name, text = name.strip(), text.strip()
@@ -239,7 +239,7 @@ def _parse_override(override: Override, is_custom: bool) -> tuple[problems.At, A
     return place, _parse_text(text) if schema.is_text(*place[:2]) else _parse_value(text)
 
 
-def _check_place(place: problems.At) -> None:
+def _check_place(place: mistakes.At) -> None:
     if len(place) == 1:
         if place[0] in schema.sections():
             example = schema.keys(place[0])[0]
@@ -247,12 +247,12 @@ def _check_place(place: problems.At) -> None:
                 f"[{place[0]}] is a section: name a key, such as {place[0]}.{example}"
             )
         if place[0] not in schema.keys(TOP_LEVEL):
-            raise ConfigError(problems.unknown(place))
+            raise ConfigError(mistakes.unknown(place))
         return
     if place[0] not in schema.sections():
-        raise ConfigError(problems.unknown(place[:1], is_section=True))
+        raise ConfigError(mistakes.unknown(place[:1], is_section=True))
     if len(place) > 2 or place[1] not in schema.keys(place[0]):
-        raise ConfigError(problems.unknown((place[0], ".".join(place[1:]))))
+        raise ConfigError(mistakes.unknown((place[0], ".".join(place[1:]))))
 
 
 def _parse_value(text: str) -> Any:
@@ -276,7 +276,7 @@ def _parse_text(text: str) -> str:
     return value if isinstance(value, str) else text
 
 
-def _drop_keys_of_other_kinds(data: dict[str, Any], origins: Mapping[problems.At, str]) -> None:
+def _drop_keys_of_other_kinds(data: dict[str, Any], origins: Mapping[mistakes.At, str]) -> None:
     """Drop the file's keys that the kind of task from an override does not have."""
     task = data.get(TASK)
     if isinstance(task, dict):
@@ -289,7 +289,7 @@ def _drop_keys_of_other_kinds(data: dict[str, Any], origins: Mapping[problems.At
         data[RUN] = {key: value for key, value in facts.items() if not key.startswith("task_")}
 
 
-def _apply(data: dict[str, Any], place: problems.At, value: Any) -> None:
+def _apply(data: dict[str, Any], place: mistakes.At, value: Any) -> None:
     if len(place) == 1:
         data[place[0]] = value
         return

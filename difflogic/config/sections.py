@@ -16,6 +16,7 @@ from difflogic.circuit.grid import Start
 from difflogic.circuit.wiring import FIRST_TOPOLOGIES
 from difflogic.system.elementary import power
 from difflogic.system.quantities import BYTES
+from difflogic.system.strategy import Strategy
 from difflogic.tasks.section import Section, Size
 
 Auto = Literal["auto"]
@@ -252,7 +253,7 @@ class ParallelConfig(Section):
         default="auto",
         description="worker threads; auto: as many as help, at most one per available core",
     )
-    strategy: Literal["auto", "sequential", "samples", "cells", "steps", "gates"] = Field(
+    strategy: Auto | Strategy = Field(
         default="auto",
         description="how workers share a step. sequential: one worker; samples: one worker per "
         "sample; cells: the cells of a sample, with a barrier at each step; steps: the same as a "
@@ -285,7 +286,7 @@ class ParallelConfig(Section):
     @model_validator(mode="before")
     @classmethod
     def _leave_out_tiles(cls, given: Any) -> Any:
-        """Read files of before tiles had one size: their `lanes` and `chunk` mean nothing now."""
+        """Read older files, too, whose keys `lanes` and `chunk` mean nothing any more."""
         if not isinstance(given, dict):
             return given
         return {key: value for key, value in given.items() if key not in ("lanes", "chunk")}

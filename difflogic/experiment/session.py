@@ -22,7 +22,7 @@ from difflogic.search.footprint import search_bytes
 from difflogic.system.deadline import never_stop
 from difflogic.system.errors import RunDirectoryError, TrainingError
 from difflogic.system.ranks import ALONE, Ranks
-from difflogic.system.stops import later
+from difflogic.system.stops import delayed
 from difflogic.system.work import Stopped, ignore, say, stopped, tell, work, working
 from difflogic.training.rank_plan import RankPlan
 
@@ -155,7 +155,7 @@ class Session(OpenedRun):
             self._save_checkpoint()
             self._loop(should_stop, on_step or ignore, before)
             self._save_all()
-        with working(asked=later(work().asked, GRACE_SECONDS)):
+        with working(asked=delayed(work().asked, GRACE_SECONDS)):
             results = summarize(self.config, trainer, self.history, self.resumed)
         if self.start is not None:
             results["start"] = self.start.as_dict()

@@ -9,7 +9,6 @@ from typing import Any, get_args
 
 from difflogic.config import BENCHMARK, Config, Override, load_config
 from difflogic.engine.hardware import MOST_CORES, Hardware
-from difflogic.engine.soft.sharing import Strategy
 from difflogic.experiment.device_plan import plan_of
 from difflogic.library.exchange import Set
 from difflogic.model.model import Model
@@ -18,6 +17,7 @@ from difflogic.speed.measurements import ORACLE, Comparison, Setting
 from difflogic.system.declaration import Count, checked
 from difflogic.system.errors import ConfigError, did_you_mean
 from difflogic.system.machine import MemoryNode, nodes
+from difflogic.system.strategy import Strategy
 from difflogic.training.plan import ParallelPlan
 
 MOST_SETTINGS = 64

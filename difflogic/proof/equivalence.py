@@ -269,13 +269,13 @@ class Cone:
         self,
         given: Mapping[InputPlace, Value],
         algebra: Logic[Value],
-        pause: Callable[[], object] = lambda: None,
+        check: Callable[[], object] = lambda: None,
     ) -> list[Value]:
         """Return the value of each row of the circuit; only those of `rows` are meaningful."""
         values = [algebra.constant(0)] * self.circuit.inputs
         for place, row in self.inputs.items():
             values[row] = given[place]
-        return evaluate(self.circuit, values, algebra, self.rows, pause)
+        return evaluate(self.circuit, values, algebra, self.rows, check)
 
 
 class Miter:

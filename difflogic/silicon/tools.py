@@ -12,7 +12,7 @@ from pathlib import Path
 
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import ConfigError, DctError
-from difflogic.system.programs import attend
+from difflogic.system.programs import supervise
 from difflogic.system.work import checking
 
 TAIL = 400
@@ -74,7 +74,7 @@ def run_program(
 
     with log.open("ab") as out, checking(check):
         before = log.stat().st_size
-        status = attend(
+        status = supervise(
             command,
             cwd=folder,
             env=environment,

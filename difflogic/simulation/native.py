@@ -28,7 +28,7 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.simulation.schedule import schedule
 from difflogic.system.code_cache import CodeCache
 from difflogic.system.errors import TrainingError
-from difflogic.system.programs import attend, isolated
+from difflogic.system.programs import isolated, supervise
 
 CACHE = CodeCache("simulation", "compiled circuits")
 
@@ -150,7 +150,7 @@ def _lower_aside(module: Any) -> bytes:
     with TemporaryFile() as text, TemporaryFile() as code:
         text.write(_assembly(module).encode())
         text.seek(0)
-        status = attend(isolated(program), stdin=text, stdout=code, stderr=subprocess.DEVNULL)
+        status = supervise(isolated(program), stdin=text, stdout=code, stderr=subprocess.DEVNULL)
         if status:
             raise TrainingError(
                 "the compiler failed on this circuit, perhaps for lack of memory: use the "

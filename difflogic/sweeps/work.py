@@ -16,7 +16,7 @@ from difflogic.run.lock import is_held
 from difflogic.run.run_directory import RunDirectory
 from difflogic.system.errors import DctError, RunDirectoryError
 from difflogic.system.files import read_inside, write_inside
-from difflogic.system.stops import seldom
+from difflogic.system.stops import throttled
 from difflogic.system.work import Stopped, ignore, stopped, working
 from difflogic.version import __version__
 
@@ -58,7 +58,7 @@ class Control:
         """Return a function that tells whether to stop; it is cheap to call."""
         if self.is_shared() or self.event is None:
             return self._is_over
-        return seldom(self._is_over_elsewhere, ASK_SCHEDULER_SECONDS)
+        return throttled(self._is_over_elsewhere, ASK_SCHEDULER_SECONDS)
 
     def is_orphan(self) -> bool:
         """Return whether this is a worker process whose sweep was killed."""

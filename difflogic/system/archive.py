@@ -143,7 +143,7 @@ class NpzReader:
             raise self.error(f'entry "{name}" is not UTF-8 text') from None
 
     def header(self, form: str, limit: int, foreign: str) -> dict[str, Any]:
-        """Return the JSON object in the entry "header"; refuse as `foreign` what has not its form.
+        """Return the JSON object in the entry "header". Raises `foreign` for another format.
 
         `form` is its "format", `limit` its most bytes.
         """

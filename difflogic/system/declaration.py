@@ -96,7 +96,7 @@ class Declared(NamedTuple):
 
 
 def declared(hint: Any) -> Declared:
-    """Return what an annotation declares: what it adds to another one goes before that."""
+    """Return what an annotation declares. Its own notes win over those of what it annotates."""
     many = False
     word = ""
     notes = list[Any]()

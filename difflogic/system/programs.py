@@ -27,10 +27,10 @@ def isolated(program: str) -> list[str]:
     return [sys.executable, "-I", "-c", f"import sys; sys.path[:] = {places!r}\n{program}"]
 
 
-def attend(command: Sequence[str], **options: Any) -> int:
+def supervise(command: Sequence[str], **options: Any) -> int:
     """Run a program with the options of Popen; return its exit status.
 
-    It pauses again and again, also in the end. If that raises, the program is killed.
+    It can be stopped, also in the end: the program is then killed.
     """
     with (
         # Ctrl-C goes to this process alone, which then ends the program.

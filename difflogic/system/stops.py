@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from difflogic.system.work import work, working
 
 
-def seldom(ask: Callable[[], bool], seconds: float) -> Callable[[], bool]:
+def throttled(ask: Callable[[], bool], seconds: float) -> Callable[[], bool]:
     """Return a function that asks at most every `seconds`, and never again after a yes."""
     found = False
     next_time = 0.0
@@ -27,7 +27,7 @@ def seldom(ask: Callable[[], bool], seconds: float) -> Callable[[], bool]:
     return asked
 
 
-def later(ask: Callable[[], bool], seconds: float) -> Callable[[], bool]:
+def delayed(ask: Callable[[], bool], seconds: float) -> Callable[[], bool]:
     """Return a function that says yes from `seconds` after its first yes from `ask` on."""
     since: float | None = None
 

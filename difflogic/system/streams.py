@@ -2,6 +2,10 @@
 
 Every random number of a run comes from a stream named by (seed, purpose, epoch, sample). Data and
 masks are therefore the same with any number of workers and in any order of work.
+
+There is one other system, `simulation.random_bits`, whose bits are a function of their place: for
+grids that threads and browsers share. NumPy's `default_rng` with a fixed seed only picks which of
+several right ways to try first.
 """
 
 from __future__ import annotations

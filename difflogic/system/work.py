@@ -1,8 +1,8 @@
 """How long computations say how far they are, and how they are stopped.
 
 A compiled kernel ignores signals. A long computation therefore calls kernels for a bounded amount
-of work at a time, and calls `pause` before each call, including the first. The `Work` of its thread
-hears of that, and raises `Stopped` if a signal, the end of a sweep or a caller asks for it.
+of work at a time, and calls `heartbeat` before each call, including the first. The `Work` of its
+thread hears of that, and raises `Stopped` if a signal, the end of a sweep or a caller asks for it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Stopped(KeyboardInterrupt):
     """
 
 
-class Pause(NamedTuple):
+class Heartbeat(NamedTuple):
     """Progress of a long computation."""
 
     what: str
@@ -55,9 +55,9 @@ class Work:
     """Who may stop the work of a thread, and who hears how far it is."""
 
     asked: Callable[[], bool] = never_stop
-    """Whether to stop; asked at every pause."""
-    hear: Callable[[Pause], object] = ignore
-    """Hears of every pause, and may raise to stop."""
+    """Whether to stop; asked at every heartbeat."""
+    hear: Callable[[Heartbeat], object] = ignore
+    """Hears of every heartbeat, and may raise to stop."""
     tell: Callable[[Progress], object] = ignore
     """Hears of each part that a user sees, and may raise to stop."""
     say: Callable[[str], object] = ignore
@@ -107,13 +107,13 @@ def say(message: str) -> None:
 
 
 def ticking(what: str) -> AbstractContextManager[None]:
-    """Within this context, tell at every pause of this thread how many there were."""
+    """Within this context, tell at every heartbeat of this thread how many there were."""
     numbers = count(1)
     return checking(lambda: tell(what, next(numbers)))
 
 
 def checking(check: Callable[[], object]) -> AbstractContextManager[None]:
-    """Within this context, also call `check` at every pause of this thread; it may raise."""
+    """Within this context, also call `check` at every heartbeat of this thread; it may raise."""
     outer = work().hear
     return working(hear=lambda news: (check(), outer(news)))
 
@@ -133,14 +133,14 @@ def undoing(undo: Callable[[], object]) -> Iterator[None]:
 
 def may_cancel() -> None:
     """Stop here if that is asked; there is no progress to report."""
-    pause("", 1, 1)
+    heartbeat("", 1, 1)
 
 
-def pause(what: str, done: int, total: int, unit: str = "automaton steps") -> None:
+def heartbeat(what: str, done: int, total: int, unit: str = "automaton steps") -> None:
     """Say how far the computation is. Raises Stopped if it is asked to stop.
 
     It does not at the beginning: what takes one call of a kernel is finished.
     """
-    work().hear(Pause(what, done, total, unit))
+    work().hear(Heartbeat(what, done, total, unit))
     if done and stopped():
         raise Stopped

@@ -89,7 +89,7 @@ class PatternSection(TaskSection):
     @model_validator(mode="before")
     @classmethod
     def _leave_out_taught(cls, given: Any) -> Any:
-        """Read files of before every picture was learned without lessons about places."""
+        """Read older files, too, which say that no lessons teach places."""
         if isinstance(given, dict) and given.get("taught") is False:
             return {key: value for key, value in given.items() if key != "taught"}
         return given

@@ -22,7 +22,7 @@ from difflogic.system.array_types import Array, Bits
 from difflogic.system.errors import ConfigError
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.system.rounding import warnings
-from difflogic.system.work import pause
+from difflogic.system.work import heartbeat
 from difflogic.tasks.base import Task
 from difflogic.training.learner import Differentiator, Learner, MakeLearner
 from difflogic.training.optimizer import require_finite
@@ -150,7 +150,7 @@ class Descent:
         own_losses: list[float] = []
         # Waves bound memory; usually there is one. Their number does not change the order of sums.
         for first in range(own.start, own.stop, self.plan.wave):
-            pause("batch", first - own.start, own.stop - own.start, "samples")
+            heartbeat("batch", first - own.start, own.stop - own.start, "samples")
             wave = slice(first, min(first + self.plan.wave, own.stop))
             own_losses.extend(self._run_batch(coefficients, samples.some(wave)))
             with self.phases("reduce"):
@@ -202,7 +202,7 @@ class Descent:
             total = OrderedSum(self.ranks, gradients)
             own = self.ranks.part(min(most, pool - first))
             for number in range(first + own.start, first + own.stop):
-                pause("pool", number, pool, "samples")
+                heartbeat("pool", number, pool, "samples")
                 with phase("sample"):
                     sample = draw_pool_sample(self.problem, self.epoch, number, run)
                 start = sample.start[None]

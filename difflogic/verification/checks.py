@@ -19,7 +19,7 @@ from difflogic.config import Config
 from difflogic.engine import oracle
 from difflogic.engine.hard.hard_simulator import HardSimulator
 from difflogic.engine.soft.rollout import Engine
-from difflogic.engine.soft.sharing import SEQUENTIAL, Sharing, Strategy
+from difflogic.engine.soft.sharing import SEQUENTIAL, Sharing
 from difflogic.experiment.searching import Trainer
 from difflogic.experiment.session import Session, execute
 from difflogic.model.model import Model
@@ -29,6 +29,7 @@ from difflogic.run.run_directory import RunDirectory
 from difflogic.system.array_types import Array
 from difflogic.system.machine import cpu_count
 from difflogic.system.quantities import counted
+from difflogic.system.strategy import Strategy
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import Sample, Task, task_class
 from difflogic.training.optimizer import Learned

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.config import Config
-from difflogic.engine.soft.sharing import STRATEGIES
 from difflogic.experiment.following import gather
 from difflogic.experiment.searching import Trainer
 from difflogic.system.ranks import ALONE, Ranks
+from difflogic.system.strategy import STRATEGIES
 from difflogic.verification.case import uneven
 from difflogic.verification.checks import FINISHING, with_levers
 from difflogic.verification.deviation import EXACT, Deviation, distance

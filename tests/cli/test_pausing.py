@@ -9,7 +9,7 @@ import pytest
 from cli import interrupt
 from cli.progress import LongWork, report_long_work, show_progress
 from difflogic.system.jit import JIT
-from difflogic.system.work import Pause, may_cancel
+from difflogic.system.work import Heartbeat, may_cancel
 from tests.cli.processes import with_hook
 
 posix = pytest.mark.skipif(os.name != "posix" or not JIT, reason="sends signals; compiles")
@@ -27,7 +27,7 @@ def test_long_work_is_announced_once(clock, capsys):
     notice = LongWork()
     for done in range(6):
         clock[0] = 2 * done
-        notice(Pause("rollout", 100 * done, 1000))
+        notice(Heartbeat("rollout", 100 * done, 1000))
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert said.startswith("rollout 100/1000 automaton steps, about 18 s left")
@@ -54,7 +54,7 @@ def test_short_work_is_not_announced(clock, capsys, pauses):
     notice = LongWork()
     for now, done, total in pauses:
         clock[0] = now
-        notice(Pause("rollout", done, total))
+        notice(Heartbeat("rollout", done, total))
     assert capsys.readouterr().err == ""
 
 

@@ -22,7 +22,7 @@ from difflogic.engine.kernels.candidate_base import ABSENT
 from difflogic.engine.kernels.hard import read_values
 from difflogic.engine.kernels.hard_gradients import HardNetlist, Slopes, WayBack, differentiate
 from difflogic.system.array_types import Bits, Words
-from difflogic.system.work import pause
+from difflogic.system.work import heartbeat
 
 BACKWARD = 16
 """Time of a gate in the backward pass, relative to the forward pass, about."""
@@ -188,7 +188,7 @@ class HardGradients:
         way = WayBack(self._graph, simulator.hard_run, fires, self._slopes)
         per_call = steps_per_call(gates, simulator.words)
         for last in range(end, begin, -per_call):
-            pause("gradient", self._steps - last, self._steps)
+            heartbeat("gradient", self._steps - last, self._steps)
             differentiate(way, words, max(begin, last - per_call), last)
 
     @property

@@ -19,7 +19,7 @@ from difflogic.engine.kernels import hard as kernels
 from difflogic.engine.kernels import structures as k
 from difflogic.system.array_types import Bits, Words
 from difflogic.system.arrays import aligned
-from difflogic.system.work import pause
+from difflogic.system.work import heartbeat
 
 GATE_WORDS_PER_CALL = 5 * 10**7
 """Gates times words that a kernel evaluates in one call, about: some hundredths of a second.
@@ -195,7 +195,7 @@ class HardSimulator:
         per_call = steps_per_call(self.active_gates, self.words)
         changes = len(packed.fires) or len(packed.keeps) or len(self._states) > 2
         for first in range(0, script.steps, per_call):
-            pause("rollout of the hard circuit", done + first, total or script.steps)
+            heartbeat("rollout of the hard circuit", done + first, total or script.steps)
             end = min(first + per_call, script.steps)
             kernels.hard_rollout(run, packed, first, end, wrong)
             if not changes and np.array_equal(*self._states):

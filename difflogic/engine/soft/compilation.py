@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from difflogic.engine.kernels.training import train, train_by_gates
-from difflogic.engine.soft.sharing import Strategy
 from difflogic.system.jit import is_compiled
+from difflogic.system.strategy import Strategy
 
 
 def training_kernel(strategy: Strategy, workers: int) -> Any:

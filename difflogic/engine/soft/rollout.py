@@ -24,7 +24,7 @@ from difflogic.engine.soft.sharing import SEQUENTIAL, Sharing
 from difflogic.engine.soft.work_stats import WorkStats
 from difflogic.system.array_types import Array
 from difflogic.system.arrays import aligned
-from difflogic.system.work import pause
+from difflogic.system.work import heartbeat
 
 
 class Engine:
@@ -210,18 +210,18 @@ class Engine:
                 self._batch.masks[group, : len(mask), cells] = mask.reshape(len(mask), -1)
 
     def _run_forward(self) -> None:
-        """Roll out to the last loss step; pause before each call of the workers."""
+        """Roll out to the last loss step; a heartbeat before each call of the workers."""
         steps = self._last_step
         at_once = self.plan.steps_per_call
         for first in range(0, steps, at_once):
-            pause("rollout", first, steps)
+            heartbeat("rollout", first, steps)
             self._call(k.FORWARD, first, min(first + at_once, steps))
 
     def _run_backward(self) -> None:
         steps = self._last_step
         at_once = self.plan.steps_per_call
         for end in range(steps, 0, -at_once):
-            pause("gradient", steps - end, steps)
+            heartbeat("gradient", steps - end, steps)
             self._call(k.BACKWARD, max(0, end - at_once), end)
 
     def _call(self, parts: int, first: int, end: int) -> None:

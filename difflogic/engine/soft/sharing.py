@@ -5,21 +5,9 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
 
 from difflogic.engine.kernels.structures import Team
-
-Strategy = Literal["sequential", "samples", "cells", "steps", "gates"]
-"""How workers share samples.
-
-- sequential: one worker does everything;
-- samples: each sample has one worker;
-- cells: workers share the cells and wait for each other after every automaton step;
-- steps: workers share cells and steps, as a pipeline (kernels/pipeline.py);
-- gates: the same pipeline, but several workers share the gates of each tile (split.py).
-"""
-STRATEGIES: tuple[Strategy, ...] = ("samples", "cells", "steps", "gates")
-"""The strategies of several workers."""
+from difflogic.system.strategy import Strategy
 
 
 @dataclass(frozen=True)

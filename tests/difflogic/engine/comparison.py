@@ -14,8 +14,9 @@ from difflogic.circuit.netlist import Architecture, Netlist, WiredLayers, flatte
 from difflogic.circuit.wiring import Wiring
 from difflogic.engine import oracle
 from difflogic.engine.soft.rollout import Engine
-from difflogic.engine.soft.sharing import SEQUENTIAL, Sharing, Strategy
+from difflogic.engine.soft.sharing import SEQUENTIAL, Sharing
 from difflogic.system.jit import JIT
+from difflogic.system.strategy import Strategy
 
 # Relative to the largest magnitude. Kernels and oracle add the same numbers in different orders:
 # about a thousand roundings of 2^-53 (2^-24). Measured differences are at most 4e-15 (1e-6).

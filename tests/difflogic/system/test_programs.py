@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from difflogic.system.programs import attend
+from difflogic.system.programs import supervise
 from difflogic.system.work import HALF_DONE, Stopped, checking, working
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]
@@ -21,16 +21,16 @@ def test_a_stop_kills_the_program():
         return len(calls) == 3
 
     with working(asked=asked), pytest.raises(Stopped):
-        attend(SLEEP)
+        supervise(SLEEP)
     assert len(calls) == 3
     assert calls[0].returncode == KILLED
 
 
 def test_an_abrupt_end_kills_the_program_once():
     with checking(lambda: HALF_DONE[-1]()):
-        assert attend(SLEEP) == KILLED
+        assert supervise(SLEEP) == KILLED
     assert HALF_DONE == []
 
 
 def test_the_status_is_returned():
-    assert attend([sys.executable, "-c", "raise SystemExit(7)"]) == 7
+    assert supervise([sys.executable, "-c", "raise SystemExit(7)"]) == 7

@@ -6,33 +6,33 @@ import pytest
 
 from difflogic.system import stops as module
 from difflogic.system.deadline import never_stop
-from difflogic.system.stops import deferring_interrupts, later, seldom
-from difflogic.system.work import Pause, Stopped, may_cancel, pause, stopped, working
+from difflogic.system.stops import deferring_interrupts, delayed, throttled
+from difflogic.system.work import Heartbeat, Stopped, heartbeat, may_cancel, stopped, working
 
 
-def test_a_pause_needs_no_listener():
-    pause("rollout", 1, 2)
+def test_a_heartbeat_needs_no_listener():
+    heartbeat("rollout", 1, 2)
 
 
-def test_the_innermost_listener_hears_a_pause():
+def test_the_innermost_listener_hears_a_heartbeat():
     heard = []
     inner = []
     with working(hear=heard.append):
-        pause("rollout", 1, 3)
+        heartbeat("rollout", 1, 3)
         with working(hear=inner.append):
-            pause("gradient", 1, 3)
-        pause("rollout", 2, 3)
-    pause("rollout", 3, 3)
-    assert heard == [Pause("rollout", 1, 3), Pause("rollout", 2, 3)]
-    assert inner == [Pause("gradient", 1, 3)]
+            heartbeat("gradient", 1, 3)
+        heartbeat("rollout", 2, 3)
+    heartbeat("rollout", 3, 3)
+    assert heard == [Heartbeat("rollout", 1, 3), Heartbeat("rollout", 2, 3)]
+    assert inner == [Heartbeat("gradient", 1, 3)]
 
 
 def test_work_stops_if_it_is_asked_to():
     heard = []
     with working(asked=lambda: len(heard) == 2, hear=heard.append):
-        pause("rollout", 1, 3)
+        heartbeat("rollout", 1, 3)
         with pytest.raises(Stopped):
-            pause("rollout", 2, 3)
+            heartbeat("rollout", 2, 3)
         with working(asked=never_stop):
             may_cancel()
 
@@ -41,7 +41,7 @@ def test_a_stop_comes_once_its_grace_is_over(monkeypatch):
     now = [0.0]
     asked = []
     monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
-    with working(asked=later(seldom(lambda: asked.append(now[0]) or now[0] > 2, 1.0), 2.0)):
+    with working(asked=delayed(throttled(lambda: asked.append(now[0]) or now[0] > 2, 1.0), 2.0)):
         for now[0] in (0.0, 0.5, 1.5, 2.4, 2.5, 4.4):
             may_cancel()
         now[0] += 0.2

@@ -12,12 +12,12 @@ from typing import get_args
 import pytest
 
 from difflogic import load_config
-from difflogic.engine.soft.sharing import Strategy
 from difflogic.experiment.session import execute
 from difflogic.run.checkpoint import Checkpoint, made_with
 from difflogic.run.resume_point import _note_other_origin
 from difflogic.system import rounding
 from difflogic.system.jit.processor import fuses, registers
+from difflogic.system.strategy import Strategy
 from tests.difflogic.experiment.kill import results
 from tests.digests import FEW, KEPT, MANY, NAMES, digest, digests
 

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from difflogic.config import load_config
 from difflogic.engine.hardware import Hardware
 from difflogic.engine.soft.layout import samples_per_group
-from difflogic.engine.soft.sharing import Strategy
 from difflogic.experiment.device_plan import plan_of as plan_of_config
 from difflogic.experiment.searching import Trainer
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import parse_bytes
+from difflogic.system.strategy import Strategy
 from tests.difflogic.training.tiny import tiny
 
 MACHINE = Hardware(cores=4, memory=10**10)
