@@ -5,9 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from difflib import get_close_matches
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,21 +13,25 @@ from difflogic.config.checking import check
 from difflogic.config.models import RUN, Config
 from difflogic.config.recipes import apply_recipe
 from difflogic.config.schema import TASK, TOP_LEVEL
-from difflogic.pictures.picture import picture_directory
+from difflogic.pictures.picture import IMAGE_SUFFIXES, picture_directory
 from difflogic.system.errors import ConfigError, MissingFileError, did_you_mean, shorten
-from difflogic.system.files import read_named
+from difflogic.system.files import for_shell, nearest, read_named
 from difflogic.system.toml import MAX_BYTES, parse_toml
 from difflogic.tasks import TASKS, CustomSection, is_custom
 from difflogic.tasks.code import find_code, load_code, try_out
 from difflogic.tasks.target import resolve_target
 
-MOST_FILES = 1000
-"""Files of a directory among which a missing one's nearest name is looked for."""
-
 KIND = (TASK, "kind")
 
 PUBLISHED_ABOUT = (TASK, "automaton", "perception", "update")
 """The sections of the experiment that published results are about."""
+
+OTHER_FILES = {
+    (*IMAGE_SUFFIXES, ".txt"): "to grow a picture: dct train-pattern --target",
+    (".csv", ".json", ".jsonl", ".npz"): "to learn from a file of grids before and after: "
+    "dct train-examples",
+}
+"""What other files are for, by their suffixes."""
 
 _BARE_WORD = re.compile(r"[A-Za-z0-9_.+-]+")
 
@@ -131,11 +132,10 @@ def _locate(source: str | Path) -> Path:
     if source in shipped:
         return picture_directory().parent / f"{source}.toml"
     path = Path(source)
-    if path.suffix in (".csv", ".json", ".jsonl", ".npz"):
-        raise ConfigError(
-            f"{source}: is no configuration, which is a TOML file: to learn from a file of grids "
-            "before and after: dct train-examples"
-        )
+    for suffixes, use in OTHER_FILES.items():
+        if path.suffix.lower() in suffixes:
+            named = f"{use} {for_shell(source)}"
+            raise ConfigError(f"{source}: is no configuration, which is a TOML file: {named}")
     looks_like_a_path = path.suffix == ".toml" or len(path.parts) > 1
     # Unlike Path's own, these also answer for names that are too long.
     if looks_like_a_path or os.path.isfile(path):
@@ -148,24 +148,12 @@ def _locate(source: str | Path) -> Path:
     )
 
 
-def _hint(path: Path) -> str:
-    """Return the file or shipped configuration whose name is nearest to a missing file's."""
-    known = {name: name for name in shipped_configs()}
-    with suppress(OSError):
-        known |= {each.stem: str(each) for each in islice(path.parent.glob("*.toml"), MOST_FILES)}
-    nearest = get_close_matches(path.stem, known, 1)
-    return (
-        f"did you mean {known[nearest[0]]}?"
-        if nearest
-        else "dct config list shows the shipped ones"
-    )
-
-
 def _read(path: Path) -> dict[str, Any]:
     try:
         content = read_named(path, MAX_BYTES, "a configuration")
     except MissingFileError:
-        raise ConfigError(f"{path}: no such file: {_hint(path)}") from None
+        hint = nearest(path, shipped_configs()) or ": dct config list shows the shipped ones"
+        raise ConfigError(f"{path}: no such file{hint}") from None
     try:
         return parse_toml(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -173,8 +161,7 @@ def _read(path: Path) -> dict[str, Any]:
             f"{path}: is not UTF-8 text (byte {error.start}): a configuration is a TOML file"
         ) from None
     except ValueError as error:  # with line and column, from tomllib
-        what = "" if path.suffix == ".toml" else "; a picture is named with --target"
-        raise ConfigError(f"{path}: not valid TOML: {error}{what}") from None
+        raise ConfigError(f"{path}: not valid TOML: {error}") from None
 
 
 def _load_code(data: dict[str, Any], directory: Path) -> None:

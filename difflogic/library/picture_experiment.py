@@ -76,6 +76,8 @@ def picture(config: str | None, options: PictureOptions, resumed: bool) -> Exper
     colors = options.colors
     channels = options.channels
     chosen = options.choose_configuration
+    if config is not None:
+        load_config(config)  # such as a picture in its place, which is refused
     if options.tile:
         return tile_for(config, options)
     if options.asynchronous:
@@ -88,9 +90,8 @@ def picture(config: str | None, options: PictureOptions, resumed: bool) -> Exper
         refuse_both("--colors", config)
     if chosen and config is not None:
         raise ConfigError(
-            f"{config}: --hold, --heal, --second, --size, --steps, --colors, --palette "
-            f"and --tough choose a configuration by the picture: leave {config} out, "
-            "or use --set"
+            f"{config}: --hold, --heal, --second, --size, --steps, --colors, --palette and --tough "
+            "choose a configuration by the picture: name one by --target in its place, or use --set"
         )
     shows = target is not None and colors is None and is_image(target)
     if config is None and not resumed and (chosen or shows):

@@ -23,7 +23,7 @@ from difflogic.pictures.images import (
 from difflogic.pictures.pixels import read_image
 from difflogic.pictures.text import center_picture, parse_picture
 from difflogic.system.errors import ConfigError, MissingFileError, did_you_mean
-from difflogic.system.files import read_named
+from difflogic.system.files import nearest, read_named
 from difflogic.system.quantities import counted
 from difflogic.system.subject import about
 
@@ -80,11 +80,10 @@ def read_picture(name: str, base: Path | None = None) -> str | bytes:
     try:
         content = read_named(path, MOST_IMAGE_BYTES, "a picture")
     except MissingFileError:
+        if path.suffix or len(Path(name).parts) > 1:
+            raise ConfigError(f"{path}: no such picture{nearest(path, names)}") from None
         hint = did_you_mean(name, names)
-        raise ConfigError(
-            f'no picture "{name}": {hint} (name your own file by its path; a relative path starts '
-            f"at {base.absolute()})"
-        ) from None
+        raise ConfigError(f'no picture "{name}": {hint} (or name your own file)') from None
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -173,8 +172,11 @@ def read_two(
 
     found = []
     for name in (target, second):
+        content = read_picture(name)
         with about(name):
-            found.append(read_image(_image(name), 1024))
+            if isinstance(content, str):
+                raise ConfigError("is text: both pictures must be images")
+            found.append(read_image(content, 1024))
             require_shape(found[-1][0])
     (height, width), other = (shape for _, shape in found)
     if other != (height, width):
@@ -183,11 +185,11 @@ def read_two(
             "of one size"
         )
     both = np.concatenate([pixels for pixels, _ in found], axis=1)
-    content = io.BytesIO()
-    Image.fromarray(both).save(content, "PNG")
+    joint = io.BytesIO()
+    Image.fromarray(both).save(joint, "PNG")
     rows, columns = size or own_size(height, width)
     with about(f"{target} and {second}"):
-        joined = quantise(content.getvalue(), colors, (rows, 2 * columns), palette or ())
+        joined = quantise(joint.getvalue(), colors, (rows, 2 * columns), palette or ())
     words = (
         f"with {Path(second).name}, {columns}×{rows} cells each, {joined.used} colours with the "
         f"background ({counted(len(joined.bits), 'bit')})"
@@ -196,13 +198,6 @@ def read_two(
     last = joined.bits[..., columns:]
     lost = _lost(joined, (height, width), (rows, columns))
     return Picture(target, first, joined.palette, words, lost, second=last)
-
-
-def _image(target: str) -> bytes:
-    content = read_picture(target)
-    if isinstance(content, str):
-        raise ConfigError("is text: both pictures must be images")
-    return content
 
 
 def _from_text(name: str, text: str, colors: int | None, size: tuple[int, int] | None) -> Picture:

@@ -13,11 +13,13 @@ import os
 import secrets
 import shlex
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from difflib import get_close_matches
 from fnmatch import fnmatch
 from functools import partial
 from io import BufferedReader
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
@@ -38,6 +40,9 @@ OF_RUN = (CONFIG, START, METRICS, CHECKPOINTS, MODEL, ATTEMPTS, SUMMARY)
 
 LEFTOVERS = ".dct-*.tmp"
 """Matches the temporary files that killed processes leave behind."""
+
+MOST_BESIDE = 1000
+"""Files of a directory among which a missing one's nearest name is looked for."""
 
 MAX_DIGESTED_BYTES = 2**32
 """As much as the metrics of ten million epochs."""
@@ -110,12 +115,22 @@ def read_named(path: Path, largest: int, kind: str) -> bytes:
         with open_plain(path) as file:
             content = file.read(largest + 1)
     except FileNotFoundError as error:
-        raise MissingFileError(f"{path}: cannot be read: {reason(error)}") from None
+        raise MissingFileError(f"{path}: cannot be read: {reason(error)}{nearest(path)}") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise ConfigError(f"{str(path)!r}: cannot be read: {reason(error)}") from None
     if len(content) > largest:
         raise ConfigError(f"{path}: is larger than {largest} bytes: this is not {kind}")
     return content
+
+
+def nearest(path: Path, names: Iterable[str] = ()) -> str:
+    """Return a hint at the file beside a missing one, or at one of `names`, that may be meant."""
+    known = {name: name for name in names}
+    with suppress(OSError, ValueError):
+        beside = islice(path.parent.iterdir(), MOST_BESIDE)
+        known |= {each.name: str(each) for each in beside if each.is_file()}
+    found = get_close_matches(path.name, known, 1)
+    return f": did you mean {for_shell(known[found[0]])}?" if found else ""
 
 
 def open_inside(path: Path) -> BinaryIO:

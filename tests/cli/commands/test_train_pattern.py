@@ -87,6 +87,15 @@ def test_refusals(dct, flag, arguments, message):
     assert not Path("runs").exists()
 
 
+@pytest.mark.parametrize("command", [["train"], ["train-pattern", "--hold"], ["config", "show"]])
+def test_a_picture_in_a_configurations_place_is_told_its_option(dct, flag, command):
+    shown = f"to grow a picture: dct train-pattern --target {flag}"
+    assert shown in dct(*command, str(flag)).refusal
+    missing = flag.with_name("flog.png")
+    found = dct("train-pattern", "--target", str(missing)).refusal
+    assert found.endswith(f"{missing}: no such picture: did you mean {flag}?\n")
+
+
 def test_holding_a_picture_on_a_torus_warns(dct):
     small = ["--set=perception.kernels=1", "--set=update.gates=[4]"]
     result = dct(
