@@ -180,7 +180,7 @@ class Shown(ExitStack):
             config.task.loss_channels,
             task.palette,
             preview,
-            searches=config.finishing.every > 0,
+            searches=0 < config.finishing.every < config.training.epochs,
             restart_every=config.training.restart_every,
             usual=usual(session.config, session.run.path),
             stages=_stage_names(task),

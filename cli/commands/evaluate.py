@@ -65,15 +65,11 @@ DECIDING = ("exactness", "gates")
 
 
 def _show(results: Mapping[str, Any], source: Path, task: str | None, reasons: bool) -> None:
-    """Print the results, with reasons why other tests do not apply."""
+    """Print the results, with reasons why other tests do not apply; the verdict stands last."""
     published = results["published"]
     seed = results["training_seed"]
     trained = "a circuit" if seed is None else f"trained with seed {seed}"
     typer.echo(f"{results['experiment']} · {trained} · evaluated with seed {results['seed']}")
-    typer.echo(_verdict(results))
-    typer.echo(report.assurance(results["assurance"], results["exact"], source, task))
-    if any(name not in DECIDING for name in results["tests"]):
-        typer.echo("tests that do not decide ask for more than the task does")
     if "learned_by" in published:
         typer.echo(
             f"published: hard loss 0 from epoch {published['learned_by']}, with one seed, on "
@@ -97,6 +93,11 @@ def _show(results: Mapping[str, Any], source: Path, task: str | None, reasons: b
             useless.setdefault(reason, []).append(name)
     for number, (reason, names) in enumerate(useless.items()):
         typer.echo("\n" * (number == 0) + f"not applicable: {', '.join(names)}: {reason}")
+    typer.echo()
+    if any(name not in DECIDING for name in results["tests"]):
+        typer.echo("tests that do not decide ask for more than the task does")
+    typer.echo(report.assurance(results["assurance"], results["exact"], source, task))
+    typer.echo(_verdict(results))
 
 
 def _verdict(results: Mapping[str, Any]) -> str:

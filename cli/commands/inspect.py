@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,6 +16,7 @@ from difflogic.system.declaration import Natural, Opt, Seconds, Unsimplified
 if TYPE_CHECKING:
     from difflogic.circuit.automaton import Automaton
     from difflogic.inspection import Inspection
+    from difflogic.inspection.symmetry import Decision
 
 
 def inspect(
@@ -55,6 +57,7 @@ def _text(found: Inspection, trained: Automaton, limit: int | None) -> str:
     circuit = found.automaton.circuit
     fan_out = found.wires.fan_out
     widest = int(fan_out.argmax())
+    meanings = {label: in_one_line(name) for label, name in _meanings(automaton).items()}
     return output.page(
         "inspect",
         found=found,
@@ -64,14 +67,32 @@ def _text(found: Inspection, trained: Automaton, limit: int | None) -> str:
         limit=limit,
         symbols=SYMBOLS,
         state_channels=_state_channels(automaton),
-        meanings={label: in_one_line(name) for label, name in _meanings(automaton).items()},
-        cells=_cells(found),
+        meanings=meanings,
+        read=found.wires.reads.sum(),
+        cells=[
+            f"  {label}{', ' + meanings[label] if meanings else ''}: {' '.join(read) or 'none'}"
+            for label, read in _cells(found).items()
+        ],
+        symmetries=_answers(found.rule.symmetries),
+        properties=_answers(found.rule.properties),
         fan_out={
             "mean": fan_out[fan_out > 0].mean(),
             "max": fan_out[widest],
             "name": circuit.input_name(widest) if widest < circuit.inputs else "a gate",
         },
     )
+
+
+def _answers(decisions: Mapping[str, Decision]) -> str:
+    """Return a line for each answer, with what it is given to; a yes names its proof."""
+    lines = ""
+    for answer in ("yes", "no", "not decided"):
+        given = {name: each for name, each in decisions.items() if each.answer == answer}
+        if given:
+            methods = ", ".join(sorted({each.method for each in given.values()}))
+            proof = f" (proved by {methods})" if answer == "yes" else ""
+            lines += f"  {answer}: {', '.join(given)}{proof}\n"
+    return lines
 
 
 def _meanings(automaton: Automaton) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import string
 import textwrap
 import threading
 import time
@@ -270,7 +271,7 @@ def live(title: str, progress: RunProgress) -> Screen:
 
     def around(console: Console, table: Any) -> Iterable[Any]:
         size = console.width, console.height
-        return compose(title, progress, table, *size, has_color(console))
+        return compose(title, progress, table, *size, color_system(console))
 
     return Screen(lambda: [progress.whole, progress.now], around)
 
@@ -286,9 +287,16 @@ def line(progress: RunProgress) -> str:
 
 
 def compose(
-    title: str, progress: RunProgress, table: Any, width: int, height: int, colored: bool = False
+    title: str,
+    progress: RunProgress,
+    table: Any,
+    width: int,
+    height: int,
+    colors: str | None = None,
 ) -> Iterator[Any]:
     """Yield the lines of one frame, around the `table` of bars, for a terminal of that size.
+
+    `colors` is what `color_system` returns.
 
     The last frame has neither bars nor facts: the run's story follows it.
     """
@@ -307,10 +315,12 @@ def compose(
         yield text
     # The height without the lines above, bars, captions and the cursor's line.
     room = height - text.plain.count("\n") - 7
-    yield from _pictures(progress, width, max(room, 4), colored)
+    yield from _pictures(progress, width, max(room, 4), colors)
 
 
-def _pictures(progress: RunProgress, width: int, lines: int, colored: bool) -> Iterator[Text]:
+def _pictures(
+    progress: RunProgress, width: int, lines: int, colors: str | None
+) -> Iterator[Text]:
     """Yield lines that show what fits side by side: the target, the state, and what differs."""
     from rich.text import Text
 
@@ -337,7 +347,7 @@ def _pictures(progress: RunProgress, width: int, lines: int, colored: bool) -> I
     if fitting < len(shown):  # what differs goes first, and then the target
         shown = shown[:2] if fitting == 2 else shown[1:2]
     yield Text("".join(f"{name:<{columns}}" for name, *_ in shown).rstrip(), "dim")
-    drawn = [draw_cells(bits[:, ::stride, ::stride], colored, names) for _, bits, names in shown]
+    drawn = [draw_cells(bits[:, ::stride, ::stride], colors, names) for _, bits, names in shown]
     for row in zip(*drawn, strict=True):
         line = Text(no_wrap=True, overflow="crop")
         for part in row:
@@ -393,44 +403,75 @@ def rate(value: float) -> str:
     return f"{value:.3g}" if value < 100 else f"{value:.0f}"
 
 
-def has_color(console: Console) -> bool:
-    """Return whether a terminal shows colours, and may."""
-    return console.color_system is not None and not console.no_color
+def color_system(console: Console) -> str | None:
+    """Return which colours a terminal shows: "standard", "256" or "truecolor"; None for none."""
+    return None if console.no_color else console.color_system
 
 
 def show_preview(preview: Preview) -> None:
     """Show the target picture on stderr, as text."""
+    from difflogic.circuit.colors import hex_color
     from difflogic.pictures.text import render_picture
 
     stride = -(-max(preview.bits.shape) // MOST_SHOWN)
     note(preview.caption)
     if stride > 1:
         note(f"(here without {stride - 1} of {stride} rows and columns)")
-    note(render_picture(preview.bits[:, ::stride, ::stride]).rstrip("\n"))
+    bits = preview.bits[:, ::stride, ::stride]
+    if not preview.palette:
+        note(render_picture(bits).rstrip("\n"))
+        return
+    # Letters stand for bits of red, green and blue, which are not these colours.
+    signs = f".{string.digits[1:]}{string.ascii_lowercase}"
+    numbers = numbers_of(bits).tolist()
+    note("\n".join("".join(signs[number] for number in row) for row in numbers))
+    used = sorted({number for row in numbers for number in row})
+    note("colours: " + ", ".join(f"{signs[n]} {hex_color(preview.palette[n])}" for n in used))
 
 
-def draw_cells(bits: Bits, colored: bool, palette: Palette = ()) -> list[Text]:
+def numbers_of(bits: Bits) -> Any:
+    """Return the number that the channels of each cell make, channel 0 the lowest bit."""
+    return sum(channel.astype(int) << index for index, channel in enumerate(bits))
+
+
+def draw_cells(bits: Bits, colors: str | None, palette: Palette = ()) -> list[Text]:
     """Draw loss channels, shape (channels, height, width): two cells to a character.
 
-    With colours, `palette` has the colour of each number that the bits make, channel 0 the lowest
-    bit; without a palette, two or three channels are red, green and blue. Otherwise only the first
-    channel is drawn.
+    With `colors`, `palette` has the colour of each number that the bits make; without a palette,
+    two or three channels are red, green and blue. Otherwise only the first channel is drawn.
     """
     from rich.text import Text
 
     named = len(palette) == 2 ** len(bits)
-    numbers = sum(channel.astype(int) << index for index, channel in enumerate(bits))
-    if plain := not colored or not (named or len(bits) in COLOR_CHANNELS):
+    numbers = numbers_of(bits)
+    plain = colors is None or not (named or len(bits) in COLOR_CHANNELS)
+    if plain:
         numbers = bits[0]
     rows = [[int(number) for number in row] for row in numbers]
     if len(rows) % 2:
         rows.append([0] * len(rows[0]))
-    colors = [f"rgb({r},{g},{b})" for r, g, b in palette] if named else TERMINAL_COLORS
+    shown = _told_apart(palette, colors) if named else TERMINAL_COLORS
     drawn = []
     for upper, lower in zip(rows[::2], rows[1::2], strict=True):
         pairs = zip(upper, lower, strict=True)
         if plain:
             drawn.append(Text("".join(" ▄▀█"[2 * a + b] for a, b in pairs), "green on grey11"))
         else:
-            drawn.append(Text.assemble(*(("▀", f"{colors[a]} on {colors[b]}") for a, b in pairs)))
+            drawn.append(Text.assemble(*(("▀", f"{shown[a]} on {shown[b]}") for a, b in pairs)))
     return drawn
+
+
+def _told_apart(palette: Palette, colors: str | None) -> list[str]:
+    """Return the styles of a palette, all different also on a terminal that has few colours."""
+    from rich.color import Color, ColorSystem
+
+    if colors not in ("standard", "256"):
+        return [f"rgb({r},{g},{b})" for r, g, b in palette]
+    system = ColorSystem.STANDARD if colors == "standard" else ColorSystem.EIGHT_BIT
+    numbers: list[int] = []
+    for red, green, blue in palette:
+        number = Color.from_rgb(red, green, blue).downgrade(system).number or 0
+        while number in numbers:
+            number = (number + 1) % (16 if colors == "standard" else 256)
+        numbers.append(number)
+    return [f"color({number})" for number in numbers]

@@ -256,7 +256,7 @@ def _goal(growth: Growth, steps: int) -> str:
         squares = " or ".join(map(str, growth.heal))
         goal += f", and grow back after any square of {squares} cells is erased"
     if growth.places is not None:
-        goal += f"; learned in {COUNTING_EPOCHS} epochs, then corrected"
+        goal += "; learned, then corrected"
     return goal
 
 

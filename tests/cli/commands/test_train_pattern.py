@@ -87,6 +87,16 @@ def test_refusals(dct, flag, arguments, message):
     assert not Path("runs").exists()
 
 
+@pytest.mark.parametrize("more", [[], ["--hold"], ["--heal"], ["--tough"]])
+def test_places_are_trained_for_the_epochs_that_were_asked(dct, flag, more):
+    """Nothing is searched before the last one."""
+    told = dct("train-pattern", f"--target={flag}", "--size=20x20", "--epochs=3", *more).stderr
+    assert "; learned, then corrected" in told
+    assert "learning epoch 1 of 3; " in told
+    assert "200 epochs" not in told
+    assert "ends once a circuit is exact" not in told
+
+
 @pytest.mark.parametrize("command", [["train"], ["train-pattern", "--hold"], ["config", "show"]])
 def test_a_picture_in_a_configurations_place_is_told_its_option(dct, flag, command):
     shown = f"to grow a picture: dct train-pattern --target {flag}"

@@ -19,7 +19,7 @@ from difflogic.run.metrics import MetricsRow
 from difflogic.run.outlook import Usual
 from difflogic.search.polish import CircuitCost
 from difflogic.search.walk import SearchProgress
-from difflogic.tasks import make_task
+from difflogic.tasks import Preview, make_task
 from tests.cli.terminal.screens import Terminal, open_terminal
 
 
@@ -134,7 +134,7 @@ def test_what_is_running():
     ],
 )
 def test_a_character_shows_two_cells(grid, lines):
-    drawn = display.draw_cells(np.array([grid], np.uint8), colored=False)
+    drawn = display.draw_cells(np.array([grid], np.uint8), None)
     assert [line.plain for line in drawn] == lines
 
 
@@ -154,9 +154,18 @@ PALETTE = [(1, 2, 3), (4, 5, 6), (7, 8, 9), (250, 9, 9)]
     ],
 )
 def test_several_channels_are_drawn_in_colours(bits, palette, styles):
-    (line,) = display.draw_cells(bits, True, palette)
+    (line,) = display.draw_cells(bits, "truecolor", palette)
     assert line.plain == ("▀▀" if styles else "▀▄")
     assert [str(span.style) for span in line.spans] == (styles or [])
+
+
+@pytest.mark.parametrize("colors", ["standard", "256"])
+def test_near_colours_stay_apart_on_a_terminal_with_few(colors):
+    palette = [(255, 255, 255), (254, 254, 254), (250, 250, 250), (0, 0, 0)]
+    bits = np.array([[[0, 0], [1, 1]], [[0, 1], [0, 1]]], np.uint8)
+    (line,) = display.draw_cells(bits, colors, palette)
+    styles = " on ".join(str(span.style) for span in line.spans).split(" on ")
+    assert len({*styles}) == 4
 
 
 def test_a_resumed_run_has_its_best_and_the_rate_of_this_process(monkeypatch):
@@ -348,3 +357,11 @@ def test_a_picture_is_previewed_as_text(capsys):
     caption, *shown = capsys.readouterr().err.splitlines()
     assert caption.startswith("to grow from ")
     assert shown == config.task.target.split()
+
+
+def test_a_preview_names_colours_not_bits(capsys):
+    palette = ((255, 255, 255), (214, 48, 49), (1, 2, 3), (0, 0, 9))
+    bits = np.array([[[0, 1, 0], [1, 0, 0]], [[0, 0, 1], [0, 0, 1]]], np.uint8)
+    show_preview(Preview("two colours:", bits, palette))
+    shown = capsys.readouterr().err.splitlines()
+    assert shown == ["two colours:", ".12", "1.2", "colours: . #ffffff, 1 #d63031, 2 #010203"]
