@@ -17,7 +17,6 @@ from cli.options import TO, AsJson, Shared, SourceOperand
 from cli.terminal import output
 from difflogic.experiment.options import ExampleOptions
 from difflogic.system.declaration import Force, Operand, Opt
-from difflogic.system.files import for_shell
 from difflogic.system.work import ignore, working
 
 if TYPE_CHECKING:
@@ -41,6 +40,7 @@ def train_examples(
     """
     from difflogic.examples.pairs import named, right_in_words
     from difflogic.library import exemplifying
+    from difflogic.run.advice import advise
     from difflogic.run.story import answer, story
 
     workers = "auto" if shared.workers is None else shared.workers
@@ -52,7 +52,6 @@ def train_examples(
         output.show_json(found.as_dict())
     else:
         scores = found.summary["scores"]
-        path = for_shell(found.path)
         longer = "" if found.padded is None else f"; {found.padded.text}"
         proof = f"{scores['assurance']['text']}{longer}; other grids are not proved"
         right = scores["right_pairs"]
@@ -69,8 +68,8 @@ def train_examples(
             )
         output.show_lines(told)
         typer.echo(f"\n{answer(found.summary)}")
-        then = f"dct apply {path} FILE, or dct simplify {path} -o FILE"
-        output.show_lines({"run": str(found.path), "next": found.hint or then})
+        then = found.hint or ", or ".join(advise(found.summary, str(found.path)).commands)
+        output.show_lines({"run": str(found.path), "next": then})
     interruption.check()
     if not found.right:
         raise typer.Exit(FAILURE)
@@ -87,6 +86,7 @@ def apply(
 
     If a JSON or NPZ file has outputs, too, exits 1 unless all are right; CSV holds inputs alone.
     """
+    from difflogic.examples.encoding import CLASH_NAME
     from difflogic.library import applying
     from difflogic.system.files import check_output
 
@@ -103,6 +103,8 @@ def apply(
             typer.echo(f"{each.place}{verdict[each.right]}")
             for line in _beside(each) if to is None else ():
                 typer.echo("  " + in_one_line(line))
+        if any(CLASH_NAME in row for each in found for row in each.after):
+            note(f"{CLASH_NAME}: a cell for which the rule gives two symbols")
     known = [each.right for each in found if each.right is not None]
     if known and not as_json:
         typer.echo(f"{sum(known)} of {len(known)} right")

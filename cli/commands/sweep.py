@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from difflogic.sweeps.sweep_plan import SweepPlan
     from difflogic.sweeps.sweep_results import Row
 
-SPARE = "missing | failed | s, summed | s per run | proved from step | 95 % interval"
+SPARE = "missing | failed | s, summed | s per run | proved from step (range) | 95 % interval"
 """Columns of the table that a narrow terminal goes without, the first ones first."""
 MOST_BARS = 8
 

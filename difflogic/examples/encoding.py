@@ -40,7 +40,8 @@ step: that of the feature after, before or itself, from this neighbour."""
 
 FEATURE_NAMES = ("inside", "filled", "this", "another", "single", "odd", "largest", *MOVES)
 CLASH = 255
-"""Stands in a decoded grid where a cell got two symbols."""
+CLASH_NAME = "?"
+"""Stands in a decoded grid where a cell got two symbols; and what is printed there."""
 
 
 @dataclass(frozen=True)

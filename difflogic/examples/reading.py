@@ -206,6 +206,8 @@ def _walk(value: Any, place: str, paired: bool) -> Iterator[Raw]:
                 yield from _walk(item, f"{place}{what or 'number'} {number} ", paired)
         case [[*_], *_] if not paired:
             yield Raw(f"{place}grid", _cells(value, f"{place}grid"), None)
+        case {"gates": _}:
+            raise ConfigError("is a circuit, not what it did: dct inspect prints its rule")
         case _:
             raise ConfigError(
                 f'{place.strip() or "the file"}: needs "train" with a list of pairs, each an '

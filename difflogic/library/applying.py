@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from difflogic.evaluation.settled import settle
-from difflogic.examples.encoding import CLASH, Encoding, apply_rule
+from difflogic.examples.encoding import CLASH, CLASH_NAME, Encoding, apply_rule
 from difflogic.examples.pairs import MOST_SYMBOLS
 from difflogic.examples.reading import Raw, numbered, raw_grids, read_inputs
 from difflogic.library.exchange import require_output, write_output
@@ -31,7 +31,7 @@ class Applied:
     before: tuple[tuple[str, ...], ...]
     """The names of symbols, by row and column."""
     after: tuple[tuple[str, ...], ...]
-    """A cell for which the rule gives two symbols has the name "?"."""
+    """A cell for which the rule gives two symbols has the name CLASH_NAME, "?"."""
     right: bool | None
     """Whether this is the output in the file; None if it has none."""
     expected: tuple[tuple[str, ...], ...] | None = None
@@ -63,7 +63,7 @@ def apply(source: Source, inputs: str | Path | Sequence[Any]) -> list[Applied]:
     channels = 1 + max(automaton.circuit.labels)
     channels = max(channels, len(encoding.features) + len(encoding.outputs))
     found = apply_rule(encoding, channels, grids, lambda starts: settle(automaton, starts).shown)
-    names = dict(enumerate(symbols)) | {CLASH: "?"}
+    names = dict(enumerate(symbols)) | {CLASH: CLASH_NAME}
     results = []
     for raw, grid in zip(raws, found, strict=True):
         after = tuple(tuple(names[symbol] for symbol in row) for row in grid.tolist())

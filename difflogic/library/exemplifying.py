@@ -124,7 +124,7 @@ def _differences(run: RunDirectory, examples: Examples, wrong: Sequence[str]) ->
     assert task.encoding is not None, "it learned from examples"
     grids = [pair.before for pair in pairs]
     names = dict(enumerate(examples.symbols))
-    names[CLASH] = "?"
+    names[CLASH] = "two symbols"
     found = apply_rule(task.encoding, task.channels, grids, lambda x: settle(automaton, x).shown)
     words = []
     for pair, after in zip(pairs, found, strict=True):

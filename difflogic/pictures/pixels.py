@@ -102,14 +102,18 @@ def _places(image: Image.Image) -> range:
 
 
 def _longer(stays: Sequence[float]) -> str:
-    """Say which frames stay longer than the shortest, but for the last: nothing follows it."""
+    """Say which frames stay longer than the shortest. The last one may be a pause."""
     each = min(stays[:-1], default=0)
-    long = [number for number, stay in enumerate(stays[:-1]) if stay > each and stay >= 2 * each]
-    if not long:
+    long = [number for number, stay in enumerate(stays) if stay > each and stay >= 2 * each]
+    if not long or len(stays) == 1:
         return ""
+    if long == [len(stays) - 1]:
+        return f"the last frame stays {stays[-1]:g} ms, others {each:g} ms: it counts once"
+    which = shorten(format_ranges(long))
+    stay = f"frame {which} stays" if len(long) == 1 else f"frames {which} stay"
     return (
-        f"frames {shorten(format_ranges(long))} stay longer than {each:g} ms, and count once each: "
-        "if equal frames were merged there, give them all, as an .npz"
+        f"{stay} longer than {each:g} ms: each counts once; if equal frames were merged there, "
+        "give them all, as an .npz"
     )
 
 

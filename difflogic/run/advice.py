@@ -32,6 +32,9 @@ def advise(summary: Mapping[str, Any], directory: str, allow_code: bool = False)
     if summary["interrupted"]:
         return Advice("Interrupted: resume this run", (resume,))
     if checked["exact"]:
+        if "right_pairs" in summary["scores"]:
+            uses = f"dct apply {path} FILE", f"dct simplify {path} -o FILE"
+            return Advice("Right: apply the rule to other grids, or simplify it", uses)
         look = f"dct eval {path}{allow}", f"dct inspect {path}"
         return Advice("Exact: run all tests, or look at the circuit", look)
     found = summary["scores"].get("assurance", {})

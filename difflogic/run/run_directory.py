@@ -141,7 +141,7 @@ class RunDirectory:
         if not run.is_run:
             name = run.config.name
             what = f"its {name} is not a regular file" if there else f"it has no {name}"
-            raise run.refusal(f"holds no run, as {what}: name another, or begin one with --dir")
+            raise run.refusal(f"holds no run, as {what}: name another")
         return run
 
     def refusal(self, problem: str) -> RunDirectoryError:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from difflogic.run.lock import is_held
-from difflogic.run.run_directory import RunDirectory
+from difflogic.run.run_directory import RunDirectory, epoch_of
 from difflogic.system.errors import DctError, RunDirectoryError
 from difflogic.system.files import read_inside, write_inside
 from difflogic.system.stops import throttled
@@ -156,7 +156,10 @@ def _execute(job: PlannedRun, path: Path, fleets: Fleets | None = None) -> dict[
     give_up = time.monotonic() + LOCK_SECONDS
     try:
         while True:
-            beat.write(0)
+            epoch = 0
+            with suppress(OSError):  # of a new run
+                epoch = max(map(epoch_of, RunDirectory(path).checkpoints), default=0)
+            beat.write(epoch)
             try:
                 return execute(config, path, on_step=beat, fleets=fleets)
             except RunDirectoryError:

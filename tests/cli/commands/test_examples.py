@@ -1,9 +1,14 @@
 """`dct train-examples` and `dct apply`: they run, and refuse what makes no sense."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
+
+from difflogic.examples.encoding import CLASH_NAME
+from difflogic.library import applying
+from difflogic.library.applying import Applied
 
 FLOOD = str(Path(__file__).parents[3] / "docs" / "gallery" / "flood.json")
 PAIRS = "1,0,0\n\n0,1,0\n\n0,2,0,0\n\n0,0,2,0\n"
@@ -36,7 +41,20 @@ def test_a_rule_is_learned_and_applied(dct, pairs):
     wrong = dct("apply", "learned", "wrong.json")
     assert wrong.exit_code == 1
     assert "  3 0 0  →  0 3 0*  0 3 3\n" in wrong.stdout
+    assert shown_next(learned.stdout) == shown_next(dct("runs", "show", "learned").stdout)
     assert "meaning: 0: this" in dct("inspect", "learned").stdout
+
+
+def shown_next(text):
+    return re.findall(r"dct \w+ learned FILE|dct simplify learned -o FILE", text)
+
+
+def test_what_a_question_mark_means_is_said(dct, tmp_path, monkeypatch):
+    shown = Applied("grid 1", (("3", "0"),), (("3", CLASH_NAME),), None)
+    monkeypatch.setattr(applying, "apply", lambda *_: [shown])
+    result = dct("apply", FLOOD, "grids.json")
+    assert "3 ?" in result.stdout
+    assert result.stderr == "?: a cell for which the rule gives two symbols\n"
 
 
 REFUSED = {
@@ -49,6 +67,7 @@ REFUSED = {
     "directory": (["train-examples", "no.csv", "--dir", "."], "is not empty"),
     "file": (["train-examples", "pairs.toml"], "is no file of examples"),
     "train": (["train", "PAIRS"], "dct train-examples"),
+    "a circuit's own file": (["identify", FLOOD], "is a circuit, not what it did: dct inspect"),
     "circuit": (["apply", FLOOD, "PAIRS"], "was not learned from examples"),
 }
 

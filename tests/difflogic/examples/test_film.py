@@ -65,6 +65,9 @@ def test_frames_that_stay_longer_are_told(kind):
     frames, longer = read_frames(out.getvalue(), "")
     assert len(frames) == 4
     assert "frames 1-2 stay longer than 40 ms" in longer
+    paused = [images[1], images[3], images[1], images[1]]
+    images[0].save(out := io.BytesIO(), kind, save_all=True, append_images=paused, duration=40)
+    assert read_frames(out.getvalue(), "")[1].startswith("the last frame stays 80 ms, others 40 ms")
 
 
 def test_a_poster_is_no_frame(tmp_path):

@@ -158,6 +158,17 @@ def test_a_run_waits_until_its_directory_is_free(tmp_path, monkeypatch, stays):
         assert outcome.summary["finished"]
 
 
+def test_a_resumed_run_is_shown_where_it_stands(tmp_path, monkeypatch):
+    plan = small_plan()
+    path = tmp_path / "run"
+    epochs = iter(range(5))
+    session.execute(with_seed(plan.variants[0].config, 0), path, should_stop=lambda: next(epochs) == 4)
+    told = []
+    monkeypatch.setattr(work.Beat, "write", lambda self, epoch: told.append(epoch))
+    assert run(make_job(plan, path, Control(str(tmp_path)))).error is None
+    assert 0 < told[0] < told[-1]
+
+
 def test_no_run_begins_after_the_end_or_in_another_version(tmp_path):
     plan = small_plan()
     path = tmp_path / "run"
