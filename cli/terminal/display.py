@@ -318,9 +318,7 @@ def compose(
     yield from _pictures(progress, width, max(room, 4), colors)
 
 
-def _pictures(
-    progress: RunProgress, width: int, lines: int, colors: str | None
-) -> Iterator[Text]:
+def _pictures(progress: RunProgress, width: int, lines: int, colors: str | None) -> Iterator[Text]:
     """Yield lines that show what fits side by side: the target, the state, and what differs."""
     from rich.text import Text
 

@@ -52,7 +52,7 @@ def test_show_prints_the_rows_of_a_picture(dct, tmp_path):
         (["chekerboard"], 'did you mean "checkerboard"?'),
         (["checkerboard", "--small"], "--small and CONFIG both choose"),
         (["--recipe", "referense"], 'no recipe "referense": did you mean "reference"?'),
-        (["lizard", "--set", "task.target=a b.png"], 'a b.png: no such picture'),
+        (["lizard", "--set", "task.target=a b.png"], "a b.png: no such picture"),
     ],
 )
 def test_mistakes_are_explained(dct, arguments, message):

@@ -162,7 +162,8 @@ def test_a_resumed_run_is_shown_where_it_stands(tmp_path, monkeypatch):
     plan = small_plan()
     path = tmp_path / "run"
     epochs = iter(range(5))
-    session.execute(with_seed(plan.variants[0].config, 0), path, should_stop=lambda: next(epochs) == 4)
+    config = with_seed(plan.variants[0].config, 0)
+    session.execute(config, path, should_stop=lambda: next(epochs) == 4)
     told = []
     monkeypatch.setattr(work.Beat, "write", lambda self, epoch: told.append(epoch))
     assert run(make_job(plan, path, Control(str(tmp_path)))).error is None
