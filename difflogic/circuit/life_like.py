@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 CONWAY = "B3/S23"
 """The Game of Life."""
-
+NAMED = {"LIFE": CONWAY, "HIGHLIFE": "B36/S23", "SEEDS": "B2/S"}
 
 HOODS = {"V": "von-neumann", "H": "hexagonal"}
 """The neighbourhood that is counted, by a rule's last letter, as in Golly; without one moore."""
@@ -24,9 +24,11 @@ def counts_of(rule: str) -> tuple[list[int], list[int]]:
 def usual(rule: str) -> str:
     """Return a rule's name as B3/S23 or B2/S34H, whatever notation it is in, such as b3s23 or 23/3.
 
-    Survivals come before births if no letters say so. Other texts stay as they are.
+    Survivals come before births if no letters say so. Names are read that
+    Golly knows. Other texts stay as they are.
     """
-    found = _WRITTEN.fullmatch(rule.strip().upper())
+    name = rule.strip().upper()
+    found = _WRITTEN.fullmatch(NAMED.get(name, name))
     if found is None:
         return rule
     born = found[1] or found[4] or ""

@@ -18,8 +18,10 @@ from difflogic.examples.pairs import MOST_CELLS, MOST_SYMBOLS, Examples, Pair, S
 from difflogic.system.archive import NpzReader
 from difflogic.system.errors import ConfigError, ModelFileError
 from difflogic.system.files import read_named
+from difflogic.system.json_values import distinct
 from difflogic.system.quantities import counted
 from difflogic.system.subject import about
+from difflogic.system.work import say
 
 MOST_EXAMPLE_BYTES = 2**26
 EXAMPLES = (".json", ".jsonl", ".csv", ".npz")
@@ -45,7 +47,8 @@ def read_examples(paths: Sequence[Path]) -> Examples:
     """Read pairs from files. Raises ConfigError, which names the file, the pair and the cell.
 
     Files may hold one task or many; all pairs are taken together. A pair in a `test` part is kept
-    aside; without its output it is left out.
+    aside; without its output it is left out. Says how many pairs have other parts, which are not
+    read.
     """
     several = len(paths) > 1
     found = []
@@ -85,7 +88,9 @@ def raw_grids(grids: Sequence[Any]) -> list[Raw]:
     """Return grids that are not from a file, as `read_inputs` does. Raises ConfigError."""
     found = [np.asarray(grid).tolist() for grid in grids]
     found = [found] if found and all(np.ndim(row) == 1 for row in grids) else found  # as in files
-    return [Raw(f"grid {n}", _cells(grid, f"grid {n}"), None) for n, grid in enumerate(found, 1)]
+    return [
+        Raw(f"grid {n}", named_cells(grid, f"grid {n}"), None) for n, grid in enumerate(found, 1)
+    ]
 
 
 def name_symbols(grids: Iterable[NamedRows]) -> tuple[str, ...]:
@@ -136,7 +141,10 @@ def _read(path: Path, paired: bool) -> Iterator[Raw]:
         else:
             content = read_named(file, MOST_EXAMPLE_BYTES, "a file of examples").decode("utf-8-sig")
             if suffix == ".json":
-                found = _walk(_task(_json(content), task), "", paired)
+                task_of = _task(_json(content), task)
+                if paired:
+                    _say_unread(task_of, path)
+                found = _walk(task_of, "", paired)
             else:
                 found = (_from_lines if suffix == ".jsonl" else _from_csv)(content, paired)
         cells = 0
@@ -174,6 +182,20 @@ def _is_task(value: Any) -> bool:
     return False
 
 
+def _say_unread(value: Any, path: Path) -> None:
+    """Say which parts of a task have pairs that are not read, such as "arc-gen"."""
+    if not isinstance(value, dict) or not {*value} & {"train", "test"}:
+        return
+    for name, part in value.items():
+        inside = part if isinstance(part, list) else []
+        pairs = [each for each in inside if isinstance(each, dict) and "input" in each]
+        if pairs and name not in ("train", "test"):
+            say(
+                f'{path}: {counted(len(pairs), "pair")} under "{name:.40}" not read: move to '
+                '"train" or "test" what is to be used'
+            )
+
+
 def _from_lines(text: str, paired: bool) -> Iterator[Raw]:
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip():
@@ -182,7 +204,7 @@ def _from_lines(text: str, paired: bool) -> Iterator[Raw]:
 
 def _json(text: str) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=distinct)
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"is not JSON: {str(error)[:80]}") from None
 
@@ -197,7 +219,7 @@ def _walk(value: Any, place: str, paired: bool) -> Iterator[Raw]:
                     raw = _pair(pair, f"{place}{part} pair {number}")
                     yield raw._replace(aside=part == "test")
             if "query" in value:  # as in CellARC
-                yield Raw(f"{place}query", _cells(value["query"], f"{place}query"), None, True)
+                yield Raw(f"{place}query", named_cells(value["query"], f"{place}query"), None, True)
         case {"input": _}:
             yield _pair(value, f"{place}pair")
         case [[[*_], *_], *_] | [{}, *_]:
@@ -205,7 +227,7 @@ def _walk(value: Any, place: str, paired: bool) -> Iterator[Raw]:
                 what = "task" if isinstance(item, dict) and "input" not in item else ""
                 yield from _walk(item, f"{place}{what or 'number'} {number} ", paired)
         case [[*_], *_] if not paired:
-            yield Raw(f"{place}grid", _cells(value, f"{place}grid"), None)
+            yield Raw(f"{place}grid", named_cells(value, f"{place}grid"), None)
         case {"gates": _}:
             raise ConfigError("is a circuit, not what it did: dct inspect prints its rule")
         case _:
@@ -221,15 +243,20 @@ def _pair(value: Any, place: str) -> Raw:
     after = value.get("output")
     return Raw(
         place,
-        _cells(value["input"], f"{place} input"),
-        None if after is None else _cells(after, f"{place} output"),
+        named_cells(value["input"], f"{place} input"),
+        None if after is None else named_cells(after, f"{place} output"),
     )
 
 
-def _cells(rows: Any, place: str) -> NamedRows:
-    """Check a grid: rows of equal length, of whole numbers from 0 to 15, or of texts."""
+def named_cells(rows: Any, place: str) -> NamedRows:
+    """Check a grid: rows of equal length, of whole numbers from 0 to 15, or of texts.
+
+    Several texts of one length are rows of one sign a cell, such as "..a.".
+    """
     if isinstance(rows, list) and rows and not any(isinstance(row, list) for row in rows):
-        rows = [rows]  # a line
+        lengths = {len(row) if isinstance(row, str) else 0 for row in rows}
+        texts = len(lengths) == 1 and max(lengths) > 1
+        rows = [list(row) for row in rows] if texts else [rows]  # a line
     if not isinstance(rows, list) or not rows or not all(isinstance(row, list) for row in rows):
         raise ConfigError(f"{place}: must be rows of symbols")
     for number, row in enumerate(rows):
@@ -249,31 +276,40 @@ def _cells(rows: Any, place: str) -> NamedRows:
 
 
 def _from_csv(text: str, paired: bool) -> Iterator[Raw]:
-    """Yield grids: blocks of rows between blank lines, an input and its output in turn."""
-    rows = csv.reader(io.StringIO(text, newline=None), skipinitialspace=True)
-    try:
-        listed = [(rows.line_num, [cell.strip() for cell in row]) for row in rows]
-    except csv.Error as error:
-        raise ConfigError(f"is not CSV: {error}") from None
-    blocks = [list(block) for filled, block in groupby(listed, lambda row: any(row[1])) if filled]
-    together = all(len(cells) < 2 for _, cells in listed)
-    for line, cells in listed:
-        if len(cells) == 1 and re.search(r"^(?!1[0-5]$).." if together else r"[;\t ]", cells[0]):
-            raise ConfigError(f"line {line}: has no comma: put commas between symbols, such as 0,1")
-    grids = [
-        (f"line {block[0][0]}", _cells([row for _, row in block], f"line {block[0][0]}"))
-        for block in blocks
-    ]
+    """Yield grids, an input and its output in turn."""
+    grids = [(place, named_cells(rows, place)) for place, rows in csv_grids(text)]
     if not paired:
         yield from (Raw(place, cells, None) for place, cells in grids)
         return
     if len(grids) % 2:
         raise ConfigError(
-            f"{grids[-1][0]}: {len(grids)} grids between blank lines, an odd number: each input "
-            "needs its output after it"
+            f"{grids[-1][0]}: {counted(len(grids), 'grid')} between blank lines, an odd number: "
+            "each input needs its output after it"
         )
     for (place, before), (_, after) in zip(grids[::2], grids[1::2], strict=True):
         yield Raw(place, before, after)
+
+
+def csv_grids(text: str) -> list[tuple[str, NamedRows]]:
+    """Return the places and texts of grids: blocks of rows between rows without a text.
+
+    Commas are between symbols, or else semicolons or tabs. Cells without a symbol at the ends of
+    rows are left out: spreadsheets write as many in each row. Raises ConfigError.
+    """
+    between = next((sign for sign in ",;\t" if sign in text), ",")
+    rows = csv.reader(io.StringIO(text, newline=None), delimiter=between, skipinitialspace=True)
+    try:
+        listed = [(rows.line_num, [cell.strip() for cell in row]) for row in rows]
+    except csv.Error as error:
+        raise ConfigError(f"is not CSV: {error}") from None
+    together = all(len(cells) < 2 for _, cells in listed)
+    for line, cells in listed:
+        if len(cells) == 1 and re.search(r"^(?!1[0-5]$).." if together else r"[;\t ]", cells[0]):
+            raise ConfigError(f"line {line}: has no comma: put commas between symbols, such as 0,1")
+        while cells and not cells[-1]:
+            cells.pop()
+    blocks = [list(block) for filled, block in groupby(listed, lambda row: any(row[1])) if filled]
+    return [(f"line {block[0][0]}", [row for _, row in block]) for block in blocks]
 
 
 def _from_npz(path: Path) -> Iterator[Raw]:
@@ -303,5 +339,5 @@ def _from_npz(path: Path) -> Iterator[Raw]:
         for array in arrays.values():
             grid = np.atleast_2d(array[number])[:rows, :columns].tolist()
             whole = [[int(x) if float(x).is_integer() else x for x in row] for row in grid]
-            checked.append(_cells(whole, place))
+            checked.append(named_cells(whole, place))
         yield Raw(place, checked[0], checked[1] if len(checked) > 1 else None)

@@ -8,13 +8,13 @@ takes less than 1 GiB; the largest circuit takes about a third of that.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
-from difflogic.system.errors import CircuitError, ConfigError, shorten
+from difflogic.system.errors import CircuitError, ConfigError
 from difflogic.system.files import read_named
+from difflogic.system.json_values import distinct
 
 MAX_CHANNELS = 2**16
 MAX_GATES = 2**20
@@ -48,11 +48,7 @@ def decode(text: bytes, source: str, shrink: Shrink) -> Any:
     _require_bounded(text, source)
 
     def make(pairs: list[tuple[str, Any]]) -> Any:
-        made = dict(pairs)
-        if len(made) < len(pairs):
-            key, _ = Counter(key for key, _ in pairs).most_common(1)[0]
-            raise CircuitError(f'{source}: key "{shorten(key)}" occurs twice in an object')
-        return shrink(made)
+        return shrink(distinct(pairs))
 
     def refuse_constant(name: str) -> NoReturn:
         raise CircuitError(f"{source}: holds {name}, which is not a JSON number")
@@ -69,6 +65,8 @@ def decode(text: bytes, source: str, shrink: Shrink) -> Any:
         ) from None
     except json.JSONDecodeError as error:
         raise CircuitError(f"{source}: {_explain(error)}") from None
+    except ConfigError as error:
+        raise CircuitError(f"{source}: {error}") from None
     except RecursionError:
         raise CircuitError(f"{source}: is nested too deeply: this is not a circuit") from None
     except ValueError:  # Python's limit on the digits of a number

@@ -13,10 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.life_like import usual
+from difflogic.pictures.text import rows_of
 from difflogic.system.errors import ConfigError
 from difflogic.system.files import text_of
 
 MOST_PATTERN_CELLS = 2**26
+FARTHEST = 10**9
+"""Rows and columns from the middle of a universe."""
 PATTERNS = (".rle", ".cells", ".lif", ".life")
 
 _HEAD = re.compile(r"x\s*=\s*(\d{1,9})\s*,\s*y\s*=\s*(\d{1,9})\b(?:\s*,\s*rule\s*=\s*(.*))?.*")
@@ -49,7 +52,7 @@ def parse_pattern(content: bytes) -> PatternFile:
     if first.startswith("#Life 1.0"):
         return _life(text.split("\n"))
     if first.startswith("!") or (first and not first.strip(".O*")):
-        drawn = [line.strip() for line in text.strip().split("\n") if not line.startswith("!")]
+        drawn = rows_of("\n".join(line for line in text.split("\n") if line[:1] != "!"))
         return _alive(_marks(drawn, 0, 0), len(drawn), max(map(len, drawn), default=0))
     comments = [line for line in text.splitlines() if line.startswith("#")]
     lines = [line.strip() for line in text.splitlines() if not line.startswith("#")]
@@ -71,7 +74,8 @@ def parse_pattern(content: bytes) -> PatternFile:
             y, x = y + run, 0
         elif sign in ("b", "o", ".") or (sign[-1].isupper() and _state(sign) < 256):
             if y >= rows or x + run > columns:
-                raise ConfigError(f"row {y + 1} is outside the {rows}×{columns} cells it declares")
+                reach = "is one too many" if y >= rows else f"has {x + run} cells or more"
+                raise ConfigError(f"row {y + 1} {reach}: it declares {rows}×{columns} cells")
             cells[y, x : x + run] = _state(sign)
             x += run
         else:
@@ -82,10 +86,10 @@ def parse_pattern(content: bytes) -> PatternFile:
     corner = None
     for line in comments:
         if line.startswith("#CXRLE"):
-            at = re.search(r"\bPos\s*=\s*(-?\d{1,9})\s*,\s*(-?\d{1,9})(?!\S)", line)
+            at = re.search(r"\bPos\s*=\s*([^\s,]*\s*,\s*\S*)", line)
             if at is None and "Pos" in line:
                 raise ConfigError(f'"{line:.60}" names no place, such as #CXRLE Pos=0,1')
-            corner = (int(at[2]), int(at[1])) if at else (0, 0)
+            corner = _place(at[1].replace(",", " ")) if at else (0, 0)
     rule, _, topology = (head[3] or "").strip().partition(":")
     return PatternFile(cells, corner, usual(rule), topology)
 
@@ -125,14 +129,15 @@ def _life(lines: list[str]) -> PatternFile:
     found = list[tuple[int, int]]()
     block = list[str]()
     at = (0, 0)
-    for line in [*map(str.strip, lines[1:]), "#P 0 0"]:
-        if line.startswith("#P"):
-            found += _marks(block, *at)
+    for line in [*lines[1:], "#P 0 0"]:
+        text = line.strip()
+        if text.startswith("#P"):
+            found += _marks(rows_of("\n".join(block)), *at)
             block = []
-            at = _place(line[2:])
-        elif line.startswith("#R"):
-            rule = usual(line[2:].strip())
-        elif line and line[0] != "#":
+            at = _place(text[2:])
+        elif text.startswith("#R"):
+            rule = usual(text[2:].strip())
+        elif text and text[0] != "#":
             if lists:
                 found.append(_place(line))
             else:
@@ -149,10 +154,16 @@ def _life(lines: list[str]) -> PatternFile:
 
 def _place(text: str) -> tuple[int, int]:
     """Return the row and column of a text such as -1 2, the column first."""
-    numbers = re.fullmatch(r"\s*(-?\d{1,9})\s+(-?\d{1,9})\s*", text)
+    numbers = re.fullmatch(r"\s*([+-]?\d{1,99})\s+([+-]?\d{1,99})\s*", text)
     if numbers is None:
         raise ConfigError(f'"{text.strip():.40}" is no place: give column and row, such as -1 2')
-    return int(numbers[2]), int(numbers[1])
+    column, row = map(int, numbers.groups())
+    if max(abs(column), abs(row)) > FARTHEST:
+        raise ConfigError(
+            f'"{text.strip():.40}" is too far away: columns and rows go from -{FARTHEST} to '
+            f"{FARTHEST}"
+        )
+    return row, column
 
 
 def _state(sign: str) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
+from textwrap import dedent
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +34,10 @@ def parse_picture(text: str, channels: int) -> npt.NDArray[np.uint8]:
 
     Raises ConfigError if rows differ in length, or a sign is unknown or too large for `channels`.
     """
-    rows = [row.strip() for row in text.strip().splitlines()]
+    start = text.lstrip()
+    if start.startswith(("<", "/* XPM")):
+        raise ConfigError("is a drawing in SVG, XML or XPM: save it as PNG")
+    rows = rows_of(text)
     if not rows:
         raise ConfigError("the picture is empty: give rows of cells, such as .#.")
     width = len(rows[0])
@@ -54,6 +58,16 @@ def parse_picture(text: str, channels: int) -> npt.NDArray[np.uint8]:
     bits = (numbers >> np.arange(told)[:, None, None] & 1).astype(np.uint8)
     bits.flags.writeable = False
     return bits if told == channels else np.broadcast_to(bits[0], (channels, *bits.shape[1:]))
+
+
+def rows_of(text: str) -> list[str]:
+    """Return the rows of a drawing, without the indentation that all of them have.
+
+    Any other blank before or between its signs is kept, for an error: it may be meant as a cell.
+    """
+    rows = [row.rstrip() for row in dedent(text.expandtabs()).splitlines()]
+    filled = [number for number, row in enumerate(rows) if row]
+    return rows[filled[0] : filled[-1] + 1] if filled else []
 
 
 def render_picture(bits: npt.NDArray[np.uint8]) -> str:
@@ -112,5 +126,7 @@ def _signs(channels: int) -> dict[str, int]:
 def _unknown_sign(sign: str, y: int, x: int, channels: int) -> str:
     where = f"{json.dumps(sign, ensure_ascii=False)} (row {y + 1}, column {x + 1})"
     known = f"the signs are {' '.join(_signs(min(channels, MOST_TOLD)))}"
+    if sign == " ":
+        known = "a blank is no cell: use . for nothing"
     more = "; --colors 3 has rgbymc and 0 to 7, too" if channels < 3 and sign in _signs(3) else ""
     return f"no colour {where} with {counted(channels, 'loss channel')}: {known}{more}"

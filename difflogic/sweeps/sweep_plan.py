@@ -202,18 +202,21 @@ def parse_axes(options: Sequence[str]) -> dict[str, tuple[str, ...]]:
 def variant_names(variants: Sequence[tuple[Mapping[str, Any], Mapping[str, str]]]) -> list[str]:
     """Name directories after the values that differ, such as ``batch=2,weight_decay=0.0``.
 
-    A variant is two mappings from keys: to values, and to the texts that were typed for them. Of a
-    picture's path, the last part is used. Unsuitable characters and long ends are left out; if that
-    makes two names equal, a digest follows.
+    A variant is two mappings from keys: to values, and to the texts that were typed for them. Of
+    paths, the last parts are used if they differ. Unsuitable characters and long ends are left out;
+    if that makes two names equal, a digest follows.
     """
     keys = [*variants[0][0]]
     varied = [key for key in keys if len({texts[key] for _, texts in variants}) > 1] or keys
     shorts = [key.rpartition(".")[2] for key in varied]
     labels = [s if shorts.count(s) == 1 else key for s, key in zip(shorts, varied, strict=True)]
-    exact = []
-    for values, texts in variants:
-        parts = [_value_name(values[key], texts[key]) for key in varied]
-        exact.append(",".join(f"{a}={b}" for a, b in zip(labels, parts, strict=True)))
+    exact = [""] * len(variants)
+    for label, key in zip(labels, varied, strict=True):
+        whole = [_value_name(values[key], texts[key]) for values, texts in variants]
+        ends = [name.rpartition("/")[2] for name in whole]
+        parts = ends if len({*ends}) == len({*whole}) else whole
+        exact = [f"{name},{label}={part}" for name, part in zip(exact, parts, strict=True)]
+    exact = [name.removeprefix(",") for name in exact]
     names = [re.sub(r"[^A-Za-z0-9._+=,-]+", "_", name)[:MAX_NAME] for name in exact]
     taken = Counter(name.casefold() for name in names)
     return [
@@ -238,7 +241,7 @@ def _value_name(value: Any, text: str) -> str:
                 for item, many in runs
             )
         case str():
-            return text.strip("\"'").rstrip("/").rpartition("/")[2]
+            return text.strip("\"'").rstrip("/")
         case _:
             return str(value)
 

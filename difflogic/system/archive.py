@@ -209,9 +209,10 @@ class NpzReader:
         except Exception:  # NumPy evaluates the header as a Python literal
             raise self.error(f'entry "{name}" is not a NumPy array') from None
         size = len(file.getbuffer()) - file.tell()
-        fits = min(shape, default=0) >= 0 and math.prod(shape) * dtype.itemsize == size
-        if dtype.kind not in "biuf" or not fits:
-            raise self.error(f'entry "{name}" is not an array of numbers of its shape')
+        if dtype.kind not in "biuf":
+            raise self.error(f'entry "{name}" has values of type {dtype}: give real numbers')
+        if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != size:
+            raise self.error(f'entry "{name}" is damaged: its size is not that of its shape')
         order: Literal["F", "C"] = "F" if fortran_order else "C"
         array = np.frombuffer(file.read(), dtype).reshape(shape, order=order)
         return array.astype(dtype.newbyteorder("="), order="C")

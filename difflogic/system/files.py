@@ -69,6 +69,8 @@ _STORAGE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EMF
 
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_LFS = b"version https://git-lfs.github.com/spec/"
+"""What Git has instead of a large file that was not fetched."""
 
 
 def open_plain(path: Path, follow: bool = True) -> BufferedReader:
@@ -82,9 +84,15 @@ def open_plain(path: Path, follow: bool = True) -> BufferedReader:
         return os.open(name, flags | _NO_WAIT | (0 if follow else _NO_LINK))
 
     file = open(path, "rb", opener=opener)  # noqa: SIM115 - the caller closes it
-    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+    try:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            why = "not a regular file: copy its output to one first"
+            raise OSError(errno.EINVAL, why, str(path))
+        if file.peek(len(_LFS)).startswith(_LFS):
+            raise OSError(errno.EINVAL, "only a pointer to it: fetch it by git lfs pull", str(path))
+    except OSError:
         file.close()
-        raise OSError(errno.EINVAL, "not a regular file: copy its output to one first", str(path))
+        raise
     return file
 
 

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from enum import Enum
 from pathlib import Path
 from typing import Any
+
+from difflogic.system.errors import ConfigError, shorten
+
+
+def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object, for `json.loads`. Raises ConfigError if a key occurs twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        key, _ = Counter(key for key, _ in pairs).most_common(1)[0]
+        raise ConfigError(f'key "{shorten(key)}" occurs twice in an object')
+    return found
 
 
 def json_value(value: Any) -> Any:

@@ -96,6 +96,8 @@ def test_images(tmp_path, said):
         ("#Life 1.05\n#R 23/3\n#P 1 0\n*\n#P 0 1\n..*\n***\n", (0, 0), "B3/S23"),
         ("#Life 1.06\n0 -1\n1 0\n-1 1\n0 1\n1 1\n", (-1, -1), ""),
         ("x = 3, y = 3, rule = 23/3\nbo$2bo$3o!\n", None, "B3/S23"),
+        ("x = 3, y = 3, rule = Life\nbo$2bo$3o!\n", None, "B3/S23"),
+        ("!\n\n  .O.\n  ..O\n  OOO\n", None, ""),
     ],
 )
 def test_a_glider_in_every_format(text, corner, rule):
@@ -115,7 +117,12 @@ def test_a_glider_in_every_format(text, corner, rule):
         ("#Life 1.05\n#P here\n*\n", '"here" is no place'),
         ("#Life 1.05\n", "no living cell"),
         ("x = 3, y = 0\n!", "0×3 cells"),
-        ("x = 3, y = 1\n4o!", "row 1 is outside"),
+        ("x = 3, y = 1\n4o!", "row 1 has 4 cells or more: it declares 1×3"),
+        ("x = 3, y = 1\no$o!", "row 2 is one too many: it declares 1×3"),
+        ("!\n.O\n  O\nOOO\n", '" " is not allowed'),
+        ("#Life 1.05\n#P 0 0\n.*\n  *\n", '" " is not allowed'),
+        ("#Life 1.06\n0 0\n99999999999 2\n", '"99999999999 2" is too far away'),
+        ("#CXRLE Pos=0,-99999999999\nx = 1, y = 1\no!", "-99999999999. is too far away"),
         ("x = 3, y = 1\nq!", '"q" is not allowed'),
         ("x = 99999999, y = 99999999\n!", "must be from 1 to"),
     ],

@@ -46,12 +46,19 @@ def test_signs(sign, channels, bits):
     assert parse_picture(sign, channels)[:, 0, 0].tolist() == bits
 
 
+def test_the_indentation_of_all_rows_is_dropped():
+    assert parse_picture("\n    ..#\n    #..\n    ", 1)[0].tolist() == [[0, 0, 1], [1, 0, 0]]
+
+
 @pytest.mark.parametrize(
     ("text", "channels", "says"),
     [
         ("", 1, "the picture is empty"),
         (".#\n.##\n", 1, "row 2 has 3 cells and row 1 has 2: all must be equal"),
         (".#\n.x\n", 1, r'no colour "x" \(row 2, column 2\) .*: the signs are \. # 0 1'),
+        ("  #\n #.\n#..\n", 1, r'" " \(row 1, column 1\) .* a blank is no cell: use \.'),
+        ("0 1\n1 0\n", 1, r'" " \(row 1, column 2\)'),
+        ("\n<svg></svg>", 1, "in SVG, XML or XPM: save it as PNG"),
         (".r\n", 1, r"; --colors 3 has rgbymc"),
         (".8\n", 3, "with 3 loss channels"),
         (".\x07\n", 1, r'no colour "\\u0007"'),
@@ -64,7 +71,7 @@ def test_invalid_texts(text, channels, says):
 
 
 def test_blanks_and_line_ends_are_ignored():
-    np.testing.assert_array_equal(parse_picture("\n  .#\r\n\t#. \r\n\n", 1), [[[0, 1], [1, 0]]])
+    np.testing.assert_array_equal(parse_picture("\n\t.#\r\n\t#. \r\n\n", 1), [[[0, 1], [1, 0]]])
 
 
 @given(sizes(), sizes(5))

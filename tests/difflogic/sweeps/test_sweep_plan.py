@@ -144,6 +144,12 @@ def test_variants_are_named_after_what_differs():
     ]
     pictures = [{"task.target": f"/tmp/drawn/{name}.png"} for name in ("cat", "dog")]
     assert names(*pictures) == ["target=cat.png", "target=dog.png"]
+    pictures = [{"task.target": f"{name}/x.png"} for name in "ab"]
+    assert names(*pictures) == ["target=a_x.png", "target=b_x.png"]
+    assert names(*({"task.rule": f"B{born}/S23"} for born in (3, 36))) == [
+        "rule=B3_S23",
+        "rule=B36_S23",
+    ]
 
 
 def test_all_values_have_distinct_valid_file_names():
