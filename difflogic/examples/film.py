@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import math
+import re
+from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
+from textwrap import dedent
 from typing import Any, Literal
 
 import numpy as np
@@ -14,13 +17,30 @@ import numpy.typing as npt
 
 from difflogic.circuit.colors import Color
 from difflogic.examples.pairs import MOST_SYMBOLS
-from difflogic.examples.reading import EXAMPLES, numbered, read_examples, read_inputs, split_task
+from difflogic.examples.pixel_cells import apart, side_of
+from difflogic.examples.reading import (
+    EXAMPLES,
+    NamedRows,
+    csv_grids,
+    named_cells,
+    numbered,
+    read_examples,
+    read_inputs,
+    split_task,
+)
 from difflogic.examples.universe import placed
 from difflogic.pictures.patterns import PATTERNS, PatternFile, parse_pattern
-from difflogic.pictures.pixels import color_name, color_number, opaque_colors, read_frames, unpacked
+from difflogic.pictures.pixels import (
+    Film,
+    color_name,
+    color_number,
+    opaque_colors,
+    read_frames,
+    unpacked,
+)
 from difflogic.system.archive import NpzReader, is_archive
 from difflogic.system.errors import ConfigError, ModelFileError
-from difflogic.system.files import read_named
+from difflogic.system.files import read_named, text_of
 from difflogic.system.quantities import counted, format_ranges
 from difflogic.system.subject import about
 
@@ -33,6 +53,10 @@ MOST_FILM_CELLS = 2**25
 """In all frames together."""
 MOST_FILM_BYTES = 2**26
 MOST_PAIRS = 10_000
+TEXTS = (".txt", ".csv")
+
+FULL_LIGHT = 65_535_000
+"""The brightness of white, of 16 bits, by the weights of `_light`."""
 
 FrameArray = npt.NDArray[np.int64]
 Values = npt.NDArray[Any]
@@ -216,10 +240,13 @@ def from_array(
         frames[array == value] = state
     other = np.argwhere(frames == len(values))
     if len(other):
-        value = array[tuple(other[0])]
+        value = float(array[tuple(other[0])])
+        shown = f"{value:g}"
+        if float(shown) != value:
+            shown = repr(value)
         known = ", ".join(how.names) if how.names else f"0 to {len(values) - 1}"
         raise ConfigError(
-            f"{source}: {place(other[0])} has the value {value:g}, which is not a state ({known}): "
+            f"{source}: {place(other[0])} has the value {shown}, which is not a state ({known}): "
             "give --states, or --threshold for greys"
         )
     states = how.count or len(how.names) or max(2, int(frames.max()) + 1)
@@ -290,7 +317,8 @@ def read(paths: Sequence[Path], how: Reading = PLAINLY) -> Recording:
         raise ConfigError("--threshold makes the states 0 and 1: leave out their names in --states")
     for path in paths if (how.cell, how.threshold) != ("auto", None) else ():
         array = is_archive(path) and how.cell == "auto"
-        if not array and (is_archive(path) or path.suffix.lower() in PATTERNS or holds_pairs(path)):
+        plain = path.suffix.lower() in (*PATTERNS, *TEXTS)
+        if not array and (is_archive(path) or plain or holds_pairs(path)):
             raise ConfigError(f"{path}: has no pixels: leave out --cell and --threshold")
     if len(paths) == 1 and holds_pairs(paths[0]):
         if how.names:
@@ -306,17 +334,20 @@ def read(paths: Sequence[Path], how: Reading = PLAINLY) -> Recording:
         found = from_array(film, mask, replace(how, states=how.count or 2), source)
         return replace(found, notes=(*found.notes, f"1 is a value of {how.threshold:g} or more"))
     contents = [read_named(path, MOST_FILM_BYTES, "a recording") for path in paths]
-    patterns = [path.suffix.lower() in PATTERNS for path in paths]
-    if any(patterns) != all(patterns):
-        raise ConfigError(f"{source}: some are patterns and some images: give frames of one kind")
-    reader = _from_patterns if all(patterns) else _from_images
-    return reader(dict(zip(map(str, paths), contents, strict=True)), how, source)
+    readers = {_READERS.get(path.suffix.lower(), _from_images) for path in paths}
+    if len(readers) > 1:
+        raise ConfigError(f"{source}: patterns, texts and images: give frames of one kind")
+    return readers.pop()(dict(zip(map(str, paths), contents, strict=True)), how, source)
 
 
 def holds_pairs(path: Path) -> bool:
     """Whether a file has pairs of frames that do not follow each other."""
     if not is_archive(path):
-        return split_task(path)[0].suffix.lower() in EXAMPLES
+        suffix = split_task(path)[0].suffix.lower()
+        if suffix != ".csv":
+            return suffix in EXAMPLES
+        with about(path):  # a single grid has rows that are frames
+            return len(csv_grids(text_of(read_named(path, MOST_FILM_BYTES, "a recording")))) != 1
     with NpzReader(path, MOST_FILM_BYTES, "recording") as reader:
         return "inputs" in reader.names
 
@@ -350,6 +381,45 @@ def _from_patterns(files: dict[str, bytes], how: Reading, source: str) -> Record
     return replace(found, notes=words, rule=rules, edge=edge)
 
 
+def _from_texts(files: dict[str, bytes], how: Reading, source: str) -> Recording:
+    """Read grids of numbers, symbols or signs; blank lines are between frames."""
+    grids = list[NamedRows]()
+    for name, content in files.items():
+        with about(name):
+            grids += [rows for _, rows in csv_grids(_separated(text_of(content)))]
+    with about(source):
+        if not grids or len({len(rows) for rows in grids}) > 1:
+            raise ConfigError("needs grids of one size, with blank lines between frames")
+        try:
+            frames = np.array(grids, float)
+        except ValueError:
+            named = [named_cells(rows, f"frame {number}") for number, rows in enumerate(grids)]
+        else:
+            return from_array(_steps(frames, how), None, how, source)
+        counts = Counter(chain.from_iterable(chain.from_iterable(named)))
+        usual = sorted(counts, key=lambda name: (name != ".", -counts[name]))
+        names = how.names or tuple(usual)
+        numbers = np.stack([numbered(rows, names) for rows in named]).astype(np.int64)
+        plain = Reading(how.line, how.count or max(2, len(names)))
+        found = from_array(_steps(numbers, how), None, plain, source)
+    return replace(found, names=names, chosen=not how.names)
+
+
+def _separated(text: str) -> str:
+    """Return a text with commas between cells: signs, or numbers with blanks between them."""
+    if re.search("[,;\t]", text):
+        return text
+    rows = [row.rstrip() for row in dedent(text).splitlines()]
+    apart = any(" " in row for row in rows)
+    with suppress(ValueError):
+        apart = apart and all(map(float, text.split())) is not None
+        return "\n".join(",".join(row.split() if apart else row) for row in rows)
+    return "\n".join(map(",".join, rows))
+
+
+_READERS = dict.fromkeys(PATTERNS, _from_patterns) | dict.fromkeys(TEXTS, _from_texts)
+
+
 def _from_images(files: dict[str, bytes], how: Reading, source: str) -> Recording:
     """Read images, which share their colours: one decides for all which is state 0."""
     what = (
@@ -370,9 +440,13 @@ def _from_images(files: dict[str, bytes], how: Reading, source: str) -> Recordin
                     f"{first[0]}×{first[1]}: all frames need the same size"
                 )
     with about(source):
-        frames, cell, names = _states(np.concatenate(films), how)
+        film = np.concatenate(films)
+        pixels = ""
+        if how.grid is None or np.any(np.remainder(film.shape[1:], how.grid)):
+            film, pixels = apart(film, how.cell)
+        frames, cell, names = _states(film, replace(how, cell=1) if pixels else how)
     lit = () if names else (f"1 is a mean brightness of {how.threshold:g} or more",)
-    notes = (f"{counted(cell, 'pixel')} each", *lit, *filter(None, [longer]))
+    notes = (pixels or f"{counted(cell, 'pixel')} each", *lit, *filter(None, [longer]))
     plain = Reading(how.line, how.count or len(names) or 2)
     found = from_array(_steps(frames, how), None, plain, source)
     chosen = bool(names) and names not in (how.names, how.colours)
@@ -388,32 +462,13 @@ def _steps(frames: FrameArray, how: Reading) -> FrameArray:
     return frames[0] if alone else frames
 
 
-def _side(film: npt.NDArray[np.uint64], grid: tuple[int, int] | None) -> int:
-    """Return the side of the largest squares of one colour each that divide all frames.
-
-    If such squares, as large or smaller, make up the grid, return their side. Raises ConfigError if
-    they are smaller, and the film shows both.
-    """
-    ends = list(film.shape[1:])
-    for axis in (1, 2):
-        lines = np.moveaxis(film, axis, 0)
-        changes = (lines[1:] != lines[:-1]).any(axis=(1, 2))
-        ends += (np.flatnonzero(changes) + 1).tolist()
-    largest = math.gcd(*ends)
-    rows, columns = grid or film.shape[1:]
-    side: int = film.shape[1] // rows
-    fits = side and largest % side == 0 and film.shape[1:] == (side * rows, side * columns)
-    if not (grid and fits):
-        return largest
-    if side < largest and len(ends) > len(film.shape[1:]):
-        raise ConfigError(
-            f"cells look {largest} pixels wide, and {rows}×{columns}, as the circuit was trained "
-            f"on, would be {side} wide: give --cell {largest} or --cell {side}"
-        )
-    return side
+def _light(colours: Film) -> npt.NDArray[np.int64]:
+    """Return the brightness of colours, with the weights of ITU-R BT.601."""
+    found: npt.NDArray[np.int64] = unpacked(colours) @ np.array([299, 587, 114, 0])
+    return found
 
 
-def _states(film: npt.NDArray[np.uint64], how: Reading) -> tuple[FrameArray, int, tuple[str, ...]]:
+def _states(film: Film, how: Reading) -> tuple[FrameArray, int, tuple[str, ...]]:
     """Return the cells' states, shape (frames, height, width), their side, and the colours.
 
     Unless colours are given, state 0 is the most frequent one, the background. The others are
@@ -421,7 +476,10 @@ def _states(film: npt.NDArray[np.uint64], how: Reading) -> tuple[FrameArray, int
     no colours: a cell is 1 if its mean brightness reaches it.
     """
     _, height, width = film.shape
-    side = _side(film, how.grid if how.cell == "auto" else None)
+    grid = how.grid if how.cell == "auto" else None
+    side = side_of(film, grid)
+    if side == 1 and how.threshold is not None:  # the greys of a cell may differ
+        side = side_of((_light(film) >= how.threshold * FULL_LIGHT).astype(np.uint64), grid)
     cell = side if isinstance(how.cell, str) else how.cell
     look = f"cells look {side} pixels wide: " if 1 < side != cell else ""
     if height % cell or width % cell:
@@ -430,24 +488,25 @@ def _states(film: npt.NDArray[np.uint64], how: Reading) -> tuple[FrameArray, int
             "--cell"
         )
     blocks = film.reshape(len(film), height // cell, cell, width // cell, cell)
-    light = np.array([299, 587, 114, 0])  # weights of red, green and blue in ITU-R BT.601
     if how.threshold is not None:
         if (film & np.uint64(0xFFFF) != 0xFFFF).any():
             raise ConfigError(
                 "has transparent pixels, which have no brightness: leave out --threshold, or save "
                 "it on a background"
             )
-        bright = np.stack([unpacked(frame) @ light for frame in blocks])
-        lit = bright.sum(axis=(2, 4)) >= how.threshold * 65_535_000 * cell**2
+        lit = _light(blocks).sum(axis=(2, 4)) >= how.threshold * FULL_LIGHT * cell**2
         if lit.all() or not lit.any():
             raise ConfigError(f"all cells are {int(lit.all())}: choose another --threshold")
         return np.asarray(lit, np.int64), cell, ()
     first = blocks[:, :, :1, :, :1]
     mixed = np.argwhere((blocks != first).any(axis=(2, 4)))
     if len(mixed):
+        remedy = "give the pixels of a cell with --cell"
+        if how.cell != "auto":
+            remedy = f"choose another --cell than {cell}"
         raise ConfigError(
-            f"{place([0, *mixed[0]])} has several colours: {look}give the pixels of a cell with "
-            "--cell, or the brightness of a 1 with --threshold"
+            f"{place([0, *mixed[0]])} has several colours: {look}{remedy}, or give the brightness "
+            "of a 1 with --threshold"
         )
     colours, cells, counts = np.unique(
         first[:, :, 0, :, 0], return_inverse=True, return_counts=True
@@ -461,7 +520,10 @@ def _states(film: npt.NDArray[np.uint64], how: Reading) -> tuple[FrameArray, int
         names = ()
     if order:
         if others:
-            raise ConfigError(f"has the colour {others[0]}, and the states are {', '.join(names)}")
+            raise ConfigError(
+                f"has the colour {others[0]}, and the states are {', '.join(names)}: give "
+                "--threshold if colours are not exact, as in JPEG"
+            )
         for each in colours.tolist():
             alike = [state for state, other in enumerate(order) if other == each]
             if len(alike) > 1 and alike != [*range(alike[0], len(order))]:
@@ -481,7 +543,7 @@ def _states(film: npt.NDArray[np.uint64], how: Reading) -> tuple[FrameArray, int
             f"name the colours of the states in order, such as --states '{name},#d63031'"
         )
     else:
-        brightness = unpacked(colours) @ light
+        brightness = _light(colours)
         away = np.abs(brightness - brightness[counts.argmax()])
         away[counts.argmax()] = 2**40  # more than any
         order = colours[np.argsort(-away, kind="stable")].tolist()

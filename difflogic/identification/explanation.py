@@ -460,6 +460,16 @@ def _remedy(inquiry: Inquiry) -> str:
                 f"No entry is contradicted with --neighbourhood {hood} --symmetry {symmetry} "
                 f"--boundary {edge}"
             )
+    films, frames, height, width = recording.frames.shape
+    if films == 1 and height > 1 < width:
+        turned = replace(recording, frames=np.moveaxis(recording.frames, -1, 1))
+        with suppress(StoppedError, TimeoutError):
+            votes = count(turned, space, inquiry.boundary, deadline, hasty=True)
+            if not len(votes.contradicted):
+                return (
+                    f"No entry is contradicted if the last axis is time, {width} frames of "
+                    f"{frames}×{height} cells: save np.moveaxis(frames, -1, 0)"
+                )
     if recording.complete and inquiry.boundary != "unknown":
         with suppress(StoppedError):
             if hint := find(recording, space, inquiry.boundary, deadline).hint:

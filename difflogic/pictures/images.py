@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.colors import Color
-from difflogic.pictures.pixels import read_image
+from difflogic.pictures.pixels import cell_side, read_image
 from difflogic.pictures.text import center_picture
 from difflogic.system.array_types import Array
 from difflogic.system.errors import ConfigError
@@ -44,6 +44,9 @@ OWN_SIDE = 128
 
 USUAL_SIDE = 64
 """Cells of the longer side for a larger image."""
+
+LEAST_ART = 8
+"""Cells to the shorter side of upscaled pixel art: larger squares are what an image shows."""
 
 PALETTES = (2, 4, 8, 16)
 """Numbers of colours, with the background, that 1 to 4 bits can tell apart."""
@@ -136,6 +139,8 @@ class Quantised:
     """Rows and columns of the image."""
     found: int
     """Number of colours of the pixels."""
+    side: int = 1
+    """Pixels to a side of each cell, if all of these have one colour, as in upscaled pixel art."""
 
 
 def quantise(
@@ -154,7 +159,9 @@ def quantise(
     pixels, shape = read_image(content, _WORKING_SIDE)
     opaque = pixels[..., 3] >= 128
     found = len(np.unique(_packed(pixels[opaque]))) + (not opaque.all())
-    height, width = size or own_size(*shape)
+    side = _art_side(pixels) if size is None and pixels.shape[:2] == shape else 1
+    whole = shape[0] // side, shape[1] // side
+    height, width = size or (own_size(*shape) if side == 1 else whole)
     scale = min(height / pixels.shape[0], width / pixels.shape[1])
     rows, columns = (max(1, round(side * scale)) for side in pixels.shape[:2])
     numbers, palette = _numbers(pixels, colors, given)
@@ -168,7 +175,17 @@ def quantise(
     # Numbers that the picture does not use may appear while it grows.
     full = used + [used[-1]] * (2**channels - len(used))
     bits = (cells >> np.arange(channels)[:, None, None] & 1).astype(np.uint8)
-    return Quantised(center_picture(bits, height, width), tuple(full), len(used), shape, found)
+    placed = center_picture(bits, height, width)
+    return Quantised(placed, tuple(full), len(used), shape, found, side)
+
+
+def _art_side(pixels: npt.NDArray[np.uint8]) -> int:
+    """Return the side of the cells of upscaled pixel art, (h, w, 4); 1 for other images."""
+    numbers = pixels.astype(np.uint64) @ np.array([1, 2**8, 2**16, 2**24], np.uint64)
+    side = cell_side(numbers[None])
+    height, width = numbers.shape
+    fits = LEAST_ART * side <= min(height, width) and max(height, width) <= MOST_PICTURE_SIDE * side
+    return side if fits else 1
 
 
 def _packed(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:

@@ -137,8 +137,9 @@ def read(
     words = (
         f"{columns}×{rows} pixels as {width}×{height} cells, {found.used} colours with the "
         f"background ({counted(len(found.bits), 'bit')})"
+        + (f"; {found.side} pixels to a side of each cell" if found.side > 1 else "")
     )
-    lost = _lost(found, (rows, columns), (height, width))
+    lost = _lost(found, (rows // found.side, columns // found.side), (height, width))
     return Picture(target, found.bits, found.palette, words, lost)
 
 

@@ -26,14 +26,13 @@ if TYPE_CHECKING:
 IMAGE_FORMATS = ("PNG", "BMP", "GIF", "JPEG", "PPM", "TIFF", "WEBP")
 """Formats to open. Pillow would pass some of the others to external programs."""
 
-EXACT_FORMATS = ("PNG", "BMP", "GIF", "TIFF", "WEBP")
-"""Formats of films: those that can keep the value of each pixel."""
-
 MAX_PIXELS = 2**25
 """33 million pixels, as in a large photograph. Guards memory."""
 
 DEEP_STEP = 257
 """One step of 8 bits, in the 16 bits of a film's pixels."""
+Film = npt.NDArray[np.uint64]
+"""Colours' numbers, shape (frames, height, width)."""
 _SHIFTS = np.arange(48, -1, -16, dtype=np.uint64)
 """Places of red, green, blue and alpha in a colour's number."""
 
@@ -64,7 +63,7 @@ def read_image(content: bytes, largest_side: int) -> tuple[npt.NDArray[np.uint8]
         return np.asarray(small), pixels.shape[:2]
 
 
-def read_frames(content: bytes, otherwise: str) -> tuple[npt.NDArray[np.uint64], str]:
+def read_frames(content: bytes, otherwise: str) -> tuple[Film, str]:
     """Return a number for the colour of each pixel, (frames, height, width), see `unpacked`.
 
     Fully transparent pixels are 0. The text says which frames stay longer than others: a writer may
@@ -73,9 +72,9 @@ def read_frames(content: bytes, otherwise: str) -> tuple[npt.NDArray[np.uint64],
     """
     from PIL import ImageOps
 
-    found = list[npt.NDArray[np.uint64]]()
+    found = list[Film]()
     stays = list[float]()
-    with _opened(content, EXACT_FORMATS, otherwise) as image:
+    with _opened(content, IMAGE_FORMATS, otherwise) as image:
         if image.format == "PNG" and content[24] > 8 and content[25]:  # depth, and no plain grey
             raise ConfigError("has colours of 16 bits, and only 8 would be read: save it with 8")
         for place in _places(image):
@@ -94,6 +93,23 @@ def read_frames(content: bytes, otherwise: str) -> tuple[npt.NDArray[np.uint64],
             if found[-1].shape != found[0].shape:
                 raise ConfigError(f"frame {len(found) - 1} has another size than frame 0")
     return np.stack(found), _longer(stays)
+
+
+def changes(film: npt.NDArray[Any]) -> list[npt.NDArray[np.int64]]:
+    """Return which rows, and which columns, differ from the one before in some frame.
+
+    `film` has the shape (frames, height, width).
+    """
+    found = []
+    for axis in (1, 2):
+        lines = np.moveaxis(film, axis, 0)
+        found.append(np.flatnonzero((lines[1:] != lines[:-1]).any(axis=(1, 2))) + 1)
+    return found
+
+
+def cell_side(film: npt.NDArray[Any]) -> int:
+    """Return the side of the largest squares of one colour each that divide all frames."""
+    return int(np.gcd.reduce(np.concatenate([film.shape[1:], *changes(film)])))
 
 
 def _places(image: Image.Image) -> range:
@@ -117,7 +133,7 @@ def _longer(stays: Sequence[float]) -> str:
     )
 
 
-def unpacked(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+def unpacked(numbers: Film) -> npt.NDArray[np.int64]:
     """Return red, green, blue and alpha, 16 bits each, shape (…, 4)."""
     return (numbers[..., None] >> _SHIFTS & np.uint64(0xFFFF)).astype(np.int64)
 

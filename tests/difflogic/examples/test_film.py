@@ -215,3 +215,143 @@ def test_the_size_of_cells_is_told(tmp_path, side):
     Image.fromarray(large.astype(np.uint8)).save(tmp_path / "a.png")
     with pytest.raises(ConfigError, match="cells look 5 pixels wide"):
         read([tmp_path / "a.png"], Reading(cell=side))
+
+
+LIFE = film(life, soup(np.random.default_rng(1), (12, 15)), 8).astype(np.uint8)
+
+
+def lined(frame, side, gap, shade):
+    """A frame in squares, with lines around each that are as bright as `shade`."""
+    block = np.zeros((side + gap, side + gap), np.uint8)
+    block[gap:, gap:] = 1
+    cells = np.kron(frame * 200 + 20, block)
+    cells[np.kron(np.ones_like(frame), block) == 0] = shade
+    return np.pad(cells, ((0, gap), (0, gap)), constant_values=shade)
+
+
+def scaled(frame, times):
+    size = (round(frame.shape[1] * times), round(frame.shape[0] * times))
+    return np.asarray(Image.fromarray(frame * 200 + 20).resize(size, Image.Resampling.NEAREST))
+
+
+@pytest.mark.parametrize(
+    ("draw", "told"),
+    [
+        (lambda frame: lined(frame, 5, 1, 128), "cells of 5 pixels, between lines of #808080"),
+        (lambda frame: lined(frame, 5, 1, 128)[1:, :-1], "cells of 5 pixels, between lines"),
+        (lambda frame: lined(frame, 4, 2, 20), "cells of 4 pixels, between lines of #141414"),
+        (lambda frame: lined(frame, 3, 1, 220), "cells of 3 pixels, between lines of #dcdcdc"),
+        (lambda frame: scaled(frame, 2.5), "cells of about 2.5 pixels"),
+        (lambda frame: scaled(frame, 10 / 3), "cells of about 3.33 pixels"),
+        (lambda frame: scaled(frame, 3), "3 pixels each"),
+        (lambda frame: scaled(frame, 1), "1 pixel each"),
+    ],
+)
+def test_cells_are_found_between_lines_and_where_an_image_was_scaled(tmp_path, draw, told):
+    first, *rest = [Image.fromarray(draw(frame)) for frame in LIFE]
+    first.save(path := tmp_path / "a.gif", save_all=True, append_images=rest)
+    found = read([path], Reading(states=("#141414", "#dcdcdc")))
+    np.testing.assert_array_equal(found.frames[0], LIFE)
+    assert told in found.told
+
+
+@pytest.mark.parametrize("density", [0.03, 0.1, 0.3, 0.5])
+def test_no_lines_are_seen_where_none_are(tmp_path, density):
+    rng = np.random.default_rng(3)
+    for side in (1, 2, 3) * 8:
+        size = rng.integers(9, 30, 2)
+        frames = film(life, (rng.random(size) < density).astype(np.uint8), 5).astype(np.uint8)
+        if not frames.any():
+            continue
+        first, *rest = [
+            Image.fromarray(np.kron(each * 200 + 20, np.ones((side, side), np.uint8)))
+            for each in frames
+        ]
+        first.save(path := tmp_path / "a.png", "PNG", save_all=True, append_images=rest)
+        found = read([path], Reading(states=("#141414", "#dcdcdc"), cell=side)).frames
+        told = read([path], Reading(states=("#141414", "#dcdcdc"))).told
+        np.testing.assert_array_equal(found[0], frames)
+        assert "lines" not in told
+        assert "about" not in told
+
+
+@pytest.mark.parametrize("cell", [4, 7])
+def test_a_side_that_does_not_fit_lines_is_named(tmp_path, cell):
+    Image.fromarray(lined(LIFE[0], 6, 1, 128)[:84, :84]).save(path := tmp_path / "a.png")
+    if cell == 7:
+        assert read([path], Reading(cell=cell)).told.startswith("1 frame of 12×12 cells, cells of")
+        return
+    with pytest.raises(ConfigError, match="choose another --cell than 4"):
+        read([path], Reading(cell=cell))
+
+
+@pytest.mark.parametrize("suffix", [".ppm", ".pbm", ".jpg"])
+@pytest.mark.parametrize("threshold", [None, 0.5])
+def test_stills_of_more_formats(tmp_path, suffix, threshold):
+    paths = [tmp_path / f"{n}{suffix}" for n in (0, 1)]
+    for path, frame in zip(paths, LIFE, strict=False):
+        cells = Image.fromarray(np.kron(frame * 255, np.ones((8, 8), np.uint8)))
+        cells.convert("1" if suffix == ".pbm" else "RGB").save(path, quality=70)
+    how = Reading(states=None if threshold else ("black", "white"), threshold=threshold)
+    if suffix == ".jpg" and threshold is None:
+        with pytest.raises(ConfigError, match="give --threshold if colours are not exact"):
+            read(paths, how)
+        return
+    np.testing.assert_array_equal(read(paths, how).frames[0], LIFE[:2])
+
+
+LINES = np.random.default_rng(2).integers(0, 2, (6, 9))
+
+
+@pytest.mark.parametrize(
+    ("name", "between", "signs"),
+    [
+        ("a.csv", ",", "01"),
+        ("a.csv", ";", ".#"),
+        ("a.csv", "\t", "01"),
+        ("a.txt", "", "01"),
+        ("a.txt", "", ".x"),
+        ("a.txt", " ", "01"),
+        ("a.txt", "  ", ("0.000e+00", "1.000e+00")),
+    ],
+)
+def test_the_diagram_of_a_line_as_text(tmp_path, name, between, signs):
+    rows = [between.join(signs[cell] for cell in row) for row in LINES]
+    (tmp_path / name).write_text("\n".join(rows) + "\n", encoding="utf-8-sig")
+    found = read([tmp_path / name], Reading(line=True))
+    np.testing.assert_array_equal(found.frames[0, :, 0], LINES)
+    assert (found.names == (".", signs[1])) if signs[0] == "." else not found.names
+    with pytest.raises(ConfigError, match=r"1 frame of 6×9 .* --neighbourhood line-1 if its rows"):
+        identify(tmp_path / name)
+
+
+def test_frames_as_text_have_blank_lines_between_them(tmp_path):
+    drawn = ["\n".join("".join(map(str, row)) for row in frame) for frame in LIFE.tolist()]
+    (tmp_path / "a.txt").write_text("\n\n".join(drawn))
+    np.testing.assert_array_equal(read([tmp_path / "a.txt"]).frames[0], LIFE)
+    (tmp_path / "a.txt").write_text("\n\n".join([*drawn, "01"]))
+    with pytest.raises(ConfigError, match="needs grids of one size"):
+        read([tmp_path / "a.txt"])
+
+
+@pytest.mark.parametrize(
+    ("array", "says"),
+    [
+        ([[[0.9999999, 0]], [[0, 1]]], "row 0, column 0 has the value 0.9999999, which is not"),
+        ([["a", "b"]], "has values of type <U1: give real numbers"),
+        ([[1j]], "has values of type complex128: give real numbers"),
+        (np.moveaxis(LIFE, 0, -1), "the last axis is time, 8 frames of 12×15 cells: save np.move"),
+    ],
+)
+def test_what_is_wrong_with_an_array(tmp_path, array, says):
+    np.save(tmp_path / "a.npy", array)
+    with pytest.raises(DctError, match=says):
+        identify(tmp_path / "a.npy", Assumptions(symmetry="outer-totalistic"))
+
+
+def test_a_pointer_of_git_lfs_is_named(tmp_path):
+    pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n"
+    for name in ("a.gif", "a.npz", "a.rle", "a.json"):
+        (tmp_path / name).write_bytes(pointer)
+        with pytest.raises(DctError, match="fetch it by git lfs pull"):
+            read([tmp_path / name])

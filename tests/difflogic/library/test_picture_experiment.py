@@ -8,10 +8,11 @@ from PIL import Image
 
 from difflogic.config import load_config
 from difflogic.library.groups import PictureOptions
-from difflogic.library.picture_experiment import experiment_for
+from difflogic.library.picture_experiment import experiment_for, picture
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.pictures.picture import Picture, read
+from difflogic.pictures.text import parse_picture
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
 
@@ -112,3 +113,42 @@ def test_unsuitable_pictures_are_refused(tmp_path):
         channels = 64 if options == "channels" else None
         with pytest.raises(ConfigError, match=f"more than {most}"):
             experiment_for(picture, PictureOptions(heal=max(shape) == 65, channels=channels))
+
+
+@pytest.mark.parametrize(("times", "side"), [(1, 1), (4, 4), (20, 20)])
+def test_upscaled_pixel_art_has_the_cells_that_were_drawn(tmp_path, times, side):
+    sprite = np.zeros((9, 11, 3), np.uint8)
+    sprite[2:5, 3:8] = (200, 0, 0)
+    sprite[6, 5] = (0, 200, 0)
+    large = sprite.repeat(times, axis=0).repeat(times, axis=1)
+    Image.fromarray(large).save(path := tmp_path / "a.png")
+    found = read(str(path))
+    plain = read_plain(sprite, tmp_path)
+    np.testing.assert_array_equal(found.bits, plain.bits)
+    assert found.palette == plain.palette
+    assert not found.warning
+    assert (f"{side} pixels to a side of each cell" in found.words) == (times > 1)
+    assert read(str(path), size=(18, 22)).bits.shape[1:] == (18, 22)
+
+
+def read_plain(sprite, folder):
+    Image.fromarray(sprite).save(folder / "plain.png")
+    return read(str(folder / "plain.png"))
+
+
+def test_large_squares_are_what_an_image_shows(tmp_path):
+    shown = np.zeros((64, 64), np.uint8)
+    shown[16:48, 16:48] = 255
+    Image.fromarray(shown).save(path := tmp_path / "a.png")
+    assert read(str(path)).bits.shape[1:] == (64, 64)
+
+
+def test_a_tile_that_its_picture_repeats_is_taken_once(tmp_path):
+    tile = np.zeros((8, 8), np.uint8)
+    tile[1, 2:5] = 255
+    tile[4:6, 6] = 255
+    Image.fromarray(np.tile(tile, (3, 2))).save(path := tmp_path / "a.png")
+    plan = picture(None, PictureOptions(target=str(path), tile=True), resumed=False)
+    assert "it repeats every 8×8, as a tile of 8×8 cells" in plan.about(None)[0]
+    (shown,) = (each.value for each in plan.overrides if each.key == "task.tile")
+    np.testing.assert_array_equal(parse_picture(shown, 1)[0], tile // 255)
