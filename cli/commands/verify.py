@@ -18,8 +18,9 @@ from cli.progress import show_progress
 from cli.terminal import output, proofs, report
 from cli.terminal.screen import Counter
 from difflogic.library.groups import Claims
+from difflogic.proof.verdict import Verdict
 from difflogic.system.declaration import Advanced, AllowCode, Force, Opt, TimeLimit
-from difflogic.system.errors import CircuitError, ConfigError
+from difflogic.system.errors import CircuitError, ConfigError, RunDirectoryError
 from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ def convergence(
 
     The first method runs the circuit on sets of values, from all states at once, until the sets
     repeat. Such a proof holds under every fair schedule, and after any damage. If the sets are too
-    coarse, other methods follow until the time limit. Exits 1 unless all sizes are proved.
+    coarse, other methods follow until the time limit. Exits 1 unless all that was asked is proved.
     """
     from difflogic.config import load_config
     from difflogic.library import proving
@@ -199,10 +200,11 @@ def convergence(
         tell = note if as_json else typer.echo  # part of what is proved
         tell("the target is the state that a start of zeros ends in; --task chooses another")
     problem = "" if found.proved else "there is no proof"
+    beside = None
     if to is not None and found.proved:
         try:
-            found.save(to, force=force)
-        except CircuitError as error:
+            beside = found.save(to, force=force)
+        except (CircuitError, RunDirectoryError) as error:  # the verdict is shown all the same
             problem = str(error)
     if as_json:
         proofs.show_convergence_json(found, None if problem else to)
@@ -217,9 +219,14 @@ def convergence(
             proofs.show_every_size(found.every_size, found.assumed)
     if found.confinement is not None and not as_json:
         typer.echo(f"Damage: {found.confinement.text}.")
+    still_open = [what for what, each in found.verdicts.items() if each is Verdict.open]
+    if still_open and not as_json:
+        typer.echo(f"open: {', '.join(still_open)}")
     if to is not None and problem:
         note(f"{to} was not written: {problem}")
     elif to is not None and not as_json:
         note(f"saved {to}")
+        if beside is not None:
+            note(f"It is of the circuit's gates that matter alone: compare it with {beside}.")
     if not found.proved or (to is not None and problem):
         raise typer.Exit(FAILURE)

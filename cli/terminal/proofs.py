@@ -109,7 +109,7 @@ def show_convergence_json(found: Certified, certificate: Path | None) -> None:
         {
             "source": found.source.name,
             "certificate": certificate,
-            **{name: getattr(found, name) for name in ("proved", "assurance")},
+            **{name: getattr(found, name) for name in ("proved", "verdicts", "assurance")},
             "findings": [_data(finding) for finding in found.findings],
             "every_size": everywhere,
             "damage": found.confinement and fields_of(found.confinement, "text"),

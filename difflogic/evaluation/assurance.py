@@ -48,7 +48,8 @@ def in_words(answer: Answer) -> Assurance:
     kept = answer.confinement
     if kept is None:
         return found
-    return replace(found, text=f"{found.text}; {kept.text}", confined=kept.proved)
+    text = f"{found.text}; {kept.text}" if found.proved else found.text
+    return replace(found, text=text, confined=kept.proved)
 
 
 def keeps(automaton: Automaton, task: Task) -> bool:

@@ -24,6 +24,7 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.evaluation.settled import SLOWEST, settle
 from difflogic.examples.encoding import Encoding, apply_rule
 from difflogic.examples.pairs import Pair
+from difflogic.proof.answer import TIME_IS_UP
 from difflogic.proof.convergence.planes import unpack
 from difflogic.proof.verdict import Verdict
 from difflogic.system.array_types import Bits
@@ -61,7 +62,7 @@ def prove_padded(
     known = True
     for left, right in product(range(MOST + 1), repeat=2):
         if deadline.passed:
-            return _open("the time was up")
+            return _open(TIME_IS_UP)
 
         def longer(grid: Bits, sides: tuple[int, int] = (left, right)) -> Bits:
             return np.pad(grid, ((0, 0), sides), constant_values=encoding.background)

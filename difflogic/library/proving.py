@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from functools import partial
 from html import escape
@@ -11,6 +12,7 @@ from pathlib import Path
 from difflogic.circuit.automaton import Automaton
 from difflogic.config import Config
 from difflogic.evaluation.assurance import question_of
+from difflogic.formats.circuit_file import write_circuit
 from difflogic.library.exchange import write_output
 from difflogic.library.groups import Claims
 from difflogic.library.loaded import Loaded, Source, load
@@ -111,9 +113,11 @@ class Certified(Decided):
         ]
         return table(rows) if rows else escape(repr(self))
 
-    def save(self, path: str | Path, *, force: bool = False) -> None:
+    def save(self, path: str | Path, *, force: bool = False) -> Path | None:
         """Write the certificate of the first grid; `force` overwrites an earlier file.
 
+        If the proof is not of the circuit file itself, but of its gates that matter, writes these
+        to NAME.circuit.json beside it, and returns that path.
         It is about every grid if cells look to one side, and all sizes are proved by that.
         If all starts of the task can be listed, the certificate is a list of starts and targets.
         Raises CircuitError without a proof by sets or by all cases, since no other can be written,
@@ -121,7 +125,13 @@ class Certified(Decided):
         """
         with about(self.source.name):
             text = self.certificate(self.source.automaton, self.source.trained)
+        own = json.loads(text)["circuit"]
+        beside = None
+        if not self.source.trained and own != json.loads(write_circuit(self.source.automaton)):
+            beside = Path(path).with_suffix(".circuit.json")
+            write_output(beside, json.dumps(own, indent=1), force)
         write_output(path, text, force)
+        return beside
 
 
 OWN_GRID = Claims()

@@ -22,6 +22,8 @@ Scope = Literal[
 ]
 """The starts that a verdict covers; samples alone prove nothing."""
 
+TIME_IS_UP = "the time was up"
+
 
 @dataclass(frozen=True)
 class Healing:

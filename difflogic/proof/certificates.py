@@ -148,7 +148,7 @@ def write_one_side(found: EverySize) -> str:
         "start": proof.start,
     }
     asked = replace(found.asked, step=f"{proof.firings} · (m + n - 1)")
-    return proof_text("dct-one-side", found.automaton, asked, parts, "rows", rows)
+    return proof_text("dct-one-side", found.plane.automaton, asked, parts, "rows", rows)
 
 
 def damage_part(found: Confinement, table: Table) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import BitLogic, evaluate
 from difflogic.circuit.live_part import live_part
 from difflogic.circuit.specification import Machine
-from difflogic.proof.answer import Answer, Assurance, Budget, Method
+from difflogic.proof.answer import TIME_IS_UP, Answer, Assurance, Budget, Method
 from difflogic.proof.certificates import proof_text
 from difflogic.proof.question import Asked
 from difflogic.proof.verdict import Verdict
@@ -304,7 +304,7 @@ def _close(cell: _Cell, delay: int, depth: int, deadline: Deadline) -> Histories
     found = _edge(delay)
     while not (nodes := _Nodes(cell, found)).inside():
         if deadline.passed:
-            raise _OpenError("the time was up")
+            raise _OpenError(TIME_IS_UP)
         found = _merge(_determine(nodes.starts, nodes.edges), depth)
     return found
 

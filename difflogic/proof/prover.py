@@ -6,10 +6,18 @@ import math
 import time
 from dataclasses import dataclass, replace
 
-from difflogic.proof.answer import QUICK, Answer, Budget, Confinement, left_open
+from difflogic.proof.answer import (
+    QUICK,
+    TIME_IS_UP,
+    Answer,
+    Assurance,
+    Budget,
+    Confinement,
+    left_open,
+)
 from difflogic.proof.cases import ALL, EACH, ORDERS, ListedStarts
 from difflogic.proof.convergence.confinement import Ground, confine_in_any_order
-from difflogic.proof.convergence.every_size import SIZES, EverySize, Plane
+from difflogic.proof.convergence.every_size import SIZES, EverySize, NoTargetError, Plane
 from difflogic.proof.convergence.findings import Convergence, Finding, MethodRun
 from difflogic.proof.convergence.methods import REPEATING, RUNS, SETS, UNROLLED
 from difflogic.proof.convergence.one_side import ONE_SIDE
@@ -58,6 +66,7 @@ def prove(question: Question, budget: Budget = QUICK) -> Answer:
     if isinstance(question, Unfit):
         return left_open(question.reason, asked=question.asked)
     found = None
+    outcome = TIME_IS_UP
     tried = list[MethodRun]()
     began = time.perf_counter()
     late = Deadline(budget.until.at + LATE_SECONDS)
@@ -73,19 +82,29 @@ def prove(question: Question, budget: Budget = QUICK) -> Answer:
             with checking(late.check):
                 answer = method.decide(question, budget, found)
         except TimeoutError:
-            answer = "not decided in the time"
+            answer = TIME_IS_UP
+        except NoTargetError as error:
+            answer = str(error)
         found = answer if isinstance(answer, Answer) else found
         outcome = answer.outcome if isinstance(answer, Answer) else answer
         tried.append(MethodRun(method.name, outcome, time.perf_counter() - start))
         if found is not None and found.outcome == "decided":
             break
     if found is None:
-        found = left_open("the time was up", asked=getattr(question, "asked", None))
+        found = _unanswered(question, outcome)
     if isinstance(found.evidence, Finding):
         spent = time.perf_counter() - began
         evidence = replace(found.evidence, attempts=tuple(tried), seconds=spent)
         found = replace(found, evidence=evidence)
     return found if isinstance(question, Convergence) else _kept(question, found, budget)
+
+
+def _unanswered(question: Question, reason: str) -> Answer:
+    """Leave a question open that no method answers."""
+    if not isinstance(question, Plane):
+        return left_open(reason, asked=getattr(question, "asked", None))
+    found = EverySize(question, reason=reason)
+    return Answer(Assurance(Verdict.open, "every size", found.text, asked=found.asked), found)
 
 
 def _kept(question: Question, found: Answer, budget: Budget) -> Answer:
@@ -94,10 +113,10 @@ def _kept(question: Question, found: Answer, budget: Budget) -> Answer:
     if wound is None:
         return found
     if isinstance(question, ListedStarts):
-        return replace(found, confinement=_in_a_picture(question, wound, budget))
-    if found.evidence.table is None:
-        return found
-    return replace(found, confinement=confined(found.evidence, None, wound, budget))
+        kept = _in_a_picture(question, wound, budget)
+    else:
+        kept = confined(found.evidence, None, wound, budget)
+    return replace(found, confinement=kept)
 
 
 def confined(
@@ -107,7 +126,8 @@ def confined(
     if everywhere.table is not None:
         return _confined(everywhere.table.question, wound, Ground.of(everywhere.table), budget)
     if one is None or not one.states:
-        return Confinement(wound, Verdict.open)
+        reason = "it is not proved by sets that every start settles"
+        return Confinement(wound, Verdict.open, reason=reason)
     ground = Ground(as_array(one.question.board, one.final_sets))
     return _confined(one.question, wound, ground, budget)
 

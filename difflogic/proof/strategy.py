@@ -19,7 +19,7 @@ from difflogic.circuit.specification import Cases
 from difflogic.proof.answer import Assurance, Budget, Confinement
 from difflogic.proof.cases import ListedStarts
 from difflogic.proof.certificates import damage_part, write_cases, write_certificate, write_one_side
-from difflogic.proof.convergence.every_size import EverySize, Plane
+from difflogic.proof.convergence.every_size import EverySize, NoTargetError, Plane
 from difflogic.proof.convergence.findings import Convergence, Finding
 from difflogic.proof.convergence.methods import SETS
 from difflogic.proof.convergence.one_side import OneSide
@@ -58,8 +58,10 @@ class Extent:
 
 @dataclass(frozen=True)
 class Decided:
-    """What is known about an automaton."""
+    """What was asked about an automaton, and what is known."""
 
+    asked: Extent
+    """With `sizes` for the grids of `findings`."""
     findings: tuple[Finding, ...] = ()
     """One per grid; empty if the task has no target common to all starts."""
     assurance: Assurance | None = None
@@ -72,10 +74,27 @@ class Decided:
     """If damage is asked about: whether it stays local."""
 
     @property
+    def verdicts(self) -> dict[str, Verdict]:
+        """The verdict on each thing that was asked; open where there is no answer."""
+        asked = self.asked
+        known = dict[str, Any]()
+        for number, (height, width) in enumerate(asked.sizes):
+            found = self.findings[number : number + 1]
+            known[f"{height}×{width} cells"] = found[0] if found else None
+        if not asked.sizes:
+            known["the task"] = self.assurance
+        if asked.all_sizes:
+            known["all sizes"] = self.every_size
+        if asked.wound is not None:
+            known["damage"] = self.confinement
+        return {
+            what: Verdict.open if each is None else each.verdict for what, each in known.items()
+        }
+
+    @property
     def proved(self) -> bool:
-        """Whether everything asked for is proved."""
-        known = (*self.findings, self.assurance, self.every_size, self.confinement)
-        return all(each is None or each.verdict is Verdict.proved for each in known)
+        """Whether everything that was asked is proved."""
+        return all(each is Verdict.proved for each in self.verdicts.values())
 
     def certificate(self, automaton: Automaton, reduced: bool) -> str:
         """Return the certificate of the first grid, or of all cases, as text.
@@ -133,31 +152,33 @@ def decide(
         return _on_own_grid(automaton, goal, extent, budget)
     sizes = extent.sizes or [(automaton.height, automaton.width)]
     deadline = budget.until
+    asked = replace(extent, sizes=sizes, all_sizes=extent.all_sizes or extent.wound is not None)
     for size in sizes:
         require_provable(automaton.circuit, *size)
     until = Deadline.after(deadline.left * PART_SECONDS * len(sizes) / extent.seconds)
     rests = partial(_resting, automaton, deadline)
     plane = goal or Plane(automaton, rests, 1, compared=False)
+    targets = [plane.target(*size) for size in sizes]
     small = live_part(automaton)
     visible = automaton.visible
     if not decide_equality(automaton.circuit, small.circuit, visible, until.left).equal:
         small = automaton
     by_sets = Budget(until, SETS.cost)
-    found = [prove(Convergence.of(small, plane.target(*size)), by_sets).evidence for size in sizes]
+    found = [prove(Convergence.of(small, target), by_sets).evidence for target in targets]
     coarse = [n for n, each in enumerate(found) if each.verdict is not Verdict.proved]
     simple = simplify(small, max(until.left, LEAST_SECONDS)) if coarse else small
-    for n, size in enumerate(sizes):
-        if n in coarse:
-            share = Deadline.after(until.left / (len(sizes) - n))
-            where = f"{size[0]}×{size[1]} cells"
+    for place, n in enumerate(coarse):
+        share = Deadline.after(until.left / (len(coarse) - place))
+        height, width = sizes[n]
 
-            def report(method: str, where: str = where) -> None:
-                budget.progress(f"{where}: {method}")
+        def report(method: str, where: str = f"{height}×{width} cells") -> None:
+            budget.progress(f"{where}: {method}")
 
-            asked = Convergence.of(simple, found[n].question.target)
-            found[n] = prove(asked, Budget(share, progress=report)).evidence
-    if not extent.all_sizes and extent.wound is None:
-        return Decided(tuple(found))
+        found[n] = prove(
+            Convergence.of(simple, targets[n]), Budget(share, progress=report)
+        ).evidence
+    if not asked.all_sizes:
+        return Decided(asked, tuple(found))
     budget.progress("all sizes")
     half = Deadline.after(deadline.left / (1 if extent.wound is None else 2))
     answer = prove(replace(plane, automaton=small, wound=extent.wound), Budget(half))
@@ -166,7 +187,7 @@ def decide(
     if extent.wound is not None and (kept is None or kept.verdict is Verdict.open):
         budget.progress("damage")
         kept = confined(everywhere, found[0], extent.wound, budget)
-    return Decided(tuple(found), every_size=everywhere, confinement=kept)
+    return Decided(asked, tuple(found), every_size=everywhere, confinement=kept)
 
 
 def _on_own_grid(automaton: Automaton, goal: Question, extent: Extent, budget: Budget) -> Decided:
@@ -189,7 +210,7 @@ def _on_own_grid(automaton: Automaton, goal: Question, extent: Extent, budget: B
     kept = answer.confinement
     if wound is not None and kept is None:
         kept = Confinement(wound, Verdict.open)
-    return Decided((), answer.assurance, answer.evidence, confinement=kept)
+    return Decided(extent, assurance=answer.assurance, evidence=answer.evidence, confinement=kept)
 
 
 def _resting(automaton: Automaton, deadline: Deadline, height: int, width: int) -> Bits:
@@ -198,12 +219,12 @@ def _resting(automaton: Automaton, deadline: Deadline, height: int, width: int) 
     try:
         found = resting_picture(automaton, height, width, deadline)
     except TimeoutError:
-        raise CircuitError(
+        raise NoTargetError(
             f"{what} does not settle in the time, so the target is unknown: raise --time-limit, "
             "or use --task to name an experiment"
         ) from None
     if found is None:
-        raise CircuitError(
+        raise NoTargetError(
             f"{what} never settles, so there is no target: use --task to name an experiment"
         )
     return found

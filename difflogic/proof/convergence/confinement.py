@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.proof.answer import Confinement, Witness
+from difflogic.proof.answer import TIME_IS_UP, Confinement, Witness
 from difflogic.proof.convergence import sets
 from difflogic.proof.convergence.every_size import NO_ARRIVAL, Table
 from difflogic.proof.convergence.findings import Convergence
@@ -153,7 +153,7 @@ def confine(
         parts = (windows[first : first + most] for first in range(0, len(windows), most))
         found = [follow(question, wound, part, deadline=deadline) for part in parts]
     except TimeoutError:
-        return replace(answer, reason="the time was up")
+        return replace(answer, reason=TIME_IS_UP)
     spread, reach, rounds = map(np.concatenate, zip(*found, strict=True))
     failed = (spread > wound.reach) | (rounds < 0)
     margins = np.array([window.margin for window in windows])

@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.grid import Walls
-from difflogic.proof.answer import Answer, Assurance, Budget, Method
+from difflogic.proof.answer import TIME_IS_UP, Answer, Assurance, Budget, Method
 from difflogic.proof.convergence import sets
 from difflogic.proof.convergence.findings import Convergence, Finding
 from difflogic.proof.convergence.methods import RUNS, SETS, answer_of, by_sets
@@ -34,6 +34,7 @@ from difflogic.proof.question import Asked, Wound
 from difflogic.proof.verdict import Verdict
 from difflogic.system.array_types import Array, Bits
 from difflogic.system.deadline import Deadline
+from difflogic.system.errors import CircuitError
 
 PERIODS = (1, 2, 3, 4, 6, 8)
 """Rows or columns after which arrivals may repeat."""
@@ -54,7 +55,11 @@ NO_ARRIVAL = 2**30
 """Arrival of an unknown value."""
 
 Target = Callable[[int, int], Bits]
-"""Maps height and width to the target, shape (visible, height, width)."""
+"""Maps height and width to the target, shape (visible, height, width). Raises NoTargetError."""
+
+
+class NoTargetError(CircuitError):
+    """A grid has no target, or none that is known in time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +184,8 @@ class Plane:
 class EverySize:
     """What is known about grids of every height and width."""
 
-    automaton: Automaton
+    plane: Plane
+    """The question."""
     proof: EveryGrid | None = None
     refuted: Finding | None = None
     """The finding for a small grid where some start misses the target."""
@@ -200,14 +206,15 @@ class EverySize:
     @property
     def asked(self) -> Asked:
         """The question in plain values."""
-        made = self.automaton
+        made = self.plane.automaton
         return Asked("stays", "every start", None, None, "zero", made.fire_rate, made.visible)
 
     @property
     def text(self) -> str:
         """The result in words."""
         if self.proof is not None:
-            return "proved for every start on every grid"
+            goal = "" if self.plane.compared else ": each ends in what zeros end in"
+            return f"proved for every start on every grid{goal}"
         if self.refuted is not None:
             where = self.refuted.question
             cells = f"{where.height}×{where.width} cells"
@@ -220,29 +227,30 @@ def every_size(plane: Plane, deadline: Deadline | None = None) -> EverySize:
 
     Without a deadline, looks at one board only, which takes some hundredths of a second.
     """
-    target = plane.target
+    plane = replace(plane, automaton=replace(plane.automaton, boundary="zero"))
     repeats = plane.repeats
     compared = plane.compared
-    automaton = replace(plane.automaton, boundary="zero")
     periods = [period for period in PERIODS if repeats is not None and period % repeats == 0]
     boards = [Grids(beside + period, period) for beside in BESIDE for period in periods]
     for grids in boards if deadline is not None else boards[:1]:
         largest = grids.sides[-1]
-        shown = len(automaton.visible)
-        picture = target(largest, largest) if compared else np.zeros((shown, largest, largest))
-        asked = Convergence.of(automaton, grids.walls.cut(picture))
+        if compared:
+            picture = plane.target(largest, largest)
+        else:
+            picture = np.zeros((len(plane.automaton.visible), largest, largest), np.uint8)
+        asked = Convergence.of(plane.automaton, grids.walls.cut(picture))
         question = replace(asked, boundary=grids.walls)
         free = arrivals(question)
         wrong = _wrong(question, free, compared)
         if wrong.any():
-            return refute(automaton, target, _failing(grids, wrong), deadline)
+            return refute(plane, _failing(grids, wrong), deadline)
         for delays in _delays(free, grids):
             if deadline is not None and deadline.passed:
-                return EverySize(automaton, reason="time ran out")
+                return EverySize(plane, reason=TIME_IS_UP)
             found = _repeating(question, free, grids, delays)
             if found is not None:
-                return EverySize(automaton, Table(question, found, grids, delays))
-    return EverySize(automaton, reason="rows and columns do not repeat")
+                return EverySize(plane, Table(question, found, grids, delays))
+    return EverySize(plane, reason="rows and columns do not repeat")
 
 
 def arrivals(question: Convergence, earliest: Array | None = None) -> Arrivals:
@@ -287,45 +295,45 @@ def _failing(grids: Grids, wrong: npt.NDArray[np.bool_]) -> list[tuple[int, int]
 
 
 def refute(
-    automaton: Automaton,
-    target: Target,
-    failing: Sequence[tuple[int, int]],
-    deadline: Deadline | None,
+    plane: Plane, failing: Sequence[tuple[int, int]], deadline: Deadline | None
 ) -> EverySize:
     """Look for starts that miss the target on grids where sets do not prove it."""
     for size in failing[:MOST_REFUTED]:
-        asked = Convergence.of(automaton, target(*size))
         budget = Budget(deadline)
         with suppress(TimeoutError):
+            asked = Convergence.of(plane.automaton, plane.target(*size))
             answer = RUNS.decide(asked, budget, answer_of(by_sets(asked)))
             if isinstance(answer, Answer):
-                return EverySize(automaton, refuted=answer.evidence)
+                return EverySize(plane, refuted=answer.evidence)
     height, width = failing[0]
-    return EverySize(automaton, reason=f"on {height}×{width} cells, some remain unknown")
+    return EverySize(plane, reason=f"on {height}×{width} cells, some remain unknown")
 
 
 def _decide(question: Plane, budget: Budget, before: Answer | None) -> Answer:
     """Decide it, and say from which step on the training grid is right."""
-    try:
-        found = every_size(question, budget.deadline)
-    except TimeoutError:
-        found = EverySize(question.automaton, reason="time ran out")
-    return answer_about(question, found, SETS)
+    return answer_about(every_size(question, budget.deadline), SETS)
 
 
-def answer_about(question: Plane, found: EverySize, method: Method) -> Answer:
+def answer_about(found: EverySize, method: Method) -> Answer:
     """Say what is found, and from which step on the training grid is right."""
     text = ""
     first = None
     proved = found.verdict is Verdict.proved
-    if question.own is not None:
-        own = question.own
+    own = found.plane.own
+    if own is not None:
         first = by_sets(own).from_step
         if first is None and found.proof is not None:
             first = found.proof.from_step(own.height, own.width)
         text = f", on {own.height}×{own.width} cells from {found.asked.unit} {first} on"
-    known = found.text + text * proved, method.name, first, proved
-    assurance = Assurance(found.verdict, "every size", *known, asked=found.asked)
+    assurance = Assurance(
+        found.verdict,
+        "every size",
+        found.text + text * proved,
+        method.name,
+        first,
+        any_schedule=proved,
+        asked=found.asked,
+    )
     is_open = found.verdict is Verdict.open
     return Answer(assurance, found, outcome=found.reason if is_open else "decided")
 

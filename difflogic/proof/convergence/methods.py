@@ -14,7 +14,7 @@ from difflogic.circuit.cost import MOST_STEP_BYTES
 from difflogic.circuit.evaluate import evaluate
 from difflogic.circuit.grid import OUTSIDE, neighbors
 from difflogic.circuit.live_part import folded_part
-from difflogic.proof.answer import Answer, Assurance, Budget, Method
+from difflogic.proof.answer import TIME_IS_UP, Answer, Assurance, Budget, Method
 from difflogic.proof.convergence import orbits, sets
 from difflogic.proof.convergence.findings import Convergence, Counterexample, Finding
 from difflogic.proof.convergence.planes import Network, Planes, as_planes, pack
@@ -43,9 +43,9 @@ def by_sets(question: Convergence, deadline: Deadline = NEVER) -> Finding:
     began = time.perf_counter()
     room = MOST_STEP_BYTES // (2 * question.circuit.channels * (question.board.cells + 7 >> 3))
     most = min(STEPS_PER_SIDE * (question.height + question.width), room + 1)
-    run: list[Sets] = []
+    run = [sets.everything(question.circuit.channels, question.board)]
     with suppress(TimeoutError):  # all states lie in each of the sets
-        for state in itertools.islice(sets.descend(question.network, question.board), most):
+        for state in itertools.islice(sets.descend(question.network, question.board), 1, most):
             run.append(state)
             if deadline.passed:
                 break
@@ -73,7 +73,7 @@ def _sets(question: Convergence, budget: Budget, before: Answer | None) -> Answe
     if found.verdict is Verdict.proved:
         return answer_of(found)
     late = budget.until.passed
-    return answer_of(found, "not decided in the time" if late else "too coarse")
+    return answer_of(found, TIME_IS_UP if late else "too coarse")
 
 
 def answer_of(found: Finding, outcome: str = "decided") -> Answer:

@@ -302,7 +302,6 @@ class BesideWanted:
             if wanted != shown:
                 break
         outside = (0,) * self.settling.network.channels
-        automaton = self.plane.automaton
         seen = {
             place: self.found.row(place[0]).at(place[1])
             for place in itertools.product(range(y + 1), range(x + 1))
@@ -313,7 +312,7 @@ class BesideWanted:
         if not any(UNKNOWN in cell for cell in seen.values()):
             start = np.zeros((len(outside), height, width), np.uint8)
             start[:, : y + 1, : x + 1] = np.array([*seen.values()]).T.reshape(-1, y + 1, x + 1)
-            asked = Convergence.of(automaton, target)
+            asked = Convergence.of(self.plane.automaton, target)
             planes = pack(asked.board, start[:, ::-down, ::-across])
             found = orbits.counterexample(asked, planes, deadline, LONGEST_SAMPLE)
             if found is not None:
@@ -322,8 +321,8 @@ class BesideWanted:
                 finding = replace(
                     known, verdict=Verdict.refuted, method=method, counterexample=found
                 )
-                return EverySize(automaton, refuted=finding)
-        return refute(automaton, self.plane.target, [(height, width)], deadline)
+                return EverySize(self.plane, refuted=finding)
+        return refute(self.plane, [(height, width)], deadline)
 
 
 def _fits(question: object) -> bool:
@@ -342,7 +341,8 @@ def _decide(question: Plane, budget: Budget, before: Answer | None) -> Answer | 
     repeats = plane.repeats
     assert corner is not None
     settling = Settling(network, corner)
-    found = settling.everywhere(budget.until)
+    # Half of the time is left for the method after this one.
+    found = settling.everywhere(Deadline.after(budget.until.left / 2))
     wanted = None
     if plane.compared and repeats is not None:
         picture = repeating(plane.target(repeats, repeats))
@@ -352,12 +352,12 @@ def _decide(question: Plane, budget: Budget, before: Answer | None) -> Answer | 
     if not wrong:
         if not are_all:
             return "rows and columns do not repeat"
-        return answer_about(question, EverySize(plane.automaton, found), ONE_SIDE)
+        return answer_about(EverySize(plane, found), ONE_SIDE)
     for place in wrong[:MOST_REFUTED]:
         refuted = compared.refutation(*place, budget.until)
         if refuted.verdict is Verdict.refuted:
-            return answer_about(question, refuted, ONE_SIDE)
-    return answer_about(question, refuted, ONE_SIDE)
+            break
+    return answer_about(refuted, ONE_SIDE)
 
 
 ONE_SIDE = Method("cells that look to one side", 0.05, _fits, _decide)

@@ -38,6 +38,9 @@ MOST_ALONE = 2**17
 MOST_KNOWN = 2**12
 """Most states of a cycle to remember."""
 
+SOON_GATES = 2**17
+"""Gates of all the steps in which a start of zeros may settle whatever the time: milliseconds."""
+
 Steps = npt.NDArray[np.int64]
 
 
@@ -142,7 +145,10 @@ def resting_picture(
     network = Network(automaton.circuit)
     board = Board(height, width, automaton.boundary)
     zeros: Planes = (0,) * automaton.circuit.channels
-    found = repeated(network, board, zeros, deadline, math.inf)
+    size = 1 + len(network.inputs) + len(network.gates)
+    soon = SOON_GATES // (size * (1 + board.cells // 4096))
+    found = repeated(network, board, zeros, NO_DEADLINE, soon)
+    found = found or repeated(network, board, zeros, deadline, math.inf)
     if found is None:
         raise TimeoutError
     run = itertools.islice(states(network, board, found[0]), found[1])

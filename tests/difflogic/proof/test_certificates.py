@@ -14,7 +14,7 @@ import pytest
 from difflogic.circuit.gates import Op
 from difflogic.circuit.specification import Cases
 from difflogic.config import load_config
-from difflogic.formats.circuit_file import read_circuit
+from difflogic.formats.circuit_file import read_circuit, write_circuit
 from difflogic.library.groups import Claims
 from difflogic.library.loaded import Loaded, load
 from difflogic.library.proving import Certified, certify
@@ -26,11 +26,13 @@ from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.methods import by_sets
 from difflogic.proof.every_length import every_length
 from difflogic.proof.question import Wound
+from difflogic.proof.strategy import Extent
 from difflogic.proof.verdict import Verdict
 from difflogic.system.array_types import Bits
-from difflogic.system.errors import CircuitError
+from difflogic.system.errors import CircuitError, RunDirectoryError
 from difflogic.tasks import make_task
 from difflogic.tasks.line import ADDITION
+from tests.difflogic.circuit.circuits import automaton_of, circuit_of
 from tests.difflogic.evaluation.naive import blinker
 from tests.difflogic.library.test_signals import tough
 from tests.difflogic.proof.asking import decide, every_size
@@ -92,7 +94,10 @@ def wounded(folder: Path) -> Proof:
     asked = everywhere.table.question, Wound(3, 2, 1, zeros=False), Ground.of(everywhere.table)
     found = confine(*asked)
     assert (found.verdict, found.reach) == (Verdict.proved, 1)
-    done = Certified((finding,), every_size=everywhere, confinement=found, source=load(made))
+    extent = Extent([(9, 9)], wound=found.wound)
+    done = Certified(
+        extent, (finding,), every_size=everywhere, confinement=found, source=load(made)
+    )
     done.save(folder / "wounded.json")
     proof: Proof = json.loads((folder / "wounded.json").read_text())
     for other in (
@@ -414,8 +419,28 @@ def test_a_models_proof_has_only_needed_gates(folder: Path, check: Check) -> Non
     )
     cases = Cases("zeros", starts, targets, model.config.automaton.boundary, 2, "")
     proved = Assurance(Verdict.proved, "the only start", "proved at step 2")
-    found = Certified((), proved, cases, source=Loaded("blinker", model))
+    found = Certified(Extent(), assurance=proved, evidence=cases, source=Loaded("blinker", model))
     found.save(folder / "model-proof.json", force=True)
     proof = json.loads((folder / "model-proof.json").read_text())
     assert len(proof["circuit"]["gates"]) < model.netlist.gates
     assert check(json.dumps(proof))[0]
+
+
+@pytest.mark.parametrize("op", [Op.A_OR_NOT_B, Op.AND])
+def test_a_proof_of_fewer_gates_comes_with_their_circuit(
+    tmp_path: Path, check: Check, op: Op
+) -> None:
+    """A gate that reads one row twice is a constant, or passes it on."""
+    made = replace(automaton_of(circuit_of([(op, 1, 1)], [9])), boundary="zero", height=2, width=3)
+    file = tmp_path / "made.json"
+    file.write_text(write_circuit(made))
+    beside = certify(file).save(tmp_path / "proof.json")
+    assert beside == tmp_path / "proof.circuit.json"
+    proof = (tmp_path / "proof.json").read_text()
+    assert check(proof, beside, checker="check.py")[0]
+    assert "another circuit" in check(proof, file, checker="check.py")[1]
+    again = certify(beside)
+    assert again.save(tmp_path / "again.json") is None
+    assert (tmp_path / "again.json").read_text() == proof
+    with pytest.raises(RunDirectoryError, match="--force"):
+        again.save(tmp_path / "again.json")

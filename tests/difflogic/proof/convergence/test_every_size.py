@@ -154,6 +154,6 @@ def test_time_runs_out() -> None:
     ones = automaton_of(circuit_of([(Op.TRUE, 0, 0)], [9]))
     target = lambda height, width: np.ones((1, height, width), np.uint8)  # noqa: E731
     found = every_size(ones, target, 1, Deadline.after(-1))
-    assert (found.verdict, found.reason) == (Verdict.open, "time ran out")
+    assert (found.verdict, found.reason) == (Verdict.open, "the time was up")
     with checking(Deadline.after(-1).check):  # in the middle of a step
         assert by_sets(Convergence.of(ones, target(3, 3))).verdict is Verdict.open
