@@ -1,14 +1,13 @@
 # Two commands do everything on a machine with git, make and Python 3.11 or newer:
 #
 #   make demo   sets up .venv, from Python's package index, and trains a small checkerboard automaton
-#   make test   sets up .venv with the development tools and runs every check
+#   make test   sets up .venv with the development tools and runs each kind of check once
 #
-# `make quick` leaves out what is slow or starts processes; `make exhaustive` tries more cases of
-# what `make test` tries.
+# `make thorough` runs the rest, some five minutes; `make exhaustive` tries more cases of both.
 #
 # On Debian and Ubuntu, `make tools` as root installs the tools that exported circuits are tested
-# with, and a software GPU that runs on the CPU. Without them, `make test` skips those tests and
-# says so.
+# with, and a software GPU that runs on the CPU. Without them, tests that need them are
+# skipped, and say so.
 #
 # PYTHON=/path/to/python chooses the interpreter; without it the first that fits is taken.
 
@@ -46,7 +45,7 @@ FOUND = $(firstword $(shell for python in $(CANDIDATES); do \
 	"$$python" -c '$(FITS)' >/dev/null 2>&1 && command -v "$$python" && break; done))
 PYTHON = $(FOUND)
 
-.PHONY: python demo test quick exhaustive tools gallery figures coverage clean
+.PHONY: python demo test thorough pythons exhaustive tools gallery figures coverage clean
 .DELETE_ON_ERROR:
 
 # Tests start hundreds of processes: each would compile our sources again.
@@ -59,6 +58,9 @@ demo: $(VENV)/.installed
 python:
 	@echo "$(PYTHON)"
 
+# Style, types, and each kind of check once: what a user and a developer need in minutes. Property
+# tests try a quarter of their examples.
+LATER := slow or thorough or exhaustive
 test: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -67,26 +69,28 @@ test: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.compile_kernels & kernels=$$!; \
 	trap "kill $$kernels; exit 130" INT TERM; $(BIN)/mypy; passed=$$?; \
 	$(BIN)/python -m pytest --collect-only -q -n 0 >/dev/null 2>&1; wait $$kernels; exit $$passed
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "not exhaustive"
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "first or not ($(LATER))"
 
-# Before a release: more seeds, sizes, mutants and moments of a kill than `make test` tries. Then the
-# property tests, whose examples `make test` fixes, with ten drawn seeds, or those of SEEDS="1 2 …".
+# The rest: the wheel on every Python that is here, what costs more, and property tests with all
+# their examples.
+thorough: pythons $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -n auto --dist worksteal --hypothesis-profile=thorough \
+		-m "not exhaustive and not first and (slow or thorough or hypothesis)"
+
+pythons:
+	"$(PYTHON)" .ci/every_python.py
+
+# Before a release: more seeds, sizes, mutants and moments of a kill than `make test` and `make
+# thorough` try. Then the property tests with ten drawn seeds, or those of SEEDS="1 2 …".
 # Then guards are dropped, one at a time: 200 drawn ones, or those of MUTANTS="proof/ run/".
 MUTANTS := 200
 SEEDS = $(shell od -An -tu4 -N40 /dev/urandom)
 exhaustive: $(VENV)/.installed-dev
-	DCT_SEEDS=4 $(BIN)/python -m pytest -n auto --dist worksteal
+	DCT_SEEDS=4 $(BIN)/python -m pytest -n auto --dist worksteal --hypothesis-profile=thorough
 	@for seed in $(SEEDS); do echo "property tests with the seed $$seed"; \
 		$(BIN)/python -m pytest -q -n auto --dist worksteal -m "hypothesis and not exhaustive" \
 			--hypothesis-profile=drawn --hypothesis-seed=$$seed || exit 1; done
 	$(BIN)/python -m tests.mutations "$$(mktemp -d)" $(MUTANTS)
-
-# For the loop of development: what takes long, and what starts processes, is left to `make test`.
-quick: $(VENV)/.installed-dev
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not slow and not thorough and not exhaustive"
 
 tools:
 	apt-get update -qq

@@ -18,6 +18,7 @@ from cli.entry import OBJECTS
 from difflogic.evaluation import noise
 from difflogic.system import measuring
 from difflogic.system.work import working
+from tests.examples import FEW, MANY
 
 # Everybody tries the same examples, whether or not hypothesis finds signs of a CI service or has
 # kept failures of earlier runs. A slow or busy machine must not fail tests.
@@ -28,9 +29,12 @@ settings.register_profile(
     deadline=None,
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
+    max_examples=FEW,
 )
-# `make exhaustive` draws, with seeds that it prints.
-settings.register_profile("drawn", settings.get_profile("fixed"), derandomize=False)
+# `make thorough` tries as many as hypothesis does by default; `make exhaustive` draws them, with
+# seeds that it prints.
+settings.register_profile("thorough", settings.get_profile("fixed"), max_examples=MANY)
+settings.register_profile("drawn", settings.get_profile("thorough"), derandomize=False)
 settings.load_profile("fixed")
 
 SECONDS = 300.0
@@ -71,10 +75,21 @@ def compiled_once(compiling: Any) -> Any:
     return compiled
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the modules of slow tests: one at the end would keep one core waiting."""
+    """Mark the first case of each test that `make test` runs once.
+
+    And begin with the modules of slow tests: one at the end would keep one core waiting.
+    """
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
+    seen = set()
+    for item in items:
+        test = item.nodeid.partition("[")[0]
+        if item.get_closest_marker("once") and not item.get_closest_marker("exhaustive"):
+            if test not in seen:
+                item.add_marker("first")
+            seen.add(test)
 
 
 def pytest_collection_finish() -> None:

@@ -63,7 +63,6 @@ def test_what_counts():
     assert code_tokens('def f():\n    """Doc."""\n\n    return (\n        1,\n    )\n') == 10
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("part", PARTS)
 def test_code_stays_within_its_cap(part):
     cap = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["dct"]["cap"][part]
@@ -95,7 +94,6 @@ def test_packed_assignments_are_found():
     assert not is_packed(first("a, b = divmod(7, 2)"))
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("part", ["product", "tests"])
 def test_one_statement_says_one_thing(part):
     for folder in PARTS[part]:

@@ -59,6 +59,7 @@ def commands() -> list[Shown]:
 COMMANDS = commands()
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 def test_python_example_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

@@ -91,7 +91,6 @@ def test_the_layout_names_every_part():
     assert set(layers()) == parts
 
 
-@pytest.mark.thorough
 def test_imports_point_down():
     found = layers()
     for path in files("difflogic"):
@@ -122,7 +121,6 @@ def cycle(graph):
     return None
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("package", ["cli", "difflogic"])
 def test_there_are_no_import_cycles(package):
     known = modules(package)
@@ -151,7 +149,6 @@ def needed(package):
     return {name: known[name] for name in found}
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("package", BUDGETS)
 def test_what_one_must_know_stays_small(package):
     found = sum(code_tokens(path.read_text("utf-8")) for path in needed(package).values())
@@ -160,7 +157,6 @@ def test_what_one_must_know_stays_small(package):
     assert found >= 0.9 * budget, f"{package} needs {found} tokens: lower its budget of {budget}"
 
 
-@pytest.mark.thorough
 def test_the_circuit_kit_knows_no_configuration_and_no_task():
     for package in KIT:
         for name in needed(f"difflogic.{package}"):

@@ -1,17 +1,17 @@
-"""The Makefile finds an interpreter of any later version, and none that does not run."""
+"""The Makefile finds an interpreter that runs, and its demo ends with a proof."""
 
 import os
+import re
 import shutil
 import sys
 
 import pytest
 
-from tests.cli.processes import run_python
+from tests.cli.processes import ROOT, run_dct, run_python
 
 WORDS = "import subprocess; subprocess.run(['make', '-s', 'python'], check=True)"
 
 
-@pytest.mark.thorough
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
 def test_any_later_python_is_found(tmp_path):
     for name in ("make", "sh", "ls", "grep", "sort"):
@@ -22,3 +22,13 @@ def test_any_later_python_is_found(tmp_path):
         path.chmod(0o755)
     done = run_python("-c", WORDS, variables={"PATH": os.fspath(tmp_path), "VENV": "none"})
     assert done.stdout == f"{tmp_path}/python3.27\n", done.stderr
+
+
+@pytest.mark.once
+@pytest.mark.thorough
+def test_the_demo_ends_with_a_proof(tmp_path):
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    (words,) = re.findall(r"^demo: .*\n\t\$\(BIN\)/dct (.*)$", makefile, re.M)
+    done = run_dct(*words.split(), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "\nproved: " in done.stdout

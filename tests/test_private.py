@@ -9,8 +9,6 @@ import ast
 import importlib
 from operator import attrgetter
 
-import pytest
-
 from tests.test_layers import files
 
 PRIVATE = {
@@ -51,7 +49,6 @@ UNDERSCORED = {
 """Attributes in the table above, or of what it names."""
 
 
-@pytest.mark.thorough
 def test_private_parts_are_there():
     for place in PRIVATE:
         module, _, name = place.partition(":")
@@ -59,7 +56,6 @@ def test_private_parts_are_there():
         assert not name or attrgetter(name)(found) is not None, place
 
 
-@pytest.mark.thorough
 def test_no_other_private_part_is_used():
     own = set()
     used = set()

@@ -37,6 +37,7 @@ def due():
             yield name
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.skipif(not fuses(), reason="needs fused multiply-adds")
 @pytest.mark.parametrize("name", list(due()))

@@ -9,8 +9,6 @@ import sys
 import tokenize
 from pathlib import Path
 
-import pytest
-
 SOURCES = {
     r"no other rule": {"difflogic/identification/explanation.py"},
     r"\bfewest\b|\bneeds? fewer\b": {"difflogic/identification/explanation.py"},
@@ -50,7 +48,6 @@ def texts(path: Path) -> list[str]:
     ]
 
 
-@pytest.mark.thorough
 def test_words_of_proofs_have_one_source():
     said: dict[str, set[str]] = {word: set() for word in SOURCES}
     for path in [*Path("cli").rglob("*"), *Path("difflogic").rglob("*")]:
@@ -79,7 +76,6 @@ def parts(path: Path) -> tuple[str, str]:
     return " ".join(runs), "\n".join(said)
 
 
-@pytest.mark.thorough
 def test_names_in_docstrings_comments_and_pages_exist():
     modules = [path for root in ("cli", "difflogic") for path in Path(root).rglob("*.py")]
     others = [

@@ -19,6 +19,7 @@ from tests.cli.processes import ROOT, run_dct, run_python
 HEAVY = ("numpy", "numba", "joblib", "rich.live", "rich.console", "scipy")
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("arguments", "heavy"),
@@ -69,7 +70,6 @@ def test_version(dct):
     assert dct("--version").stdout == f"dct {__version__}\n"
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("source", "words"),
     [
@@ -91,6 +91,7 @@ def test_the_other_difflogic_is_refused(tmp_path, source, words):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize("arguments", [["--help"], ["train", "--help"], ["config", "show"]])
 def test_a_closed_pipe_ends_quietly(arguments):
@@ -102,6 +103,7 @@ def test_a_closed_pipe_ends_quietly(arguments):
     assert done.stderr == ""
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
 def test_a_closed_output_is_discarded(closed):
@@ -159,6 +161,7 @@ def test_commands_are_listed_in_groups(dct):
     ] == headings
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("typed", "found"), [("dct tr", "train-checkerboard"), ("dct sweep --wo", "--workers")]
@@ -170,6 +173,7 @@ def test_the_shell_completes(typed, found):
     assert found in done.stdout.split()
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is always full")
 @pytest.mark.parametrize("arguments", [["--help"], ["train", "--help"], ["config", "show"]])

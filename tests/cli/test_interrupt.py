@@ -44,6 +44,7 @@ sys.meta_path.insert(0, Hanging())
 """
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @posix
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ def limited(limit, words, place):
     )
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     "megabytes",
     [60, 300, 900, *(pytest.param(each, marks=pytest.mark.exhaustive) for each in (150, 550, 700))],

@@ -108,6 +108,7 @@ def test_types_are_made_by_operators():
         assert "__class_getitem__" not in file.read_text(), file
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 def test_without_docstrings_commands_keep_their_options():
     done = run_dct("sweep", "--help", variables={"PYTHONOPTIMIZE": "2"})

@@ -71,6 +71,7 @@ def test_a_signal_in_the_last_part_ends_the_command(capfd):
     assert capfd.readouterr().err.count("stopping after this part") == 1
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @posix
 @pytest.mark.parametrize(

@@ -65,6 +65,7 @@ def exhaustive(*values):
     return pytest.param(*values, marks=pytest.mark.exhaustive)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("words", "least", "most"),
     [

@@ -78,6 +78,7 @@ def test_a_killed_rank_ends_the_run_and_a_signal_saves_it(tmp_path, tiny, start)
     assert model_of(folder) == model_of(tmp_path / "one")
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("first", "second"),
     [(["train", "checkerboard"], ["verify", "equivalence"]), (TRAIN, [*TRAIN, "--seed=1"])],
@@ -122,6 +123,7 @@ def test_verify_compares_ranks_with_one_process(tiny, start):
     assert "comparisons passed" in run.out
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("words", [["train", "checkerboard"], ["verify", "equivalence"]])
 def test_ranks_without_mpi_are_refused(dct, monkeypatch, words):
     monkeypatch.setitem(sys.modules, "mpi4py", None)

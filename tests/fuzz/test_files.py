@@ -214,6 +214,7 @@ def bounded():
     resource.setrlimit(resource.RLIMIT_AS, before)
 
 
+@pytest.mark.once
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", KINDS)
 def test_damaged_files_are_read_or_refused(kind, tmp_path, bounded):

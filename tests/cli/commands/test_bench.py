@@ -85,6 +85,7 @@ def below(text):
 class TestRun:
     """A whole run of the command."""
 
+    @pytest.mark.once
     def test_alone(self, bench_tiny, staged, monkeypatch):
         monkeypatch.setattr(screen, "QUIET_SECONDS", 0.0)
         staged.needs_compiling = True
@@ -100,6 +101,7 @@ class TestRun:
         assert "rounds measured: 1/2" in result.stderr.splitlines()
         assert not list(Path.cwd().iterdir())
 
+    @pytest.mark.once
     def test_compared_with_the_oracle(self, bench_tiny):
         result = bench_tiny("--compare=oracle")
         assert result.exit_code == 0
@@ -110,6 +112,7 @@ class TestRun:
             "oracle",
         ]
 
+    @pytest.mark.once
     def test_ctrl_c_stops_between_steps(self, bench_tiny, monkeypatch):
         steps = []
 

@@ -14,7 +14,6 @@ def bench(dct):
     return lambda *arguments: dct("bench", "--small", *OVERRIDES, "--repeat=1", *arguments)
 
 
-@pytest.mark.thorough
 def test_workers(bench):
     found = bench("--workers", "1,2,5")
     assert found.exit_code == 0, found.stderr

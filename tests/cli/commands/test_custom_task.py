@@ -34,7 +34,6 @@ def run(dct, tmp_path, forget):
     return tmp_path / "run"
 
 
-@pytest.mark.thorough
 def test_what_needs_the_circuit_alone_runs_no_code(dct, run):
     for command in (
         ("inspect", "run"),
@@ -63,7 +62,6 @@ def test_what_needs_the_task_asks_for_leave(dct, run, source):
     assert not has_run(run)
 
 
-@pytest.mark.thorough
 def test_looking_at_a_configuration_runs_no_code(dct, tmp_path, forget):
     path = str(write(tmp_path))
     result = dct("config", "show", path)

@@ -21,6 +21,7 @@ def pairs(tmp_path):
     return str(path)
 
 
+@pytest.mark.once
 @pytest.mark.slow
 def test_a_rule_is_learned_and_applied(dct, pairs):
     learned = dct("train-examples", pairs, "--dir", "learned")

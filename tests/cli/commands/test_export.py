@@ -29,7 +29,6 @@ def source(tmp_path):
 pytestmark = pytest.mark.usefixtures("trained")
 
 
-@pytest.mark.thorough
 def test_text_goes_to_stdout_and_the_rest_to_stderr(dct, source):
     result = dct("export", source, "--format", "verilog")
     assert result.exit_code == 0

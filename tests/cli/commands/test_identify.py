@@ -32,7 +32,6 @@ def rle(cells):
     return f"x = {cells.shape[1]}, y = {cells.shape[0]}, rule = B3/S23\n{rows}!\n"
 
 
-@pytest.mark.thorough
 def test_a_recording_becomes_a_circuit(dct, tmp_path, frames):
     first, *rest = pictures(frames, 3)
     first.save(tmp_path / "film.gif", save_all=True, append_images=rest)
@@ -78,7 +77,6 @@ def _counts(entry):
     return numbers[0], numbers[1]
 
 
-@pytest.mark.thorough
 def test_a_space_time_diagram_of_a_line(dct, tmp_path):
     start = soup(np.random.default_rng(0), (80,), 0.5)
     pictures(film(automata.elementary(110), start, 30)[None])[0].save(tmp_path / "line.png")
@@ -221,6 +219,7 @@ def refused(dct, tmp_path, name, content, *options):
     return result.stderr
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 def test_bad_recordings_are_refused_with_the_remedy(dct, tmp_path, frames):
     def greys(path):
@@ -272,7 +271,6 @@ def rows_of_pairs(rng, count, query=True):
     return task
 
 
-@pytest.mark.thorough
 def test_pairs_of_rows_get_odds_and_a_prediction(dct, tmp_path):
     task = rows_of_pairs(np.random.default_rng(0), 5)
     (tmp_path / "rows.json").write_text(json.dumps(task))

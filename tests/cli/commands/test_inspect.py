@@ -84,7 +84,6 @@ class TestText:
 
 
 class TestJson:
-    @pytest.mark.thorough
     def test_everything(self, dct, life):
         found = dct("inspect", life, "--unsimplified", "--json").json
         assert found["name"] == "life"

@@ -81,7 +81,6 @@ def test_more_workers_than_tasks_cause_a_warning(plan):
     assert found.stderr == ("warning: 8 workers for 3 tasks: 5 of them only wait\n")
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -48,7 +48,6 @@ def test_the_rule_of_a_file_is_told_if_it_differs(dct, life, tmp_path, rule, tol
     assert ("rule = B36/S23 is not used: the circuit's is B3/S23" in result.stderr) is told
 
 
-@pytest.mark.thorough
 def test_a_glider_flies(dct, life, tmp_path):
     (tmp_path / "glider.rle").write_text("x = 3, y = 3\nbob$2bo$3o!")
     arguments = ["simulate", life, "--size=40x100", "--steps=400", "--start=glider.rle"]

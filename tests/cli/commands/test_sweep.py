@@ -63,7 +63,6 @@ def test_a_sweep_killed_at_its_start_can_be_started_again(tmp_path, tiny):
     assert tables == tables[:1] * 7
 
 
-@pytest.mark.thorough
 def test_a_sweep_from_beginning_to_end(dct, tmp_path, words):
     grid = "--grid=training.weight_decay=0.0,0.5"
     done = dct(*words, "--seeds=0-1", grid, "--backend=sequential", "--json")
@@ -248,7 +247,6 @@ def test_a_sweep_that_ends_abruptly_while_compiling_leaves_nothing(tmp_path, mon
         sweep("checkerboard-small", SweepOptions("0-1", directory=place))
 
 
-@pytest.mark.thorough
 def test_a_sweep_that_is_stopped_before_its_first_run_names_no_directory(dct, words, monkeypatch):
     monkeypatch.setattr("difflogic.sweeps.work.Control.stop_test", lambda control: lambda: True)
     done = dct(*words, "--seeds=0-1", "--dir=none", "--backend=sequential")

@@ -259,7 +259,6 @@ class TestExperiments:
 
         return run
 
-    @pytest.mark.thorough
     @pytest.mark.parametrize(
         ("arguments", "name"),
         [
@@ -332,7 +331,6 @@ class TestExperiments:
         assert message in dct(*arguments).refusal
         assert not Path("runs").exists()
 
-    @pytest.mark.thorough
     def test_a_picture_is_shown_before_the_training_starts(self, dct):
         small = [
             "--epochs=1",
@@ -374,7 +372,6 @@ class TestFrom:
     def test_what_cannot_be(self, train_tiny, source, arguments, message):
         assert message in " ".join(train_tiny("--from", str(source), *arguments).refusal.split())
 
-    @pytest.mark.thorough
     def test_gates_of_another_form(self, dct, train_tiny, source, tmp_path):
         def refusal(*arguments):
             result = train_tiny("--epochs", "1", "--quiet", "--from", str(source), *arguments)
@@ -389,7 +386,6 @@ class TestFrom:
         assert resumed.exit_code == 0
         assert lost not in " ".join(resumed.stderr.split())
 
-    @pytest.mark.thorough
     def test_a_model_of_another_run_is_refused(self, dct, train_tiny, source, tmp_path):
         other = tmp_path / "other"
         run = tmp_path / "run"

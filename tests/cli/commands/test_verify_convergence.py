@@ -174,7 +174,6 @@ def test_all_cases_are_refuted_and_proved(verify, sources):
 
 
 class TestAllSizes:
-    @pytest.mark.thorough
     def test_every_size(self, verify, tmp_path):
         """The hand-written rule is right everywhere, a circuit that knows one grid is not."""
         tough = tmp_path / "tough.json"

@@ -39,6 +39,7 @@ def test_a_stream_loses_nothing(encoding, shown):
     assert bytes.getvalue().decode() == shown
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 def test_every_sign_of_the_program_has_its_place_in_ascii():
     """In texts of Python and in templates; docstrings aside."""

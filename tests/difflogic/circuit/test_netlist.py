@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from difflogic.circuit.gates import TRUTH_TABLES
@@ -13,6 +13,7 @@ from difflogic.circuit.wiring import Wiring
 from difflogic.config import load_config
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
+from tests.examples import examples
 
 CHECKERBOARD = Architecture(8, 16, (8, 4, 2), (*[256] * 10, 128, 64, 32, 16, 8, 8))
 
@@ -83,8 +84,9 @@ def evaluate(circuit, ops, patch):
     return evaluate_layers(circuit.update, ops, first, signal, values), values
 
 
+@pytest.mark.once
 @pytest.mark.thorough
-@settings(max_examples=50)
+@examples(50)
 @given(architectures(), st.integers(0, 2**32))
 def test_every_gate_has_the_value_of_the_layer_by_layer_circuit(architecture, seed):
     rng = np.random.default_rng(seed)

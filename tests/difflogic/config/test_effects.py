@@ -57,6 +57,7 @@ def test_damage_tries_without_damage(name, why):
     )
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize("made", [tiny, growing])
 def test_run_warns_once(made, tmp_path, said):

@@ -66,6 +66,7 @@ def test_layer_widths():
     assert fit_layer_widths(gates, 10, 2) == [45, 512, 256, 128, 64, 32, 16, 8, 4, 2]
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @given(st.integers(3, 700), st.sampled_from(["lizard", "letter-g"]))
 def test_layer_widths_can_be_wired_for_any_number_of_channels(channels, name):

@@ -55,6 +55,7 @@ def test_a_rollout_updates_every_cell_by_itself(boundary, size):
         np.testing.assert_allclose(states[step + 1], state, atol=1e-12)
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @settings(max_examples=20)
 @given(problems(), st.integers(0, 2**32 - 1))
@@ -90,6 +91,7 @@ def test_gradients_are_central_differences(problem, seed):
         assert abs(difference - gradient[place]) < 1e-6 * scale
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @boundaries
 def test_logit_gradients_are_central_differences(boundary):

@@ -44,6 +44,7 @@ class TestEveryStart:
         found = assure_automaton(automaton, task_of("checkerboard-async"))
         assert found.text == "proved for every start from round 19 on"
 
+    @pytest.mark.once
     @pytest.mark.thorough
     @pytest.mark.parametrize("fire_rate", [0.6, 1.0])
     def test_damage(self, fire_rate: float) -> None:

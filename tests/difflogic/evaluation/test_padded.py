@@ -73,6 +73,7 @@ def test_what_shows_that_more_cells_do_the_same(changes, repeats):
     assert _repeats(history.astype(np.uint8)[:, None, None]) is repeats
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 def test_verdicts_hold_on_longer_lines():
     verdicts = [check(*random_rule(seed)) for seed in range(70)]

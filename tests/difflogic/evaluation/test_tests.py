@@ -305,6 +305,7 @@ class TestEvaluate:
             monkeypatch.setattr(tests, name, value)
         monkeypatch.setattr(tests, "SQUARE_SIDE", 24)
 
+    @pytest.mark.once
     @pytest.mark.thorough
     def test_results_follow_from_model_and_seed(self):
         model = random_model(tiny(), seed=7)
@@ -316,6 +317,7 @@ class TestEvaluate:
         for name in TESTS:
             assert (other["tests"][name] != found["tests"][name]) == (name != "gates")
 
+    @pytest.mark.once
     @pytest.mark.thorough
     def test_a_circuit_is_tested_as_its_model_is(self):
         model = random_model(tiny(), seed=1)

@@ -38,6 +38,7 @@ def test_cells_that_are_wrong_under_damage() -> None:
     assert wrong[2] == 64 * 64 / 2
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 def test_only_circuits_whose_damage_stays_local_are_offered(
     monkeypatch: pytest.MonkeyPatch,

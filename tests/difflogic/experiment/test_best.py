@@ -164,6 +164,7 @@ def wrong_in(model):
     return wrong_in_the_picture(model.config, model.netlist, model.ops)
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @compiled
 def test_a_run_ends_with_a_verified_circuit():

@@ -41,6 +41,7 @@ print(json.dumps([before, types()]))
 """
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.skipif(not JIT, reason="nothing is compiled")
 def test_runs_use_the_compiled_types():

@@ -67,6 +67,7 @@ def test_a_finished_run_does_not_change(whole, said):
     assert not said
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 def test_a_resumed_run_ends_like_one_never_interrupted(half, whole):
     config_before = (half / "config.toml").read_bytes()
@@ -295,6 +296,7 @@ def test_a_stop_before_the_first_epoch_and_in_final_tests_leaves_nothing(
     assert results(path) == results(whole)
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "damage"),

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -15,6 +15,7 @@ from difflogic.formats.circuit_file import CircuitFile, write_circuit
 from difflogic.system.errors import CircuitError
 from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.formats.made import assert_same, automata, random_circuit
+from tests.examples import examples
 
 GOOD = json.loads(write_circuit(automaton(random_circuit(2, 5, np.random.default_rng(3), (4, 1)))))
 
@@ -42,7 +43,7 @@ def with_gate(place, gate):
     return data
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(automata())
 def test_what_is_written_is_read_back(made):
     text = write_circuit(made)
@@ -136,7 +137,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(st.data())
 def test_the_reader_agrees_with_the_schema_about_mutated_files(data):
     """The schema's model judges every value, but not the meaning of rows and labels."""

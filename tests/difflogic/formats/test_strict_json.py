@@ -40,6 +40,7 @@ NESTED = st.recursive(
 )
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @settings(max_examples=20)
 @given(NESTED)
@@ -115,6 +116,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, "KiB")
 """
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of Linux")
 @pytest.mark.parametrize("kind", ["keys", "numbers", "text"])

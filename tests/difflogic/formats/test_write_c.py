@@ -97,6 +97,7 @@ class ZEROS:
 SIZES = [(1, 1), (1, 64), (2, 63), (3, 65), (5, 2), (2, 129), (4, 7), (1, 200)]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     "compiler",
     [pytest.param(name, marks=needs(arguments[0])) for name, arguments in COMPILERS.items()],
@@ -131,6 +132,7 @@ def start_of(automaton, chance):
     return state
 
 
+@pytest.mark.once
 @needs("gcc")
 @pytest.mark.parametrize("start", ["zeros", "center", "random"])
 @pytest.mark.parametrize("fire_rate", [1.0, 0.6])

@@ -89,6 +89,7 @@ def test_a_rule_has_the_name_of_its_file_and_the_colours_of_its_states():
             write_golly(made, file=name)
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 def test_rules_that_golly_cannot_run_are_refused():
     several = automaton(life(channels=9, channel=1), visible=tuple(range(9)))

@@ -126,7 +126,7 @@ def test_a_run_can_move_to_the_processor_and_back():
     assert losses == pytest.approx(whole, rel=1e-4)
 
 
-# Those with a star are tried by `make test`, one of each kind; all by `make exhaustive`.
+# Those with a star are tried by `make thorough`, one of each kind; all by `make exhaustive`.
 MUTANTS = {
     "* a barrier between levels is missing": (
         "level++) {\n        storageBarrier();",
@@ -163,6 +163,7 @@ MUTANTS = {
 }
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     "name",

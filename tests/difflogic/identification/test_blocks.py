@@ -112,6 +112,7 @@ def test_more_rules(rule, boundary, tmp_path):
                     difflogic.identify(np.zeros((3, *size)), Assumptions("margolus"))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("states", [3, pytest.param(4, marks=pytest.mark.exhaustive)])
 def test_rules_of_several_states(states, tmp_path):
     check(drawn(states, states), (24, 22), (0, 1), "zero", tmp_path, states)

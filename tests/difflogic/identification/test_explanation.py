@@ -25,7 +25,6 @@ def test_a_wrong_gap_has_no_rule():
         identify(Inquiry(from_array(frames, how=Reading(line=True)), Space("line-1"), gap=3))
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("order", [(0, 2, 1), (1, 2, 0)])
 def test_a_rule_whose_states_have_other_names_is_recognised(order):
     start = np.random.default_rng(0).integers(0, 3, (48, 48))
@@ -203,6 +202,7 @@ def test_two_cells_away():
     assert found.equations in (["n0' = WW0 ⊕ E0"], ["n0' = E0 ⊕ WW0"])
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize(("radius", "states"), [(2, 2), (3, 2), (2, 3)])
 def test_circuits_that_pass_states_on(radius, states, tmp_path):

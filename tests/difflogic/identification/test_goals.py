@@ -73,6 +73,7 @@ def exhaustive(*values):
     return pytest.param(*values, marks=pytest.mark.exhaustive)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("name", "step", "shown", "space", "hidden", "size"),
     [
@@ -115,6 +116,7 @@ def test_hidden_states(name, step, shown, space, hidden, size):
     row.show(least=seeds if "Brian" in name else seeds // 4)
 
 
+@pytest.mark.once
 def test_elementary_rules():
     row = Row("256 elementary rules, 64 cells × 32 steps, seed 0")
     free = 0
@@ -147,6 +149,7 @@ def test_outer_totalistic_rules():
     row.show()
 
 
+@pytest.mark.once
 def test_rules_of_512_entries():
     row = Row("20 rules of 512 entries, 64×64 × 8 steps, seed 0")
     rng = np.random.default_rng(0)
@@ -158,6 +161,7 @@ def test_rules_of_512_entries():
     row.show()
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("gap", [2, 3, pytest.param(4, marks=pytest.mark.exhaustive)])
 def test_life_with_gaps(gap):
     row = Row(f"Life, pairs of 16×16 {gap} steps apart, outer-totalistic")
@@ -190,6 +194,7 @@ def test_life_with_gaps_and_no_symmetry():
     row.show()
 
 
+@pytest.mark.once
 def test_masked_cells():
     row = Row("Life, 32×32 × 8 steps, 5 % of the cells masked, outer-totalistic")
     space = Space("moore", "outer-totalistic")
@@ -201,6 +206,7 @@ def test_masked_cells():
     row.show()
 
 
+@pytest.mark.once
 def test_flipped_cells():
     row = Row("Life, 32×32 × 8 steps, 1 % of the cells flipped, outer-totalistic")
     space = Space("moore", "outer-totalistic")
@@ -218,6 +224,7 @@ def test_flipped_cells():
     row.show()
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("name", "states", "step", "hood"),
     [

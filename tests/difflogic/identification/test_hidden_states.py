@@ -134,6 +134,7 @@ def test_exchanging_states_does_not_keep_their_sums(rows, symmetry):
     compare(np.array([list(map(int, row)) for row in rows.split()]), symmetry)
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize("symmetry", SYMMETRIES)
 def test_hidden_states_agree_with_all_rules(symmetry):

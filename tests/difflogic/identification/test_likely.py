@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from difflogic.identification import Space
@@ -23,6 +23,7 @@ from difflogic.identification.families import (
 from difflogic.identification.likely import weigh
 from difflogic.system.deadline import NEVER
 from difflogic.system.errors import ConfigError
+from tests.examples import examples
 
 DENSITIES = [0.05 * n for n in range(1, 20)]
 
@@ -84,6 +85,8 @@ def right(rule, seen, after, cut=(), ends=(), states=3):
     return found
 
 
+@pytest.mark.once
+@pytest.mark.thorough
 @pytest.mark.parametrize(("cut", "ends"), [((), ()), ((CUT,), (1,)), ((CUT,), (0,))])
 def test_totalistic_tables_agree_with_all_of_them(cut, ends):
     space = Space("line-1", "totalistic", 3)
@@ -179,7 +182,7 @@ def test_tables_that_a_solver_finds_explain_hidden_steps():
     assert refuted.evidence == -np.inf
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.data())
 def test_families_that_treat_states_alike_predict_so(data):
     states = data.draw(st.integers(2, 4))

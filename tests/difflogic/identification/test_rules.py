@@ -53,7 +53,6 @@ def test_sums_and_counts():
 
 
 @pytest.mark.skipif(BGOLLY is None, reason="needs bgolly, of Golly")
-@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(4))
 def test_golly_knows_the_names_of_isotropic_rules(tmp_path, seed):
     rng = np.random.default_rng(seed)

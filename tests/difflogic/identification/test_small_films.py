@@ -124,6 +124,7 @@ KINDS = [
 ]
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize("unseen", [None, 0, -1])
 @pytest.mark.parametrize(("hood", "symmetry", "boundary", "shape", "gap"), KINDS)
@@ -195,6 +196,7 @@ NOISY = [
 ]
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize(("hood", "symmetry", "boundary", "shape", "states"), NOISY)
 def test_a_rule_makes_the_film_without_the_wrong_cells(hood, symmetry, boundary, shape, states):
@@ -222,6 +224,7 @@ def test_a_rule_makes_the_film_without_the_wrong_cells(hood, symmetry, boundary,
         assert any(tables), film.tolist()
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize("hidden", [0, 1])
 def test_many_unseen_steps(hidden):

@@ -45,6 +45,7 @@ CASES = {
 }
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("stopped", [False, True])

@@ -55,7 +55,6 @@ def compare(seed, folder):
     return rule.unique
 
 
-@pytest.mark.thorough
 def test_a_kind_that_odds_chose_proves_nothing_of_others(tmp_path):
     rows = ["011101 100011", "1101111 0010000", "01101000 10011100"]
     pairs = [dict(zip(("input", "output"), map(list, row.split()), strict=True)) for row in rows]
@@ -72,6 +71,7 @@ def test_a_kind_that_odds_chose_proves_nothing_of_others(tmp_path):
     )
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 def test_some_pairs(tmp_path):
     assert {compare(seed, tmp_path) for seed in range(4 * len(ASKED))} == {True, False, None}

@@ -22,7 +22,6 @@ def soon() -> Deadline:
     return Deadline.after(20)
 
 
-@pytest.mark.thorough
 @given(circuits(channels=1))
 def test_agrees_with_all_cases(circuit: Circuit) -> None:
     xag, outputs = from_circuit(circuit)

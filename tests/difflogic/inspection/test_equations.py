@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from difflogic.circuit.circuit import Circuit
@@ -26,6 +26,7 @@ from difflogic.inspection.equations import (
 )
 from tests.difflogic.circuit.circuits import circuit_of
 from tests.difflogic.circuit.rules import circuits
+from tests.examples import examples
 
 CASES = 256
 ALL = (1 << CASES) - 1
@@ -72,7 +73,7 @@ def one_channel(gates: list[tuple[Op, int, int]], outputs: tuple[int, ...] = ())
     return circuit_of(gates, [*outputs] or [9 + len(gates) - 1])
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(circuits(gates=80))
 def test_equations_compute_what_the_circuit_does(circuit: Circuit) -> None:
     found = equations(circuit)
@@ -111,6 +112,7 @@ def test_equal_next_states_refer_to_the_first() -> None:
     assert lines(circuit) == ["n0' = NW0 ∧ NW1", "n1' = ¬n0'", "n2' = n0'"]
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize("op", [Op.OR, Op.XNOR])
 def test_a_chain_of_thousands_of_gates(op: Op) -> None:
@@ -148,7 +150,7 @@ def written(expression: Expression) -> str:
     return text(expression, lambda leaf: f"NW{leaf.value}")
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(EXPRESSIONS)
 def test_inversions_cancel_and_lengths_are_right(expression: Expression) -> None:
     assert invert(invert(expression)) == expression

@@ -15,6 +15,7 @@ from difflogic.inspection import symmetry
 from difflogic.inspection.symmetry import examine
 from tests.difflogic.circuit.circuits import all_cases
 from tests.difflogic.circuit.rules import circuits, from_function, life_like, random_circuit
+from tests.examples import examples
 
 TURNS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "rotation by 90°": lambda board: np.rot90(board, -1),
@@ -60,12 +61,13 @@ def test_the_seven_symmetries_of_the_square() -> None:
         assert moved.tolist() == TURNS[name](board).ravel().tolist()
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(circuits(channels=1, gates=8))
 def test_all_cases_of_one_channel(circuit: Circuit) -> None:
     check(circuit, all_cases(9))
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @given(st.integers(0, 2**32), st.sampled_from(sorted(TURNS)))
 @settings(max_examples=8)
@@ -105,7 +107,7 @@ def test_no_notation() -> None:
     assert examine(random_circuit(np.random.default_rng(0), channels=2), 20).notation is None
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(circuits(channels=1, gates=6))
 def test_linear(circuit: Circuit) -> None:
     cases = all_cases(9)

@@ -87,6 +87,7 @@ COMMANDS = [
 ]
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 @pytest.mark.parametrize("arguments", COMMANDS, ids=lambda each: " ".join(each[:2]))
@@ -104,7 +105,6 @@ def test_time_limits_hold_for_hostile_files(arguments, sizes, tmp_path):
     assert "refuted" not in text.lower()
 
 
-@pytest.mark.thorough
 def test_files_too_large_to_prove_anything_about_are_refused(tmp_path):
     for sizes, words in (
         ({"side": 2048}, "2048×2048 cells: sides must be from 1 to 256"),
@@ -118,7 +118,6 @@ def test_files_too_large_to_prove_anything_about_are_refused(tmp_path):
     assert step_bytes(circuit, 2**10) < MOST_STEP_BYTES
 
 
-@pytest.mark.thorough
 def test_the_time_limit_of_identify_holds_where_cells_depend_on_millions(tmp_path):
     cells = np.random.default_rng(0).integers(0, 2, (2, 64, 64))
     np.savez(tmp_path / "film.npz", frames=cells)

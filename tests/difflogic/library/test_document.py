@@ -46,6 +46,7 @@ def test_the_examples_run(tmp_path, monkeypatch, capsys):
         assert (tmp_path / name).stat().st_size
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 def test_the_examples_of_layers_that_need_nothing_else_run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
@@ -72,7 +73,6 @@ def test_importing_packages_hides_no_public_name():
         assert callable(getattr(difflogic, name))
 
 
-@pytest.mark.thorough
 def test_the_gates_truth_table_and_steps_of_a_circuit(tmp_path, monkeypatch, capsys):
     (tmp_path / "docs").symlink_to(PAGE.parent)
     monkeypatch.chdir(tmp_path)
@@ -80,6 +80,7 @@ def test_the_gates_truth_table_and_steps_of_a_circuit(tmp_path, monkeypatch, cap
     assert "140 of 512 neighbourhoods lead to 1" in capsys.readouterr().out
 
 
+@pytest.mark.once
 @pytest.mark.slow
 @pytest.mark.parametrize(("framework", "example"), [("torch", 0), ("jax", 1), ("numpy", 2)])
 def test_the_examples_of_layers_run(framework, example, capsys):

@@ -46,6 +46,7 @@ def learned(examples, tmp_path_factory):
     )
 
 
+@pytest.mark.once
 @pytest.mark.slow
 def test_the_smallest_right_circuit_becomes_the_run(learned):
     assert learned.right
@@ -67,6 +68,7 @@ def test_the_smallest_right_circuit_becomes_the_run(learned):
     assert seconds["processor"] > sum(each.processor_seconds for each in learned.attempts)
 
 
+@pytest.mark.once
 @pytest.mark.slow
 def test_it_is_applied_to_wider_grids_and_unseen_symbols(learned, tmp_path):
     rng = np.random.default_rng(2)
@@ -161,6 +163,7 @@ def test_nothing_learned_is_said(tmp_path):
     assert found.summary["scores"]["right_pairs"]["training"][0] < 4
 
 
+@pytest.mark.once
 @pytest.mark.slow
 def test_a_search_that_its_time_limit_ends_is_finished(tmp_path):
     examples = Examples(("0", "1"), (Pair.parse("0101>0100"), Pair.parse("0010100>0010000")))

@@ -31,6 +31,7 @@ def pixels_of(path):
     return [tuple(color[:3]) if color[3] else None for color in raw]
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", NAMES)
 def test_shipped_pictures_keep_every_pixel(name):

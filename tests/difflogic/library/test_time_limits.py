@@ -50,6 +50,7 @@ FALSE = "a deep circuit", "a deep rule", "equality"
 """What is claimed of drawn circuits, and may be refuted; all else holds, and may be proved."""
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", LONG)
 def test_an_answer_in_time_and_no_false_verdict(name: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ import zlib
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from PIL import Image, ImageDraw
@@ -15,6 +15,7 @@ from difflogic.circuit.colors import hex_color, parse_color
 from difflogic.pictures.images import image_bits, quantise
 from difflogic.pictures.palettes import parse_palette
 from difflogic.system.errors import ConfigError
+from tests.examples import examples
 
 L_SHAPE = np.array([[0, 0, 0, 0, 0], [0, 1, 0, 0, 0], [0, 1, 0, 0, 0], [0, 1, 1, 1, 0], [0] * 5])
 
@@ -198,7 +199,7 @@ def shown(found):
     return np.array(found.palette)[numbers]
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(data=st.data(), colors=st.integers(2, 16), height=st.integers(1, 9), width=st.integers(1, 9))
 def test_quantise_keeps_a_small_picture_of_few_colours(data, colors, height, width):
     palette = np.random.default_rng(colors).permutation(256)[:48].reshape(16, 3)[:colors]

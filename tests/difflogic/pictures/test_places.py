@@ -42,6 +42,7 @@ def test_places_are_numbers_of_rows_and_columns(height, width):
             assert found == ((row + 1) % 2**rows, (column + 1) % 2**columns)
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @settings(max_examples=25)
 @given(st.integers(2, 9), st.integers(1, 9), st.integers(0, 2**32 - 1))

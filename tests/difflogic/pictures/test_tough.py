@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from difflogic.circuit.live_part import fold
@@ -19,6 +19,7 @@ from difflogic.proof.convergence.orbits import plain_step
 from difflogic.search.corrector import Corrector
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
+from tests.examples import examples
 
 NAMES = ("NW", "N", "NE", "W", "C", "E", "SW", "S", "SE")
 
@@ -65,7 +66,7 @@ def vote(cells, bits, way):
     return known, voted * known
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.integers(0, 4), st.integers(1, 4), st.integers(0, 2**32 - 1), st.floats(0.05, 0.95))
 def test_gates_count_votes(rows, columns, seed, share):
     channels = FLAGS + rows + columns
@@ -90,6 +91,7 @@ def test_gates_count_votes(rows, columns, seed, share):
         assert (values[1 + way], own @ weight) == vote(cells, len(weight), way)
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize("at_once", [True, False])
 @pytest.mark.parametrize("corner", [(0, 0), (0, 4), (6, 0), (6, 4), (12, 8)])

@@ -138,6 +138,7 @@ def test_a_shipped_certificate_of_sets_is_confirmed(name: str, folder: Path, che
     assert check(text, GALLERY / f"{name}.json", checker="check.py") == (True, output)
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "output"),

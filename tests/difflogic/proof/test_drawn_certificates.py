@@ -72,6 +72,7 @@ CHECKERS = {
 }
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["sets", "damage", "cases", "lines", "sides"])
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ from tests.difflogic.circuit.circuits import (
     same_next_states,
 )
 from tests.difflogic.system.clocks import Clock
+from tests.examples import examples
 
 ALL_CASES = 20
 SAT = -1
@@ -77,9 +78,10 @@ def mutants(circuit: Circuit) -> st.SearchStrategy[Circuit]:
 
 
 class TestVerdict:
+    @pytest.mark.once
     @pytest.mark.thorough
     @methods
-    @settings(max_examples=80)
+    @examples(80)
     @given(st.data(), circuits(fewest=1))
     def test_agrees_with_brute_force(self, limits: int, data: st.DataObject, one: Circuit) -> None:
         self.check(one, data.draw(circuits(most=8) | mutants(one)), limits)
@@ -199,6 +201,7 @@ class TestLimits:
         TestVerdict().check(one, other, limits)
         TestVerdict().check(one, data.draw(mutants(other)), limits)
 
+    @pytest.mark.once
     @pytest.mark.thorough
     def test_out_of_time_is_unknown(self, monkeypatch: pytest.MonkeyPatch) -> None:
         one, other = (self.multiplier(12, swapped) for swapped in (False, True))
@@ -220,6 +223,7 @@ class TestLimits:
         proof = decide_equality(one, wrong, (0,), 20)
         assert proof.verdict is Verdict.refuted
 
+    @pytest.mark.once
     @pytest.mark.thorough
     def test_inner_signals_are_proved_if_a_direct_answer_takes_long(
         self, monkeypatch: pytest.MonkeyPatch

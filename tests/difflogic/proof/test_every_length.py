@@ -89,7 +89,6 @@ def test_a_late_sum_needs_a_longer_delay():
     assert every_length(late, ADDITION, 2).proved
 
 
-@pytest.mark.thorough
 def test_a_circuit_that_is_right_up_to_8_cells_and_wrong_at_9():
     made = right_up_to_8()
     rng = random.Random(0)

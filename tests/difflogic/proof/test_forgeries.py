@@ -380,6 +380,7 @@ def each_edited(tree: Any, whole: Any) -> Iterator[Proof]:
             yield from each_edited(value, whole)
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize("checker", TRUE)
 @pytest.mark.parametrize(
@@ -400,6 +401,8 @@ def test_each_number_and_list_counts(
     assert confirmed < count // 2
 
 
+@pytest.mark.once
+@pytest.mark.thorough
 @pytest.mark.parametrize("checker", TRUE)
 @pytest.mark.parametrize(
     "most", [1, pytest.param(100, marks=[pytest.mark.exhaustive, pytest.mark.slow])]

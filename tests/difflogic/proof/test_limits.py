@@ -134,6 +134,7 @@ def test_without_changes_little_is_open() -> None:
     assert check_all() < len(suite()) // 2
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize("limit", limits())
 def test_the_least(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
@@ -141,7 +142,6 @@ def test_the_least(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
     check_all()
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("limit", [name for name in limits() if ".every_size." in name])
 def test_larger_grids(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
     shrink(monkeypatch, limit)

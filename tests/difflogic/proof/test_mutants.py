@@ -17,6 +17,7 @@ def check(pick: Pick, claim: str, field: str) -> None:
     assert judge(automaton, task, found) == "", found
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_each_field(claim: str) -> None:

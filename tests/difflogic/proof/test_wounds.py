@@ -81,6 +81,7 @@ def test_one_run_does_not_say_where_others_settle() -> None:
     assert found.confinement.verdict is Verdict.open
 
 
+@pytest.mark.thorough
 def test_no_witness_begins_where_no_start_leads() -> None:
     """Settled, the last of the chain is 1 where the held channel is 0: the wound stays local."""
     made = rule(tied, 10, size=(8, 12))

@@ -51,7 +51,6 @@ arrays = hnp.arrays(
 )
 
 
-@pytest.mark.thorough
 @given(st.dictionaries(st.text("abc_", min_size=1, max_size=8), arrays, max_size=4))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=8)
 def test_arrays_round_trip(tmp_path, state):

@@ -128,6 +128,7 @@ DAMAGES = {
 }
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_checkpoint_makes_it_use_the_one_before(run, whole, damage, said):
@@ -142,7 +143,6 @@ def test_a_damaged_checkpoint_makes_it_use_the_one_before(run, whole, damage, sa
     assert results(run) == whole
 
 
-@pytest.mark.thorough
 def test_a_run_without_usable_checkpoints_is_refused(run):
     for path in RunDirectory(run).checkpoints:
         path.write_bytes(path.read_bytes()[:-50])
@@ -161,7 +161,6 @@ def test_a_run_without_usable_checkpoints_is_refused(run):
     assert len(RunDirectory(run).checkpoints) == 2
 
 
-@pytest.mark.thorough
 def test_metrics_of_another_run_are_noticed(run, tmp_path):
     execute(tiny("training.seed=5", "training.epochs=10"), tmp_path / "other")
     metrics = (tmp_path / "other" / "metrics.csv").read_bytes()
@@ -172,7 +171,6 @@ def test_metrics_of_another_run_are_noticed(run, tmp_path):
     assert len(RunDirectory(run).checkpoints) == 2
 
 
-@pytest.mark.thorough
 def test_a_checkpoint_of_a_newer_program_stops_the_run(run, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(checkpoint, "VERSION", 2)
@@ -182,7 +180,6 @@ def test_a_checkpoint_of_a_newer_program_stops_the_run(run, monkeypatch):
         execute(CONFIG, run)
 
 
-@pytest.mark.thorough
 def test_other_libraries_are_reported(run, monkeypatch, said):
     now = checkpoint.made_with()
     monkeypatch.setattr(resume_point, "made_with", lambda device: now | {"numpy": "9.9"})

@@ -29,6 +29,7 @@ def garbled(model, seed):
     return Model(model.layers, logits, model.config)
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("height", "width", "second"), [(5, 4, False), (11, 13, False), (16, 17, False), (6, 9, True)]

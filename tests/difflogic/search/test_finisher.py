@@ -105,6 +105,7 @@ def test_lowest_agrees_with_a_stable_sort(values, share):
     np.testing.assert_array_equal(found, np.argsort(values, kind="stable")[:count])
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @compiled
 @pytest.mark.parametrize("hits", [1, 4])
@@ -176,6 +177,7 @@ def test_a_single_wrong_neighbourhood_is_seen():
     assert finisher.verify(ops) == (False, [])
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(3 if JIT else 2))
 def test_no_circuit_is_exact_with_a_wrong_cell(seed):
@@ -209,7 +211,6 @@ def wrong_by_the_oracle(netlist, ops, config, start):
     return sum(int((states[t][[0]] != targets[0]).sum()) for t in at)
 
 
-@pytest.mark.thorough
 def test_counterexamples_are_found_and_fail(monkeypatch):
     netlist, ops, config = seldom_wrong()
     monkeypatch.setattr(verifier, "FIRST_STARTS", 1)
@@ -224,7 +225,6 @@ def test_counterexamples_are_found_and_fail(monkeypatch):
     assert failing
 
 
-@pytest.mark.thorough
 def test_counterexamples_join_the_search(monkeypatch):
     netlist, ops, config = seldom_wrong()
     monkeypatch.setattr(verifier, "FIRST_STARTS", 1)
@@ -250,7 +250,6 @@ def test_the_budget_is_kept(budget):
     np.testing.assert_array_equal(logits, before)
 
 
-@pytest.mark.thorough
 @compiled
 def test_simulating_each_change_alone_changes_nothing(monkeypatch):
     netlist, right = game_of_life()

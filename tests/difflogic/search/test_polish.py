@@ -70,7 +70,6 @@ def test_a_polished_game_of_life_is_right_on_all_boards() -> None:
     assert wrong_boards(netlist, small) == 0
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["checkerboard-seed-2", "checkerboard-async-seed-1"])
 def test_a_polished_checkerboard_is_certified_no_later(name: str) -> None:
     netlist, ops = netlist_of(name)
@@ -99,7 +98,6 @@ def test_polishing_is_determined_by_its_seed() -> None:
     assert first[1] == second[1]
 
 
-@pytest.mark.thorough
 def test_a_late_certificate_is_hastened(monkeypatch: pytest.MonkeyPatch) -> None:
     """To the training step, when every start must be right."""
     netlist, ops = netlist_of("checkerboard-seed-2")

@@ -80,6 +80,7 @@ class Case:
 cases = given(seed=st.integers(0, 2**32), share=st.sampled_from([0.1, 0.3, 0.6]))
 
 
+@pytest.mark.once
 @cases
 @settings(max_examples=6)
 def test_detectors_correct_one_point_and_harm_no_other(seed, share):
@@ -118,6 +119,7 @@ def test_detectors_correct_one_point_and_harm_no_other(seed, share):
         assert (others[reached] >= row).all()
 
 
+@pytest.mark.once
 @cases
 @settings(max_examples=6)
 def test_a_simpler_circuit_does_the_same(seed, share):
@@ -178,6 +180,7 @@ def test_a_search_that_starts_over_ends_with_the_best(monkeypatch):
     assert any(best)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("config", "complete"),
     [(tiny(), False), (growing("automaton.fire_rate=0.5"), True)],

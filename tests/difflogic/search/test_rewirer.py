@@ -127,6 +127,7 @@ def test_a_rebuilt_model_is_its_circuit() -> None:
     np.testing.assert_array_equal(mine, hard_circuit(netlist, ops).next_state(states))
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 def test_a_rewired_circuit_keeps_the_proofs() -> None:
     """Those of the rule by hand."""

@@ -64,6 +64,7 @@ def wrong_cells(netlist, config, ops, samples):
     return total
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("boundary", "fire_rate", "samples"), [("zero", 0.6, (3,)), ("periodic", 1, (9, 0, 4))]

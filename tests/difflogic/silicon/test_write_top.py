@@ -44,6 +44,7 @@ def expected(automaton, start, damaged, acts, seed):
     return bits
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @needs("iverilog", "vvp")
 @pytest.mark.parametrize("size", [(1, 1), (2, 3), (5, 4)])

@@ -5,8 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
-import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from difflogic.circuit.circuit import Circuit
@@ -16,8 +15,9 @@ from difflogic.simplification.kernels.annealing import substitute
 from difflogic.simplification.kernels.nets import VIRTUAL, Net, simulate
 from difflogic.simplification.kernels.windows import extract, find_window, put_back
 from tests.difflogic.circuit.circuits import all_cases, circuits
+from tests.examples import examples
 
-few = settings(max_examples=30)
+few = examples(30)
 
 
 def values(net: Net, cases: np.ndarray) -> list[np.ndarray]:
@@ -70,7 +70,6 @@ class TestClean:
 
 
 class TestSubstitution:
-    @pytest.mark.thorough
     @few
     @given(circuits(channels=1, fewest=3), st.integers(0, 100), st.integers(0, 9))
     def test_keeps_the_outputs(self, circuit: Circuit, chosen: int, seed: int) -> None:
@@ -86,7 +85,6 @@ class TestSubstitution:
 
 
 class TestWindow:
-    @pytest.mark.thorough
     @few
     @given(circuits(channels=2, fewest=4), st.integers(0, 100))
     def test_can_be_taken_out_and_put_back(self, circuit: Circuit, chosen: int) -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.circuit.xag import from_circuit, to_circuit
 from difflogic.simplification import nets
 from tests.difflogic.circuit.circuits import circuit_of, circuits, same_next_states
+from tests.examples import examples
 
-few = settings(max_examples=30)
+few = examples(30)
 
 
 @few

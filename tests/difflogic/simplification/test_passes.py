@@ -21,6 +21,7 @@ from tests.difflogic.circuit.circuits import (
     step,
 )
 from tests.difflogic.system.clocks import Clock
+from tests.examples import examples
 
 BRIEF = EffortLimits(2, (4, 6), 10, 9, 300, 1) if JIT else EffortLimits(1, (4,), 1, 9, 3, 1)
 """All stages, each short."""
@@ -31,7 +32,6 @@ compiled = pytest.mark.skipif(not JIT, reason="takes minutes")
 
 
 class TestSimplify:
-    @pytest.mark.thorough
     @settings(max_examples=8)
     @given(circuits())
     def test_every_stage_keeps_every_next_state(self, circuit: Circuit) -> None:
@@ -65,6 +65,7 @@ class TestSimplify:
         rows = [3 * neighbor + channel for neighbor in range(9) for channel in kept]
         assert (circuit.next_state(cases)[kept] == found.next_state(cases[rows])).all()
 
+    @pytest.mark.once
     @pytest.mark.thorough
     @compiled
     @pytest.mark.parametrize(
@@ -121,8 +122,7 @@ class TestChannels:
         assert found.circuit.labels == (4,)
         assert found.circuit.gates == 0
 
-    @pytest.mark.thorough
-    @settings(max_examples=30)
+    @examples(30)
     @given(circuits(channels=3, most=10))
     def test_dropping_keeps_the_future_of_visible_channels(self, circuit: Circuit) -> None:
         found = simplify(automaton_of(circuit, (1,)), NO_SEARCH).circuit

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from difflogic.circuit.xag import Xag, XagGate
 from difflogic.simplification.resynthesis import cofactors, exchangeable, starts, variable
 from tests.difflogic.circuit.circuits import LIFE_TABLE
+from tests.examples import examples
 
 
 def table_of(xag: Xag, literal: int) -> int:
@@ -51,7 +52,7 @@ class TestTables:
 
 
 class TestStarts:
-    @settings(max_examples=40)
+    @examples(40)
     @given(st.lists(st.integers(0, 2**32 - 1), min_size=1, max_size=3))
     def test_compute_the_tables(self, tables: list[int]) -> None:
         for xag, outputs in starts(tables, 5):

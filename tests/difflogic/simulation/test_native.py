@@ -52,6 +52,7 @@ def test_a_circuit_is_compiled_once(directory, monkeypatch):
         digest(random_circuit(1, 9, np.random.default_rng(0)))
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize("damage", ["empty", "cut", "flipped", "directory"])
 def test_a_damaged_entry_is_compiled_again(directory, damage):

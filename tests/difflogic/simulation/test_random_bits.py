@@ -83,6 +83,7 @@ def test_noise_flips_each_bit_on_its_own():
     np.testing.assert_array_equal(alone[:, 0], steps[1, 7:9, 1])
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize("words", [2, 4, 8])
 @pytest.mark.parametrize("probability", [0.0, 0.25, 0.375, 0.6, 1.0])

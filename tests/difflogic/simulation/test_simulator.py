@@ -53,6 +53,7 @@ def draw_state(channels, height, width, seed=0):
     return np.random.default_rng(seed).integers(0, 2, (channels, height, width), np.uint8)
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @given(
     circuits(),
@@ -91,6 +92,7 @@ def test_blocks_of_steps_and_bands_of_rows(height, width, boundary):
         np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize("boundary", ["zero", "periodic"])
 @pytest.mark.parametrize("words", [2, 4, 8])

@@ -36,6 +36,7 @@ def compared(way, repeat=1):
     return measure(of_ways(CONFIG, [way]), repeat).rows
 
 
+@pytest.mark.once
 def test_a_report_counts_the_work_of_a_step():
     report = benchmark.run(CONFIG, repeat=4)
     # 2 kernels · 14 gates · 2 channels, 14 gates of the update; 42 cells, 2 steps, 3 samples.
@@ -52,6 +53,7 @@ def test_a_report_counts_the_work_of_a_step():
     assert report.noise == report.path.total.median / report.path.total.minimum - 1
 
 
+@pytest.mark.once
 def test_both_ways_are_measured_in_every_phase_and_give_the_same_bits():
     done = []
     with working(tell=lambda news: done.append(news.done)):
@@ -72,6 +74,7 @@ def test_both_ways_are_measured_in_every_phase_and_give_the_same_bits():
         assert 0 < spread["min"] <= spread["median"] <= spread["max"]
 
 
+@pytest.mark.once
 def test_measured_steps_neither_search_nor_restart():
     searching = growing("finishing.every=2", "finishing.from_epoch=2", "training.restart_every=4")
     configs = searching, searching.without_searches()
@@ -82,12 +85,14 @@ def test_measured_steps_neither_search_nor_restart():
     assert found[0][1].losses == found[1][0].losses == one.path.losses
 
 
+@pytest.mark.once
 def test_the_oracle_computes_nearly_the_same():
     _, oracle = compared("oracle")
     assert oracle.setting.label == "oracle"
     assert 0 < oracle.difference <= oracle.tolerance
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("by", [2.0**-10, math.nan])
 def test_a_single_different_logit_is_found(monkeypatch, by):
     class Disturbed(Trainer):
@@ -104,6 +109,7 @@ def test_a_single_different_logit_is_found(monkeypatch, by):
     assert other.difference == pytest.approx(by, rel=1e-3, nan_ok=True)
 
 
+@pytest.mark.once
 def test_a_single_different_loss_is_found(monkeypatch):
     class OnceWrong(Trainer):
         def step(self):
@@ -115,6 +121,7 @@ def test_a_single_different_loss_is_found(monkeypatch):
     assert compared("sequential")[1].difference == 0.5
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(("overrides", "steps"), [([], 20), (["automaton.steps=1000"], 1000)])
 def test_problems_too_large_for_the_oracle_are_reduced(overrides, steps):
     assert measurements.within_reach_of_the_oracle(CONFIG) == CONFIG
@@ -127,6 +134,7 @@ def test_problems_too_large_for_the_oracle_are_reduced(overrides, steps):
     assert lanes <= max(measurements.ORACLE_GATE_LANES, one_sample_and_step)
 
 
+@pytest.mark.once
 def test_rows_hold_the_reduced_configuration(monkeypatch):
     monkeypatch.setattr(measurements, "ORACLE_GATE_LANES", 70 * 42)
     for row in compared("oracle"):
@@ -134,6 +142,7 @@ def test_rows_hold_the_reduced_configuration(monkeypatch):
         assert config.automaton.steps == config.training.batch == 1
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("threads", [1, 2])
 def test_the_arithmetic_peak_is_that_of_all_threads(threads, monkeypatch):
     # 500 rounds, done by all threads at the same time, take half a millisecond.

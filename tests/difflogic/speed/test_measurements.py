@@ -28,6 +28,7 @@ def two_cores(monkeypatch):
     monkeypatch.setattr(measurements, "cpu_count", lambda: 2)
 
 
+@pytest.mark.once
 def test_rows_of_worker_counts_give_the_same_bits(monkeypatch, two_cores):
     monkeypatch.setattr(measurements, "fma_rate", lambda threads: 1e9 * threads)
     found = measure(of_workers(CONFIG, (1, 2, 3)), 2)
@@ -63,6 +64,7 @@ def made_up(*steps, repeat=8):
     return Comparison(found)
 
 
+@pytest.mark.once
 def test_speedups_above_the_ceiling_are_hidden():
     first, row = made_up(3.0, 2.0, repeat=1).rows
     assert (row.speedup(first), row.efficiency(first)) == (1.5, 0.75)
@@ -70,6 +72,7 @@ def test_speedups_above_the_ceiling_are_hidden():
     assert row.speedup(first) is row.efficiency(first) is None
 
 
+@pytest.mark.once
 def test_a_ratio_is_the_median_of_pairs():
     # A machine that becomes ten times slower in between changes no ratio.
     assert ratio([2.0, 20.0, 21.0], [1.0, 10.0, 10.0]) == 2.0
@@ -79,6 +82,7 @@ def test_a_ratio_is_the_median_of_pairs():
         ratio([1.0], [1.0, 2.0])
 
 
+@pytest.mark.once
 def test_nan_and_infinity_are_not_equal():
     oracle = Setting("oracle", CONFIG, oracle=True)
     differences = (0, 1e-4, 2e-4, math.inf, math.nan)
@@ -86,6 +90,7 @@ def test_nan_and_infinity_are_not_equal():
     assert found == [True, True, False, False, False]
 
 
+@pytest.mark.once
 def test_ways_are_compared():
     ways = compare(CONFIG, ways=("sequential", "samples", "cells", "steps", "oracle"), repeat=1)
     assert ways.equal
@@ -93,6 +98,7 @@ def test_ways_are_compared():
     assert ways.rows[-1].workers == 1
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -156,6 +156,7 @@ def at_work(path, plan, backend):
     return Execution(directory, plan, backend)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("apart", [pytest.param("", marks=pytest.mark.exhaustive), APART])
 def test_a_killed_worker_loses_nothing(tmp_path, dask, local, apart):
     victim = dask.add_worker(apart + HELD)
@@ -183,6 +184,7 @@ def test_a_killed_worker_loses_nothing(tmp_path, dask, local, apart):
             assert not list(there.parent.glob("checkpoint-*"))
 
 
+@pytest.mark.once
 @pytest.mark.slow
 def test_runs_on_other_machines_can_be_stopped(tmp_path, dask):
     dask.add_worker(APART + TOLD)
@@ -225,6 +227,7 @@ def test_a_cluster_of_its_own_answers_nobody_without_its_certificate(tmp_path):
         list(work)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("required", "address", "remedy"),
     [
@@ -243,6 +246,7 @@ def test_what_tls_needs_is_told(required, address, remedy):
         cluster._connect(address, 0.1, None)
 
 
+@pytest.mark.once
 def test_a_scheduler_without_workers_is_reported(tmp_path, dask, monkeypatch):
     # It may take more than the second in which there must be workers to answer.
     connect = cluster._connect
@@ -257,6 +261,7 @@ def test_a_scheduler_without_workers_is_reported(tmp_path, dask, monkeypatch):
         list(execution.work(0.05))
 
 
+@pytest.mark.once
 def test_a_lost_scheduler_ends_the_sweep_with_a_message(tmp_path, dask):
     dask.add_worker()
     dask.wait_for(1)
@@ -272,6 +277,7 @@ def test_a_lost_scheduler_ends_the_sweep_with_a_message(tmp_path, dask):
         assert [row.status for row in execution.rows] == ["missing", "missing"]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("address", ["nonsense", "tcp://host", "http://127.0.0.1:80", "a b:1", ""])
 def test_malformed_addresses_are_refused_at_once(address):
     with pytest.raises(ClusterError, match="is not an address"):

@@ -173,6 +173,7 @@ def test_tls_lets_in_who_has_a_certificate_and_nobody_else(documented, tmp_path)
     assert "Traceback" not in refused.stderr
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("address", "exposed"),
     [

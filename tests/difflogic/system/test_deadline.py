@@ -3,7 +3,6 @@
 from functools import partial
 
 import numpy as np
-import pytest
 
 from difflogic.circuit.xag import Xag
 from difflogic.inspection import symmetry
@@ -26,7 +25,6 @@ def circuit(gates, channels=1):
     return random_circuit(np.random.default_rng(0), channels=channels, gates=gates)
 
 
-@pytest.mark.thorough
 def test_windows():
     net = from_circuit(circuit(200, channels=20))
     roots = []

@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,7 +21,6 @@ def board(channels, height, width, square=2, loss_channels=(0,)):
     )
 
 
-@pytest.mark.thorough
 @given(st.integers(1, 12), st.integers(1, 12), st.integers(1, 4))
 def test_target(height, width, square):
     task = board(1, height, width, square, (0,))

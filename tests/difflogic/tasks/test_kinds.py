@@ -21,7 +21,6 @@ ASKS_FOR_A_KIND = re.compile(
 )
 
 
-@pytest.mark.thorough
 def test_other_code_does_not_ask_for_a_kind():
     files = [path for folder in ("difflogic", "cli") for path in (ROOT / folder).rglob("*.py")]
     others = [path for path in files if ROOT / "difflogic" / "tasks" not in path.parents]

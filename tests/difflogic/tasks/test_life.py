@@ -57,7 +57,6 @@ rules = st.one_of(
 )
 
 
-@pytest.mark.thorough
 @given(
     rules,
     st.sampled_from(["zero", "periodic"]),

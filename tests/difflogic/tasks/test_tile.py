@@ -69,6 +69,7 @@ def test_lessons_count_cells_whose_neighbours_are_right() -> None:
     assert counted > 0.5
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize(("name", "rate"), [("bricks", 1.0), ("diagonals", 0.6)])
 def test_a_run_ends_with_a_proof_that_simplifying_keeps(name: str, rate: float) -> None:
@@ -165,7 +166,6 @@ def test_counted_places_follow_from_those_before(periods: tuple[int, int]) -> No
     assert (values[: places.known] == settled).all()
 
 
-@pytest.mark.thorough
 def test_large_tiles_count_and_are_corrected(tmp_path: Path) -> None:
     rows = np.random.default_rng(3).integers(0, 2, (3, 9))
     (tmp_path / "tile.txt").write_text("\n".join("".join(map(str, row)) for row in rows.tolist()))

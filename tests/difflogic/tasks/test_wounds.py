@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from difflogic.circuit.grid import NEIGHBORS, OFFSETS
@@ -14,6 +14,7 @@ from difflogic.config import load_config
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
 from difflogic.tasks.wounds import CODE, Wounds
+from tests.examples import examples
 
 
 def lessons(side: int = 9) -> Wounds:
@@ -78,7 +79,7 @@ def expected(state: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.nda
 
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_a_lesson_says_what_each_cell_can_know(seed: int) -> None:
     task = lessons()
     start, target = task.sample(np.random.default_rng(seed))

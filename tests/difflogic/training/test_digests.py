@@ -65,6 +65,7 @@ def test_every_experiment_has_digests():
     assert len(set(DIGESTS.values())) == len(every)
 
 
+@pytest.mark.once
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "asked",
@@ -150,6 +151,7 @@ def test_arm_has_the_same_bits(precision):
     assert printed(ARM, *asked) == kept(asked[0]) | kept(asked[1])
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.exhaustive), 2, 3])
 @pytest.mark.parametrize("strategy", get_args(Strategy))

@@ -4,12 +4,13 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from difflogic.circuit import gates
 from difflogic.config import TrainingConfig
 from difflogic.training.optimizer import Learned
+from tests.examples import examples
 
 precisions = pytest.mark.parametrize("dtype", ["float32", "float64"])
 ROUNDING = {"float32": 1e-6, "float64": 1e-14}
@@ -25,7 +26,6 @@ def training(**changes):
 
 
 # More parameters than the kernel handles at a time, and not a multiple of that.
-@pytest.mark.thorough
 @precisions
 @pytest.mark.parametrize("parameters", [1, 256, 700])
 def test_mixing(parameters, dtype):
@@ -44,7 +44,7 @@ def test_mixing(parameters, dtype):
     np.testing.assert_array_equal(logits, before)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.lists(st.integers(-2, 2), min_size=16, max_size=16))
 def test_the_lowest_op_wins_a_tie(column):
     logits = np.array([column], np.float32)
@@ -95,7 +95,6 @@ CONFIGS = {
 }
 
 
-@pytest.mark.thorough
 @precisions
 @pytest.mark.parametrize("name", CONFIGS)
 def test_steps_agree_with_the_paper(name, dtype):

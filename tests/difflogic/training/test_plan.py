@@ -125,7 +125,6 @@ def test_buffers_stay_within_the_budget(overrides, machine, share):
     assert more.wave >= plan.wave or more.workers > plan.workers
 
 
-@pytest.mark.thorough
 @settings(max_examples=6)
 @given(configurations())
 def test_the_planned_bytes_are_allocated(overrides):
@@ -187,6 +186,7 @@ def test_available_memory_is_not_exceeded():
     assert small.wave < free.wave == 40
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "recipe", "cores", "workers", "strategies", "tasks", "ceilings"),

@@ -39,6 +39,7 @@ def samples_of(config, model, epochs=range(40)):
     return [sample for epoch in epochs for sample in draw_pool(problem, epoch, run)]
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     "overrides", [(), ("task.heal=[2,3]",), ("task.heal=[2,3]", "pool.damage_tries=5")]

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from difflogic.config import load_config
@@ -17,6 +17,7 @@ from difflogic.training import rank_plan
 from difflogic.training.rank_plan import RankPlan
 from tests.difflogic.system.ranks.threads import in_threads
 from tests.difflogic.training.tiny import growing, tiny
+from tests.examples import examples
 
 
 def lead(config, ranks, epochs, model=None):
@@ -76,7 +77,6 @@ def test_ranks_prove_and_polish_alike():
     assert shared(config, 3, 10) == expected
 
 
-@pytest.mark.thorough
 def test_searches_from_random_starts_find_the_same():
     settings = ["finishing.every=1", "finishing.candidates=100"]
     config = tiny(*settings, "automaton.fire_rate=0.6")
@@ -89,8 +89,7 @@ def test_ranks_share_pool_samples(batch):
     assert shared(config, 3, 2) == lead(config, ALONE, 2)
 
 
-@pytest.mark.thorough
-@settings(max_examples=30)
+@examples(30)
 @given(batch=st.integers(1, 40), size=st.integers(1, 9), side=st.sampled_from([3, 4, 6, 16]))
 def test_ranks_get_every_sample_once_in_whole_groups(batch, size, side):
     config = load_config(

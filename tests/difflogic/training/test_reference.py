@@ -38,6 +38,7 @@ def test_the_trainer_agrees_with_the_reference(overrides):
     agree(tiny("training.precision=float64", *TWO_CHANNELS, *overrides))
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     "overrides",
@@ -57,7 +58,6 @@ def test_levers_agree_with_the_reference(overrides):
     agree(tiny("training.precision=float64", *overrides))
 
 
-@pytest.mark.thorough
 def test_held_channels_and_uncounted_cells_agree_with_the_reference():
     settings = ["training.precision=float64", "automaton.steps=2", "training.batch=3"]
     sizes = ["task.height=4", "perception.kernels=3", "update.gates=[8,4,2]"]

@@ -31,6 +31,7 @@ def run():
         return trainer, [trainer.descent.stage for _ in steps(trainer, 10**9)]
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 def test_stages_follow_each_other(run):
     trainer, stages = run

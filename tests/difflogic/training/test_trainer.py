@@ -31,6 +31,7 @@ def test_the_truth_table_form_resumes_bit_for_bit():
     assert state["adamw_first"].shape == state["adamw_second"].shape == (4, 42)
 
 
+@pytest.mark.thorough
 def test_lessons_about_wounds_give_the_same_bits_with_two_workers_and_resumed():
     """Also across a check under damage, and learning that starts over."""
     small = ("update.gates=[64,32,16,8]", "perception.kernels=4", "automaton.steps=4")

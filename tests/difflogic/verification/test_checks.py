@@ -28,6 +28,7 @@ def few(monkeypatch):
     monkeypatch.setattr(checks, "EPOCHS", 2)
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.usefixtures("few")
 def test_everything_is_equivalent(monkeypatch):

@@ -237,8 +237,8 @@ NOTICED = {
     "every wave has the first one's masks": WHOLE_RUNS,
     "a resumed run forgets what the optimizer averaged": WHOLE_RUNS,
 }
-"""The mutants that `make test` tries, one of each kind for each check, and the check that notices
-them. `make exhaustive` tries all mutants, each with all checks."""
+"""The mutants that `make thorough` tries, one of each kind for each check, and the check that
+notices them. `make exhaustive` tries all mutants, each with all checks."""
 
 MUTANTS = [
     pytest.param(kind, name, marks=[] if name in NOTICED else pytest.mark.exhaustive)

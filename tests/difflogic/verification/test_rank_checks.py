@@ -33,6 +33,7 @@ def compared(config, size):
         return list(ranks_change_nothing(config, ranks))
 
 
+@pytest.mark.once
 def test_every_way_gives_the_bits_of_one_process():
     found = compared(tiny(), 3)
     assert [finding.difference for finding in found] == [0.0] * 6
@@ -40,6 +41,7 @@ def test_every_way_gives_the_bits_of_one_process():
     assert len({finding.where for finding in found}) == 6
 
 
+@pytest.mark.once
 @pytest.mark.usefixtures("alone")
 def test_a_configuration_with_a_pool_and_restarts_is_compared(monkeypatch):
     monkeypatch.setattr(comparison, "EPOCHS", 2)
@@ -102,6 +104,7 @@ MUTATIONS = {
 }
 
 
+@pytest.mark.once
 @pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize("name", MUTATIONS)
 def test_a_mutant_is_caught(name, monkeypatch):

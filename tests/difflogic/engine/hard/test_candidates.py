@@ -101,6 +101,7 @@ def compare(case, candidates, pairs, limit):
         assert tuple(judged) == alone or (judged[0] > limit and alone[0] > limit)
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @given(
     seed=st.integers(0, 2**32),

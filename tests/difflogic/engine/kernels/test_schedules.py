@@ -48,6 +48,7 @@ def exhaustive(name, condition):
     return pytest.param(name, marks=[pytest.mark.exhaustive] if condition else [])
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", [exhaustive(name, name[0] == "*") for name in SMALL | LARGER])
 def test_no_order_of_steps_changes_anything(name):
@@ -134,6 +135,7 @@ FEW = (
 )
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", [exhaustive(name, name not in FEW) for name in MUTANTS])
 def test_what_is_taken_away_is_missed(name):

@@ -23,6 +23,7 @@ def check(netlist):
     return compile_program(netlist)
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     "name", ["checkerboard", "checkerboard-async", "game-of-life", "letter-g", "lizard"]

@@ -36,6 +36,7 @@ from tests.difflogic.engine.comparison import (
     run_oracle,
     sharings,
 )
+from tests.examples import examples
 
 precisions = pytest.mark.parametrize("dtype", ["float32", "float64"])
 boundaries = pytest.mark.parametrize("boundary", ["zero", "periodic"])
@@ -61,6 +62,7 @@ def case(name, boundary):
     )
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @precisions
 @boundaries
@@ -69,6 +71,7 @@ def test_agrees_with_the_oracle(name, boundary, dtype):
     compare_with_oracle(case(name, boundary), dtype)
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @settings(max_examples=EXAMPLES)
 @given(problems(), double_sharings)
@@ -123,7 +126,7 @@ def test_no_run_of_a_moving_copy_differs(workers):
 
 
 @pytest.mark.exhaustive
-@settings(max_examples=500)
+@examples(500)
 @given(problems(), st.lists(sharings, min_size=4, max_size=4))
 def test_no_short_run_differs(problem, some):
     """10⁵ runs in all."""
@@ -131,6 +134,7 @@ def test_no_short_run_differs(problem, some):
         assert differing(problem, sharing, 50) == 0
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @settings(max_examples=EXAMPLES)
 @given(problems(), sharings, double_sharings)
@@ -157,6 +161,7 @@ def test_an_engine_forgets_the_batch_before():
         assert engine.work.tasks == engine.work.created > 0
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @settings(max_examples=EXAMPLES // 2, deadline=None)
 @given(problems(), double_sharings, st.data())

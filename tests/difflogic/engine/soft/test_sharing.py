@@ -26,6 +26,7 @@ def test_plan_team(workers, groups, chunks, strategy, samples_first, team):
     assert tuple(plan_team(Sharing(workers, strategy, samples_first), groups, chunks)) == team
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @given(st.lists(st.integers(1, 20), min_size=1, max_size=6), st.integers(1, 4))
 def test_taking_the_largest_task_first_is_near_the_best_schedule(tasks, workers):

@@ -77,6 +77,7 @@ def test_a_missing_meeting_is_noticed_wherever_it_is():
             assert bool(faults(split, [*way[:at], joined, *way[at + 2 :]])) == needed
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("architecture", "masked"),

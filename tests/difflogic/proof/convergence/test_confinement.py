@@ -78,6 +78,8 @@ def on_the_whole_grid(
     return int((np.any(seen, axis=0) * far).max()), max(late, default=0)
 
 
+@pytest.mark.once
+@pytest.mark.thorough
 @pytest.mark.parametrize(("rate", "zeros"), [(0.6, True), (0.6, False), (1.0, True)])
 def test_windows_say_what_whole_grids_do(rate: float, zeros: bool) -> None:
     """The hand-made rule stays local from one cell off the edges on, but not along them."""
@@ -155,6 +157,7 @@ def test_a_hidden_bit_that_is_not_known_may_be_one() -> None:
         assert (found.verdict is Verdict.proved) == (bit == 0)
 
 
+@pytest.mark.thorough
 def test_limits_leave_it_open(monkeypatch: pytest.MonkeyPatch) -> None:
     question = checkerboard_question(tough_checkerboard(), 9, 9)
     calm = calm_on(question, 9, 9)

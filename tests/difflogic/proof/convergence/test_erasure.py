@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from difflogic.circuit.gates import Op
@@ -17,6 +17,7 @@ from difflogic.proof.prover import prove
 from difflogic.tasks import make_task
 from tests.difflogic.circuit.circuits import automaton, circuit_of
 from tests.difflogic.pictures.test_tough import grown, question_of
+from tests.examples import examples
 
 SMALL = question_of(grown(3, 3))
 
@@ -41,7 +42,6 @@ def heals(question, step):
     return True
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("size", [(3, 3), (3, 4)])
 def test_all_erasures_of_small_grids_heal(size):
     model = grown(*size)
@@ -82,8 +82,9 @@ def test_cells_that_come_back_from_nothing_alone_do_not_heal():
     assert right_from_erased(question) is None
 
 
+@pytest.mark.once
 @pytest.mark.thorough
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(st.tuples(st.integers(0, 10**4), st.integers(0, 15)), min_size=1, max_size=2))
 @example([(29, Op.XOR)])  # more settled groups lead to fewer
 @example([(6, Op.TRUE), (32, Op.NOT_B)])  # a group is neither settled nor blank

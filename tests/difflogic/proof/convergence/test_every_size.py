@@ -35,7 +35,6 @@ def of(automaton: Automaton, target: Target = checkerboard, repeats: int | None 
     return every_size(live_part(automaton), target, repeats, Deadline.after(60.0))
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("rate", [1.0, 0.6])
 def test_the_theorem_holds_for_much_larger_grids(rate: float) -> None:
     """No grid knows its target later than the table says; on small grids it says when."""

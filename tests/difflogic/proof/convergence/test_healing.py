@@ -5,7 +5,6 @@ from __future__ import annotations
 from unittest import mock
 
 import numpy as np
-import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -26,7 +25,6 @@ class Steps(int):
         return int(self)
 
 
-@pytest.mark.thorough
 @settings(max_examples=25)
 @given(question=questions(), data=st.data())
 def test_patches_on_all_states_of_a_run(question: Convergence, data) -> None:

@@ -28,6 +28,7 @@ from tests.difflogic.proof.convergence.trained import (
     entangled,
     trained,
 )
+from tests.examples import examples
 
 W = 3
 C = 4
@@ -39,9 +40,10 @@ def shown(question: Convergence, state) -> np.ndarray:
 
 
 class TestVerdicts:
+    @pytest.mark.once
     @pytest.mark.thorough
     @given(questions())
-    @settings(max_examples=60)
+    @examples(60)
     def test_agree_with_all_starts(self, question: Convergence) -> None:
         found = decide(question, 20)
         expected = right_from(question)
@@ -55,6 +57,7 @@ class TestVerdicts:
             ):
                 assert found.from_step == expected
 
+    @pytest.mark.once
     @pytest.mark.thorough
     @given(questions())
     @settings(max_examples=25)
@@ -98,7 +101,6 @@ class TestVerdicts:
         assert methods.right_from(question) is None
 
 
-@pytest.mark.thorough
 @given(questions())
 @settings(max_examples=25)
 def test_unrolled_steps(question: Convergence) -> None:

@@ -127,6 +127,7 @@ def verdicts(seeds: range, bits: int, method: ModuleType = one_side) -> Counter[
     return Counter(judge(seed, bits, method) for seed in seeds)
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 def test_verdicts_against_all_starts() -> None:
     found = verdicts(range(24), 6)
@@ -214,7 +215,6 @@ FORGERIES = (
 )
 
 
-@pytest.mark.thorough
 def test_the_certificate_is_confirmed_and_no_forgery(tmp_path: Path, check_here: Check) -> None:
     found = prove(hexagons()).evidence
     text = write_one_side(found)
@@ -233,6 +233,7 @@ def test_the_certificate_is_confirmed_and_no_forgery(tmp_path: Path, check_here:
         assert not check_here("one_side.py", str(path))[0], forged
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize(("shown", "verdict"), [(0, Verdict.open), (1, Verdict.refuted)])
 def test_what_cells_settle_in_need_not_repeat(shown: int, verdict: Verdict) -> None:

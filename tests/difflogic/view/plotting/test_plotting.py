@@ -38,6 +38,7 @@ def by_label(axes):
     return {line.get_label(): line.get_xydata() for line in axes.get_lines()}
 
 
+@pytest.mark.once
 @pytest.mark.thorough
 def test_curves_have_every_epoch_of_a_short_run(model):
     with styled():
@@ -75,7 +76,6 @@ def test_restarts_are_marked(model):
         assert len(set(words)) == len(words)
 
 
-@pytest.mark.thorough
 def test_histograms_count_the_ops(model):
     with styled():
         made = runs.draw(model, (), None)
@@ -103,6 +103,7 @@ def test_a_sweeps_figure():
     np.testing.assert_allclose(by_label(gates)["a"], [(10, 20), (20, 21), (30, 22)])
 
 
+@pytest.mark.thorough
 def test_settings_of_the_user_change_no_figure(model):
     import matplotlib
 

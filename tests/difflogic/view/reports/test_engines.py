@@ -94,6 +94,7 @@ def test_random_circuits_on_grids_of_all_kinds():
     compare(cases)
 
 
+@pytest.mark.once
 @needs_node
 def test_many_steps_in_blocks():
     """High grids take several steps at once, in a ring of rows."""
@@ -101,6 +102,7 @@ def test_many_steps_in_blocks():
     compare([case(life, 200, 70, periodic, 77, [(50, 100, 30, 31)]) for periodic in (True, False)])
 
 
+@pytest.mark.once
 @needs_node
 @pytest.mark.parametrize("width", [512, 1024])
 def test_rows_that_end_with_a_cache_line(width):
@@ -109,6 +111,7 @@ def test_rows_that_end_with_a_cache_line(width):
     compare([case(found, 40, width, periodic, 6) for periodic in (False, True)])
 
 
+@pytest.mark.once
 @needs_node
 @pytest.mark.parametrize("periodic", [False, True])
 @pytest.mark.parametrize("size", [(1, 1), (5, 33), (9, 70)])
@@ -127,6 +130,7 @@ def test_cells_that_are_wrong_by_a_rule_of_life(size, periodic):
     assert found == (expected != states[1:]).sum()
 
 
+@pytest.mark.once
 @needs_node
 def test_cells_that_are_wrong_by_a_rule_of_fewer_neighbours():
     states = np.random.default_rng(0).integers(0, 2, (2, 9, 70))

@@ -65,6 +65,7 @@ def test_a_page_runs_the_programs_script_and_nothing_else(path):
     assert style == asset("report.css")
 
 
+@pytest.mark.thorough
 def test_the_gallery_of_pictures_is_what_the_program_makes_of_its_circuits():
     assert (GALLERY / "pictures.html").read_text(encoding="utf-8") == pictures()
 

@@ -57,6 +57,7 @@ def expected_after_200_steps(name, edges):
     return in_python(shown, "compiled")
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("engine", ["WebAssembly", "JavaScript"])
 @pytest.mark.parametrize("name", ["checkerboard-async", "lizard"])
 def test_200_steps_with_painted_damage_agree_with_the_library(window, files, name, engine):

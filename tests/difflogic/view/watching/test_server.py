@@ -143,7 +143,6 @@ def threads():
     return sum("process_request_thread" in thread.name for thread in threading.enumerate())
 
 
-@pytest.mark.thorough
 def test_connections_without_a_request_cost_a_bounded_share_and_a_bounded_time(server, monkeypatch):
     monkeypatch.setattr(watching, "CONNECTION_SECONDS", 1.0)
     before = threads()
@@ -177,7 +176,6 @@ def _is_closed(connection, seconds):
         return True
 
 
-@pytest.mark.thorough
 def test_the_server_waits_if_the_system_has_no_descriptors(server, monkeypatch):
     tries = []
     real = socketserver.TCPServer.get_request
