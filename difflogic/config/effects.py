@@ -17,9 +17,11 @@ COMPARED_SAMPLES = 64
 def without_effect(config: Config) -> list[str]:
     """Return a warning for contradictory samples, and each setting without effect: what to do."""
     finishing = config.finishing
+    pool = config.pool
+    task = make_task(config) if custom.is_loaded(config.task) else None
     found = []
-    if isinstance(config.task, CustomSection) and custom.is_loaded(config.task):
-        clash = contradiction(*draw_batch(make_task(config), 0, 0, COMPARED_SAMPLES))
+    if task is not None and isinstance(config.task, CustomSection):
+        clash = contradiction(*draw_batch(task, 0, 0, COMPARED_SAMPLES))
         if clash is not None:
             found.append(
                 f"samples {clash[0]} and {clash[1]} of the task have equal starts and different "
@@ -37,27 +39,17 @@ def without_effect(config: Config) -> list[str]:
                 "[finishing] rectify does nothing: there is no search, since every or candidates "
                 "is 0: set it to 0"
             )
-    if config.pool.damage_tries > 1:
-        why = _why_no_damage(config)
-        if why is not None:
-            found.append(f"[pool] damage_tries does nothing, since {why}: set it to 1")
-    is_torus = config.automaton.boundary == "periodic"
-    if is_torus and custom.is_loaded(config.task) and make_task(config).holds:
+    undamaged = task is not None and not task.damages
+    if pool.damage_tries > 1 and (undamaged or not pool.batch):
+        why = "no damage should grow back" if pool.batch else "there is no pool: [pool] batch is 0"
+        found.append(f"[pool] damage_tries does nothing, since {why}: set it to 1")
+    if task is not None and task.holds and config.automaton.boundary == "periodic":
         found.append(
             "[task] hold: no picture was ever held on a torus, where cells cannot find their "
             'place: set [automaton] boundary = "zero" and [task] start = "zeros", as in the '
             "experiments that end in -hold, or use dct train-pattern --hold"
         )
     return found
-
-
-def _why_no_damage(config: Config) -> str | None:
-    """Return why training damages no sample; None if it does, or if that is unknown."""
-    if not config.pool.batch:
-        return "there is no pool: [pool] batch is 0"
-    if not custom.is_loaded(config.task) or make_task(config).damages:
-        return None
-    return "no damage should grow back"
 
 
 def why_not_rectify(config: Config) -> str | None:

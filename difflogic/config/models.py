@@ -15,7 +15,7 @@ from difflogic.circuit.netlist import Architecture, wire
 from difflogic.circuit.wiring import TOPOLOGIES
 from difflogic.config.problem import Problem
 from difflogic.config.sections import (
-    CHANGEABLE_KEYS,
+    CHANGEABLE,
     CheckpointConfig,
     FinishingConfig,
     ParallelConfig,
@@ -134,19 +134,14 @@ class Config(Section):
 
         Keys without a value are left out, and so is [run] if there are no facts.
         """
-        data: dict[str, Any] = _plain(self.model_dump(exclude_none=True))
+        data = self.model_dump(mode="json", exclude_none=True)
         if not data[RUN]:
             del data[RUN]
         return data
 
     def effective(self) -> dict[str, Any]:
-        """Return the tables without the keys in `CHANGEABLE_KEYS`, which change no result."""
-        data = self.to_dict()
-        for section, keys in CHANGEABLE_KEYS.items():
-            data[section] = {key: value for key, value in data[section].items() if key not in keys}
-            if not data[section]:
-                del data[section]
-        return data
+        """Return the tables without the sections in `CHANGEABLE`, which change no result."""
+        return {name: table for name, table in self.to_dict().items() if name not in CHANGEABLE}
 
     def to_toml(self) -> str:
         """Return the configuration as TOML; `load_config` reads it back to an equal one."""
@@ -307,11 +302,3 @@ def _places_problems(config: Config, counters: Places) -> list[str]:
             f"{max(least, default=0)} gates"
         )
     return found
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, tuple):
-        return list(value)
-    return value

@@ -36,18 +36,8 @@ else:
     Form = Literal[*FORMS]
     FirstTopology = Literal[*FIRST_TOPOLOGIES]
 
-CHANGEABLE_KEYS = {
-    "parallel": (
-        "workers",
-        "strategy",
-        "samples_at_once",
-        "tasks_per_worker",
-        "memory_budget",
-        "device",
-    ),
-    "checkpoint": ("every_seconds", "every_epochs"),
-}
-"""Keys that a resumed run may change: they do not change results, except `device`, since a GPU
+CHANGEABLE = ("parallel", "checkpoint")
+"""Sections that a resumed run may change: they do not change results, except `device`, since a GPU
 rounds differently."""
 
 

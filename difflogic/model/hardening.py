@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
-from difflogic.circuit.grid import Boundary
 from difflogic.circuit.hard_netlist import hard_circuit
 from difflogic.model.model import Model
 from difflogic.tasks import CustomSection, make_task
@@ -18,23 +17,30 @@ def from_model(model: Model) -> Automaton:
     """Return the argmax circuit of a model, with all its gates."""
     config = model.config
     circuit = hard_circuit(model.netlist, model.ops)
-    around = _around(config.task, config.automaton)
     if isinstance(config.task, CustomSection):  # its code is not run for this
-        return Automaton(config.name, circuit, *around, config.task.start_name)
+        return _automaton(config.name, circuit, config.task, config.automaton)
     task = make_task(config)
     encoding = None if task.encoding is None else asdict(task.encoding)
-    return Automaton(config.name, circuit, *around, task.start, task.palette, encoding)
+    return replace(automaton_of(circuit, task), name=config.name, encoding=encoding)
 
 
 def automaton_of(circuit: Circuit, task: Task) -> Automaton:
     """Return a circuit with the grid, steps and start of a task."""
-    around = _around(task.section, task.automaton)
-    return Automaton(task.name, circuit, *around, task.start, task.palette)
+    found = _automaton(task.name, circuit, task.section, task.automaton)
+    return replace(found, start=task.start, palette=task.palette)
 
 
-def _around(
-    task: TaskSection, automaton: AutomatonConfig
-) -> tuple[tuple[int, ...], Boundary, int, int, int, float]:
-    """Return visible channels, boundary, rows, columns, steps and fire rate."""
-    grid = automaton.boundary, task.height, task.width
-    return task.loss_channels, *grid, automaton.steps, automaton.fire_rate
+def _automaton(
+    name: str, circuit: Circuit, task: TaskSection, automaton: AutomatonConfig
+) -> Automaton:
+    return Automaton(
+        name,
+        circuit,
+        visible=task.loss_channels,
+        boundary=automaton.boundary,
+        height=task.height,
+        width=task.width,
+        steps=automaton.steps,
+        fire_rate=automaton.fire_rate,
+        start=task.start_name if isinstance(task, CustomSection) else "random",
+    )

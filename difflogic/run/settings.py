@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from difflogic.config import Config, load_config
-from difflogic.config.sections import CHANGEABLE_KEYS
+from difflogic.config.sections import CHANGEABLE
 from difflogic.run.run_directory import RunDirectory
 from difflogic.system.errors import ConfigError, RunDirectoryError
 from difflogic.system.toml import flat
@@ -64,19 +64,13 @@ def refuse_changes(path: Path, stored: Config, given: Config) -> None:
 
 def with_free_settings(stored: Config, given: Config) -> Config:
     """Return `stored` with the epochs of `given`, and its settings that affect no result."""
-    changes: dict[str, Any] = {
-        section: getattr(stored, section).model_copy(
-            update={key: getattr(getattr(given, section), key) for key in keys}
-        )
-        for section, keys in CHANGEABLE_KEYS.items()
-    }
-    return extended(stored, given).model_copy(update=changes)
+    free = {section: getattr(given, section) for section in CHANGEABLE}
+    return extended(stored, given).model_copy(update=free)
 
 
 def extended(stored: Config, given: Config) -> Config:
     """Return `stored` with the epochs of `given`."""
-    epochs = {"epochs": given.training.epochs}
-    return stored.model_copy(update={"training": stored.training.model_copy(update=epochs)})
+    return stored.with_sections(training={"epochs": given.training.epochs})
 
 
 def run_name(config: Config) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 from difflogic.pictures.images import image_bits
 from difflogic.pictures.picture import read_picture
 from difflogic.pictures.text import center_picture, parse_picture, render_picture
-from difflogic.system.errors import ConfigError
+from difflogic.system.subject import about
 
 
 def resolve_target(task: dict[str, Any], base: Path, overridden: Collection[str]) -> None:
@@ -27,43 +28,19 @@ def resolve_target(task: dict[str, Any], base: Path, overridden: Collection[str]
     if not isinstance(loss_channels, list) or not loss_channels:
         return
     channels = len(loss_channels)
-    if "\n" in target:
-        content: str | bytes = target
-    else:
-        content = read_picture(target, base)
-    prefix = "" if "\n" in target else f"{target}: "
-    try:
+    is_drawn = "\n" in target
+    content = target if is_drawn else read_picture(target, base)
+    with nullcontext() if is_drawn else about(target):
         if isinstance(content, str):
-            _place_text(task, content, channels, overridden)
-        else:
-            _place_image(task, content, channels)
-    except ConfigError as error:
-        raise ConfigError(f"{prefix}{error}") from None
-
-
-def _place_text(
-    task: dict[str, Any], text: str, channels: int, overridden: Collection[str]
-) -> None:
-    bits = parse_picture(text, channels)
-    for side, size in zip(("height", "width"), bits.shape[1:], strict=True):
-        stale = "target" in overridden and side not in overridden
-        if stale or side not in task:
-            task[side] = size
-    grid = _grid(task)
-    if grid is not None:
-        task["target"] = render_picture(center_picture(bits, *grid))
-
-
-def _place_image(task: dict[str, Any], content: bytes, channels: int) -> None:
-    grid = _grid(task)
-    if grid is not None:
-        task["target"] = render_picture(image_bits(content, channels, *grid))
-
-
-def _grid(task: dict[str, Any]) -> tuple[int, int] | None:
-    """Return height and width; None if they are missing or invalid."""
-    height = task.get("height")
-    width = task.get("width")
-    if type(height) is int and type(width) is int and min(height, width) > 0:
-        return height, width
-    return None
+            bits = parse_picture(content, channels)
+            for side, size in zip(("height", "width"), bits.shape[1:], strict=True):
+                stale = "target" in overridden and side not in overridden
+                if stale or side not in task:
+                    task[side] = size
+        height = task.get("height")
+        width = task.get("width")
+        if type(height) is not int or type(width) is not int or min(height, width) < 1:
+            return
+        if isinstance(content, bytes):
+            bits = image_bits(content, channels, height, width)
+        task["target"] = render_picture(center_picture(bits, height, width))
