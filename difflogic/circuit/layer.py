@@ -26,17 +26,15 @@ def levels_of(inputs: int, a: Ints, b: Ints) -> Ints:
     return np.array(levels)
 
 
-def staged(
-    inputs: int, op: Ints, a: Ints, b: Ints, outputs: Ints, depth: int
-) -> tuple[list[Layer], Ints]:
+def staged(inputs: int, gates: Layer, outputs: Ints, depth: int) -> tuple[list[Layer], Ints]:
     """Return gates in `depth` layers, and the places of `outputs` in the last one.
 
     Rows are the inputs, then gates in topological order. `depth` is at least the highest level.
     """
-    level = levels_of(inputs, a, b)
-    rows = np.stack([np.concatenate([np.arange(inputs), wires]) for wires in (op, a, b)])
+    level = levels_of(inputs, gates.a, gates.b)
+    rows = np.stack([np.concatenate([np.arange(inputs), wires]) for wires in gates])
     last = np.full(len(level), -1)
-    for source in (a, b):
+    for source in (gates.a, gates.b):
         np.maximum.at(last, source, level[inputs:] - 1)
     last[outputs] = depth
     place = np.arange(len(level))

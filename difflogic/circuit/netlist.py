@@ -207,8 +207,9 @@ def rewire(
     """
     sizes = layers.architecture
     if perception is not None:
-        shape = NEIGHBORHOOD, sizes.perception
-        kernels = (_stack("perception", wires, *shape) for wires in perception)
+        kernels = [
+            _stack("perception", wires, NEIGHBORHOOD, sizes.perception) for wires in perception
+        ]
         layers = replace(layers, perception=tuple(kernels))
     if update is not None:
         stack = _stack("update", update, sizes.update_inputs, sizes.update)

@@ -259,7 +259,8 @@ def absorb_inverters(
         if (node and not literal & 1) or inverted[node]:
             nodes.append(node)
             continue
-        gate = (int(Op.NOT_A), node) if node else (int(Op.TRUE if literal else Op.FALSE), 1)
+        constant = Op.TRUE if literal else Op.FALSE
+        gate = (Op.NOT_A, node) if node else (constant, 1)
         nodes.append(further.setdefault(gate, first + len(op) + len(further)))
     ops, reads = np.array([*further], np.int32).reshape(-1, 2).T
     a, b = (np.concatenate([wires[first:], reads]) - 1 for wires in (a, b))

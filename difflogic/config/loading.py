@@ -81,16 +81,8 @@ def load_config(
     published = repr([data.get(section) for section in PUBLISHED_ABOUT])
     if recipe is not None:
         data = apply_recipe(recipe, data)
-    given, found = _parse_overrides(data, overrides)
-    last = dict[mistakes.At, _Given]()
-    for item in given:
-        earlier = last.setdefault(item.place, item)
-        if item.option and earlier.option not in ("", item.option) and item.value != earlier.value:
-            found.append((item.origin, f"{earlier.origin} gives another value: leave one out"))
-        last[item.place] = item
-    for item in last.values():
-        _apply(data, item.place, item.value)
-    origins = {place: item.origin for place, item in last.items()}
+    found: list[tuple[str, str]] = []
+    origins = _override(data, overrides, found)
     if KIND in origins:
         _drop_keys_of_other_kinds(data, origins)
     if drop_published and published != repr([data.get(section) for section in PUBLISHED_ABOUT]):
@@ -175,32 +167,31 @@ def _load_code(data: dict[str, Any], directory: Path) -> None:
     facts["task_sha256"] = code.sha256
 
 
-class _Given(NamedTuple):
-    """A valid override."""
+def _override(
+    data: dict[str, Any], overrides: Sequence[str | Override], found: list[tuple[str, str]]
+) -> dict[mistakes.At, str]:
+    """Change the tables, and return the origin of each value that an override gives.
 
-    place: mistakes.At
-    value: Any
-    origin: str
-    option: str
-
-
-def _parse_overrides(
-    data: Mapping[str, Any], overrides: Sequence[str | Override]
-) -> tuple[list[_Given], list[tuple[str, str]]]:
-    """Return the valid overrides, and the origins and problems of the others."""
-    given: list[_Given] = []
-    found: list[tuple[str, str]] = []
+    Adds the origins and problems of the others to `found`.
+    """
     is_custom = any(_names_code(item) for item in (data.get(TASK), *overrides))
+    last: dict[mistakes.At, tuple[Any, Override]] = {}
     for override in overrides:
         if not isinstance(override, Override):
             override = Override(override, typed=f"--set {override}")
-        origin = shorten(override.typed)
         try:
-            parsed = _parse_override(override, is_custom)
-            given.append(_Given(*parsed, origin, override.option))
+            place, value = _parse_override(override, is_custom)
         except ConfigError as error:
-            found.append((origin, str(error)))
-    return given, found
+            found.append((shorten(override.typed), str(error)))
+            continue
+        before, earlier = last.get(place, (value, override))
+        if override.option and earlier.option not in ("", override.option) and value != before:
+            why = f"{shorten(earlier.typed)} gives another value: leave one out"
+            found.append((shorten(override.typed), why))
+        last[place] = value, override
+    for place, (value, _) in last.items():
+        _apply(data, place, value)
+    return {place: shorten(override.typed) for place, (_, override) in last.items()}
 
 
 def _names_code(item: Any) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.gates import PASS_THROUGH, Op, fixed_logits
-from difflogic.circuit.layer import levels_of, staged
+from difflogic.circuit.layer import Layer, levels_of, staged
 from difflogic.circuit.netlist import WiredLayers
 from difflogic.circuit.wiring import Wiring
 from difflogic.pictures.decision_diagram import CONSTANT, DecisionDiagram
@@ -58,12 +58,12 @@ def add_correction(
     """
     found, inputs = _learned_layers(layers, places)
     own = np.arange(len(found[-1].op))
-    gates = diagram.op, diagram.a, diagram.b
-    levels = levels_of(diagram.inputs, *gates[1:])
+    gates = Layer(diagram.op, diagram.a, diagram.b)
+    levels = levels_of(diagram.inputs, gates.a, gates.b)
     constant = diagram.outputs == CONSTANT
     depth = max(len(found), int(levels.max(initial=0)))
     found += [_Gates.passing(own) for _ in range(depth - len(found))]
-    stages, shown = staged(diagram.inputs, *gates, diagram.outputs[~constant], depth)
+    stages, shown = staged(diagram.inputs, gates, diagram.outputs[~constant], depth)
     before = 0
     for number, stage in enumerate(stages):
         following = len(found[number].op)

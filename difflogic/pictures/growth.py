@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -48,11 +47,10 @@ class Growth:
 
     def starts(self, channels: int) -> list[Bits]:
         """Return the state that each picture grows from, shape (channels, height, width)."""
-        shape = channels, self.height, self.width
-        nothing = np.zeros(shape, np.uint8)
-        one_cell = center_start(*shape)
+        one_cell = center_start(channels, self.height, self.width)
+        nothing = np.zeros_like(one_cell)
         if self.start == "places" and self.places is not None:
-            nothing = self.places.settled(*shape)
+            nothing = self.places.settled(channels, self.height, self.width)
             one_cell = nothing.copy()
             one_cell[channels - self.places.known] = 1  # the switch
         if self.second:
@@ -70,15 +68,13 @@ class Growth:
 
         They reach across the edge only on a torus.
         """
-        rows, columns = self._stretches(side)
-        squares = rows[:, None, :, None] & columns[None, :, None, :]
-        return squares.reshape(-1, self.height, self.width)
-
-    def _stretches(self, side: int) -> Iterator[Bits]:
-        """Yield all stretches of `side` cells in a column, and in a row: (stretches, length)."""
+        stretches = []
         for length in (self.height, self.width):
             first = np.arange(length if self.boundary == "periodic" else length - side + 1)
-            yield ((np.arange(length) - first[:, None]) % length < side).astype(np.uint8)
+            stretches.append((np.arange(length) - first[:, None]) % length < side)
+        rows, columns = stretches
+        squares = (rows[:, None, :, None] & columns[None, :, None, :]).astype(np.uint8)
+        return squares.reshape(-1, self.height, self.width)
 
     def problems(self, steps: int, fire_rate: float) -> list[str]:
         """Return why no automaton with these steps can do it."""

@@ -256,7 +256,9 @@ def _behind(inked: npt.NDArray[np.uint8]) -> Color:
     """Return a background that contrasts with all colours, and so with small eyes in a face."""
     light = (inked.min(axis=1) > 200).mean()
     dark = (inked.max(axis=1) < 80).mean()
-    return BEHIND_DARK if light <= 0.02 else BEHIND_BOTH if dark > 0.002 else BEHIND_LIGHT
+    if light <= 0.02:
+        return BEHIND_DARK
+    return BEHIND_BOTH if dark > 0.002 else BEHIND_LIGHT
 
 
 def _color(rgb: npt.NDArray[np.uint8]) -> Color:

@@ -132,7 +132,7 @@ def _life(lines: list[str]) -> PatternFile:
     for line in [*lines[1:], "#P 0 0"]:
         text = line.strip()
         if text.startswith("#P"):
-            found += _marks(rows_of("\n".join(block)), *at)
+            found += _marks(rows_of("\n".join(block)), at[0], at[1])
             block = []
             at = _place(text[2:])
         elif text.startswith("#R"):

@@ -54,13 +54,13 @@ def voting_layers(rows: int, columns: int, layers: int) -> tuple[Layer, ...]:
         return inputs + len(gates) - 1
 
     outputs = np.array(_next(add, rows, channels))
-    op, a, b = np.array(gates).T
-    least = 1 + int(levels_of(inputs, a, b)[outputs].max())
+    made = Layer(*np.array(gates).T)
+    least = 1 + int(levels_of(inputs, made.a, made.b)[outputs].max())
     if layers < least:
         raise ConfigError(
             f"[update] gates: tough places of {rows} and {columns} bits need {least} layers or more"
         )
-    found, last = staged(inputs, op, a, b, outputs, layers - 1)
+    found, last = staged(inputs, made, outputs, layers - 1)
     return (*found, Layer(np.full(channels, PASS_THROUGH), last, last))
 
 
@@ -113,9 +113,10 @@ def _vote(
     for mine, left, above, below in zip(own[1], word, one[1], other[1], strict=True):
         filled = if_told(told, left, add(Op.OR, above, below))
         voter = if_told(own[0], mine, filled)
-        pair = if_told(one[0], above, voter), if_told(other[0], below, voter)
-        some = add(Op.OR, voter, add(Op.OR, *pair))
-        every = add(Op.AND, voter, add(Op.AND, *pair))
+        first = if_told(one[0], above, voter)
+        second = if_told(other[0], below, voter)
+        some = add(Op.OR, voter, add(Op.OR, first, second))
+        every = add(Op.AND, voter, add(Op.AND, first, second))
         voted = add(Op.OR, every, add(Op.AND, some, if_told(told, left, voter)))
         found.append(add(Op.AND, voted, known))
     return known, found

@@ -202,7 +202,7 @@ def rebuilt(before: SoftCircuit, circuit: Circuit) -> SoftCircuit:
     a = netlist.a
     b = netlist.b
     depth = max(1, int(levels_of(netlist.inputs, a, b)[netlist.outputs].max()))
-    found, last = staged(netlist.inputs, op, a, b, netlist.outputs, depth)
+    found, last = staged(netlist.inputs, Layer(op, a, b), netlist.outputs, depth)
     found.append(Layer(np.full(channels, PASS_THROUGH), last, last))
     around = [place for place in range(NEIGHBORHOOD) if place != CENTER]
     # The update circuit reads the centre's channels, then each channel's neighbours.

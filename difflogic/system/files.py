@@ -200,14 +200,14 @@ def for_shell(path: str | Path) -> str:
     text = f"./{path}" if str(path).startswith("-") else str(path)
     if text.isprintable():
         return shlex.quote(text)
-    escaped = (
-        f"\\{sign}" if sign in "\\'" else sign if sign.isprintable() else _in_hexadecimal(sign)
-        for sign in text
-    )
-    return f"$'{''.join(escaped)}'"
+    return f"$'{''.join(map(_escaped, text))}'"
 
 
-def _in_hexadecimal(sign: str) -> str:
+def _escaped(sign: str) -> str:
+    if sign in "\\'":
+        return f"\\{sign}"
+    if sign.isprintable():
+        return sign
     return "".join(f"\\x{byte:02x}" for byte in os.fsencode(sign))
 
 

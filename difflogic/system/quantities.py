@@ -35,7 +35,7 @@ def show_bytes(size: float) -> str:
         # A size that rounds up to a thousand belongs to the next unit.
         if size >= 0.9995 * factor:
             number = size / factor
-            digits = 2 if number < 9.995 else 1 if number < 99.95 else 0
+            digits = (number < 9.995) + (number < 99.95)
             return f"{number:.{digits}f} {unit}"
     return f"{size:.0f} B"
 

@@ -165,8 +165,8 @@ class ExamplesTask(Task):
         if len(starts) != len(self.pairs):
             name = f"all {len(starts)} runs of {pairs}"
         why = "Other grids are not proved; the pairs that were kept aside test them."
-        how = self.automaton.boundary, self.automaton.steps
-        return Cases(name, starts, targets, *how, why)
+        automaton = self.automaton
+        return Cases(name, starts, targets, automaton.boundary, automaton.steps, why)
 
     @property
     def examples(self) -> dict[str, tuple[Pair, ...]]:

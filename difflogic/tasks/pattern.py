@@ -181,13 +181,16 @@ class Pattern(Task):
     def _cases(self) -> Cases | None:
         if not self.growth.second:
             return None
-        starts = self.growth.starts(self.channels)
-        pictures = self._picture, parse_picture(self.section.second, len(self._picture))
-        note = "These are all: zeros, and one cell."
-        automaton = self.automaton
-        names = ("nothing", "one cell")
-        run = automaton.boundary, automaton.steps, note
-        return Cases("both starts", np.stack(starts), np.stack(pictures), *run, each=names)
+        second = parse_picture(self.section.second, len(self._picture))
+        return Cases(
+            "both starts",
+            np.stack(self.growth.starts(self.channels)),
+            np.stack([self._picture, second]),
+            self.automaton.boundary,
+            self.automaton.steps,
+            "These are all: zeros, and one cell.",
+            each=("nothing", "one cell"),
+        )
 
     def cases(self) -> Cases | None:
         return self._cases

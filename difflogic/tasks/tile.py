@@ -161,11 +161,11 @@ class TileLessons(Task):
 
     def sample(self, rng: np.random.Generator) -> Sample:
         """Draw a board; cells count whose neighbours N, W and NW are right."""
-        size = self.channels, self.height, self.width
         if self._places is not None:
-            return self._places.settled(*size), self._known.astype(np.float64)
-        start = rng.integers(0, 2, size, np.uint8)
-        lost = rng.random(size[1:]) < LOST
+            start = self._places.settled(self.channels, self.height, self.width)
+            return start, self._known.astype(np.float64)
+        start = rng.integers(0, 2, (self.channels, self.height, self.width), np.uint8)
+        lost = rng.random((self.height, self.width)) < LOST
         known = len(self._known)
         start[:known] = np.where(lost, start[:known], self._known)
         around = np.pad(lost, ((1, 0), (1, 0)))

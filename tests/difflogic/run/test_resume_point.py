@@ -5,8 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from difflogic.config import load_config
-from difflogic.config import schema
+from difflogic.config import load_config, schema
 from difflogic.config.sections import CHANGEABLE
 from difflogic.experiment.searching import Trainer
 from difflogic.experiment.session import execute
