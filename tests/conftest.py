@@ -16,7 +16,7 @@ from jinja2 import Environment
 
 from cli.entry import OBJECTS
 from difflogic.evaluation import noise
-from difflogic.system import measuring
+from difflogic.speed import spread
 from difflogic.system.work import working
 from tests.examples import FEW, MANY
 
@@ -50,7 +50,7 @@ def pytest_configure() -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     os.fsync = lambda descriptor: None
-    measuring.BURST /= 10
+    spread.BURST /= 10
     noise.SETTLING = 20
     noise.COUNTED = 20
     Environment.compile = compiled_once(Environment.compile)  # type: ignore[method-assign]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from difflogic.config import Config
     from difflogic.speed.benchmark import Benchmark
     from difflogic.speed.measurements import Comparison, Measurement
-    from difflogic.system.measuring import Spread
+    from difflogic.speed.spread import Spread
 
 QUIET_NOISE = 0.03
 BUSY_NOISE = 0.10

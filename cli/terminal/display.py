@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from difflogic.search.finisher import Finished
     from difflogic.search.walk import SearchProgress
     from difflogic.system.array_types import Bits
-    from difflogic.tasks import Preview
+    from difflogic.tasks.parts import Preview
 
     Palette = Sequence[tuple[int, int, int]]
 

@@ -26,8 +26,8 @@ from difflogic.model.model import Model
 from difflogic.system.json_values import json_value
 from difflogic.system.streams import Purpose
 from difflogic.system.work import ignore
-from difflogic.tasks import InapplicableError, Task, make_task
-from difflogic.tasks.parts import TaskError
+from difflogic.tasks import Task, make_task
+from difflogic.tasks.parts import InapplicableError, TaskError
 
 SOUP_SIDE = 128
 SOUP_STEPS = 300

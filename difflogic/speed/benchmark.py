@@ -10,7 +10,7 @@ from difflogic.engine.soft.program import compile_program
 from difflogic.model.model import Model
 from difflogic.speed.measurements import REPEAT, Measurement, fma_rate, measure, of_ways
 from difflogic.system.json_values import chosen
-from difflogic.system.measuring import peak_memory
+from difflogic.system.memory import peak_memory
 
 OPERATIONS = 15
 """Fused multiply-adds per gate and lane of a training step: 3 forward, 3 to recompute, 9 back."""

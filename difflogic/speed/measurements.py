@@ -22,9 +22,9 @@ from difflogic.engine.workers import Workers
 from difflogic.experiment.searching import Trainer
 from difflogic.model.model import Model
 from difflogic.run.measures import PHASES
+from difflogic.speed.spread import Spread, fastest_rate
 from difflogic.system.json_values import chosen
 from difflogic.system.machine import cpu_count
-from difflogic.system.measuring import Spread, fastest_rate
 from difflogic.system.work import tell
 from difflogic.training.plan import ParallelPlan
 from difflogic.training.reference import ReferenceTrainer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 _CGROUP = Path("/sys/fs/cgroup")
@@ -15,6 +16,16 @@ def physical_memory() -> int | None:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):
         return None
+
+
+def peak_memory() -> int | None:
+    """Return the largest resident memory of this process so far, in bytes; None on Windows."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return largest if sys.platform == "darwin" else largest * 1024
 
 
 def address_space() -> tuple[int, int] | None:

@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, Union
 
 from pydantic import Discriminator, Tag
 
-from difflogic.system.errors import ConfigError
 from difflogic.tasks import custom
 from difflogic.tasks.base import Task
-from difflogic.tasks.checked import draw_batch, later_steps
+from difflogic.tasks.checked import draw_batch
 from difflogic.tasks.checkerboard import Checkerboard
 from difflogic.tasks.custom import CustomSection, is_custom
 from difflogic.tasks.examples import ExamplesTask
 from difflogic.tasks.flood import DeadEnds, Flood
 from difflogic.tasks.life import Life
 from difflogic.tasks.line import Line
-from difflogic.tasks.parts import InapplicableError, Preview, Sample
 from difflogic.tasks.pattern import Pattern
 from difflogic.tasks.section import AutomatonConfig, TaskSection
 from difflogic.tasks.tile import Tile
@@ -27,16 +25,11 @@ __all__ = [
     "TASKS",
     "AnySection",
     "CustomSection",
-    "InapplicableError",
-    "Preview",
-    "Sample",
     "Task",
     "TaskSection",
     "draw_batch",
     "is_custom",
-    "later_steps",
     "make_task",
-    "require_task",
     "task_class",
 ]
 
@@ -101,12 +94,3 @@ def _made(section: TaskSection, automaton: AutomatonConfig, thread: int) -> Task
     if isinstance(section, CustomSection):
         return custom.make(section, automaton)
     return task_class(section)(section, automaton)
-
-
-def require_task(config: HasTask, kind: str, name: str) -> None:
-    """Raise ConfigError unless the configuration called `name` is of this kind."""
-    if config.task.kind != kind:
-        raise ConfigError(
-            f'{name} is of kind "{config.task.kind}", but this command trains kind "{kind}": use '
-            "dct train"
-        )

@@ -31,7 +31,8 @@ from difflogic.system.machine import cpu_count
 from difflogic.system.quantities import counted
 from difflogic.system.strategy import Strategy
 from difflogic.system.streams import Purpose, stream
-from difflogic.tasks import Sample, Task, task_class
+from difflogic.tasks import Task, task_class
+from difflogic.tasks.parts import Sample
 from difflogic.training.optimizer import Learned
 from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.sampling import draw_loss_steps, draw_samples

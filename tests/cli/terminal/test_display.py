@@ -19,7 +19,8 @@ from difflogic.run.metrics import MetricsRow
 from difflogic.run.outlook import Usual
 from difflogic.search.polish import CircuitCost
 from difflogic.search.walk import SearchProgress
-from difflogic.tasks import Preview, make_task
+from difflogic.tasks import make_task
+from difflogic.tasks.parts import Preview
 from tests.cli.terminal.screens import Terminal, open_terminal
 
 

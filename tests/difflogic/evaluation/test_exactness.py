@@ -13,7 +13,8 @@ from difflogic.evaluation.scene import Streams
 from difflogic.evaluation.trial import Count, count_wrong
 from difflogic.model.model import Model
 from difflogic.system.streams import Purpose
-from difflogic.tasks import draw_batch, later_steps, make_task
+from difflogic.tasks import draw_batch, make_task
+from difflogic.tasks.checked import later_steps
 from difflogic.tasks.checkerboard import Checkerboard
 from difflogic.tasks.line import PARITY
 from difflogic.training.sampling import draw_samples

@@ -1,8 +1,7 @@
-"""Measurements for benchmarks: spreads of repeated measurements, and memory."""
+"""Repeated measurements: their spread, and the fastest."""
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,16 +29,6 @@ class Spread:
     def as_dict(self) -> dict[str, float]:
         """Return minimum, median and maximum, in the unit of the values."""
         return {"min": self.minimum, "median": self.median, "max": self.maximum}
-
-
-def peak_memory() -> int | None:
-    """Return the largest resident memory of this process so far, in bytes; None on Windows."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return None
-    largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return largest if sys.platform == "darwin" else largest * 1024
 
 
 BURST = 0.004

@@ -2,8 +2,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from difflogic.system import measuring
-from difflogic.system.measuring import Spread, fastest_rate, peak_memory
+from difflogic.speed import spread as spread_module
+from difflogic.speed.spread import Spread, fastest_rate
+from difflogic.system.memory import peak_memory
 
 
 def test_spread():
@@ -26,14 +27,14 @@ def test_the_fastest_of_many_bursts_counts(monkeypatch):
         slow = 1 + len(calls) % 3  # as if other programs were running
         now[0] += 1e-6 * rounds * slow
 
-    monkeypatch.setattr(measuring, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+    monkeypatch.setattr(spread_module, "time", SimpleNamespace(perf_counter=lambda: now[0]))
     assert fastest_rate(run, bursts=6) == pytest.approx(1e6)
     assert calls[0] == 1000
-    assert calls[-1] * 1e-6 >= measuring.BURST / 3
+    assert calls[-1] * 1e-6 >= spread_module.BURST / 3
     assert len(set(calls[-6:])) == 1
 
 
 def test_a_clock_may_stand_still(monkeypatch):
     ticks = iter([0.0, 0.0, 0.0, 1.0, 1.0, 3.0])
-    monkeypatch.setattr(measuring, "time", SimpleNamespace(perf_counter=lambda: next(ticks)))
+    monkeypatch.setattr(spread_module, "time", SimpleNamespace(perf_counter=lambda: next(ticks)))
     assert fastest_rate(lambda rounds: None, bursts=1) == 1000
