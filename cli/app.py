@@ -166,6 +166,7 @@ class Root(LazyGroup):
         "watch": Entry("views:watch", "Watch a run live in a browser"),
         "simplify": Entry("simplify:simplify", "Shrink a circuit, and prove the result equal"),
         "verify": Entry(":verify", "Check training, and prove properties of circuits"),
+        "join": Entry("join:join", "Join circuits, to paint which one each cell shows"),
         "simulate": Entry("simulate:simulate", "Run a circuit on a grid of any size"),
         "apply": Entry("examples:apply", "Apply a rule learned from examples to other grids"),
         "identify": Entry("identify:identify", "Find the rule of a recorded automaton"),

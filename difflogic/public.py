@@ -23,6 +23,7 @@ from difflogic.library.groups import (
     SweepOptions as SweepOptions,
 )
 from difflogic.library.identifying import identify as identify, identify_chance as identify_chance
+from difflogic.library.joining import join as join
 from difflogic.library.layers import SoftRollout as SoftRollout
 from difflogic.library.loaded_circuit import load as load
 from difflogic.library.proving import certify as certify, prove as prove

@@ -13,6 +13,7 @@ from cli.options import TO, SourceOperand, Sources
 from cli.progress import show_progress
 from difflogic.library.conditions import Conditions
 from difflogic.library.groups import Frames
+from difflogic.library.painting import Painting
 from difflogic.system.declaration import AllowCode, Force, Operand, Opt, Port, TimeLimit
 from difflogic.system.quantities import counted
 
@@ -66,6 +67,7 @@ def render(
 
 def report(
     sources: Sources,
+    painting: Painting,
     tests: Annotated[bool, Opt("Skip the tests of dct eval", names="/--without-tests")] = True,
     force: Force = False,
     time_limit: TimeLimit = None,
@@ -77,13 +79,20 @@ def report(
     The automaton runs in the page, as WebAssembly: play it, damage it, and watch it heal. The page
     also shows the circuit, learning curves, the tests of dct eval, equations and the configuration.
     The report of a model or a circuit file shows whatever the file contains. Several sources make a
-    gallery, in which what stays is damaged, and heals if it can.
+    gallery, in which what stays is damaged, and heals if it can. Brushes repaint the regions of a
+    joined circuit.
     """
     from difflogic.library import reporting
 
     with show_progress():
         found = reporting.report(
-            sources, file, tests=tests, force=force, time_limit=time_limit, allow_code=allow_code
+            sources,
+            file,
+            tests=tests,
+            force=force,
+            time_limit=time_limit,
+            allow_code=allow_code,
+            painting=painting,
         )
     note(f"saved {file}: {len(found.page.encode()) / 1000:.0f} kB, opens in any browser")
 

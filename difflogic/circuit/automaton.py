@@ -63,6 +63,11 @@ class Automaton:
     `difflogic.examples.encoding.Encoding`."""
     blocks: Blocks | None = None
     """Of a rule by blocks: which channels hold a cell's place. Simplifying may drop them."""
+    held: tuple[int, ...] = ()
+    """Labels of channels that keep what they hold, an input. Simplifying may drop them."""
+    parts: tuple[str, ...] = ()
+    """Names of what was joined. The n-th held channel has bit n of the number of the part that a
+    cell shows, from 0."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "visible", tuple(map(int, self.visible)))
@@ -98,6 +103,13 @@ class Automaton:
     def visible_rows(self) -> tuple[int, ...]:
         """Places of the visible channels among the circuit's channels."""
         return places(self.circuit, self.visible)
+
+    @property
+    def held_rows(self) -> tuple[int, ...]:
+        """Places of the held channels among the circuit's channels."""
+        return places(
+            self.circuit, tuple(each for each in self.held if each in self.circuit.labels)
+        )
 
     def with_circuit(self, circuit: Circuit) -> Automaton:
         """Return the same automaton, run by another circuit."""

@@ -18,6 +18,7 @@ from difflogic.circuit.automaton import Automaton, Blocks
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.colors import hex_color, parse_color
 from difflogic.circuit.gates import Op
+from difflogic.circuit.grid import CENTER
 from difflogic.formats import strict_json
 from difflogic.formats.strict_json import MAX_CHANNELS, MAX_GATES, ROWS
 from difflogic.system.errors import CircuitError, did_you_mean, in_plain_words, shorten, shown
@@ -44,6 +45,8 @@ _NUMBERS = {op.name: int(op) for op in Op}
 _GATE_KEYS = {"op", "a", "b"}
 _SHARED = ("name", "boundary", "height", "width", "steps", "fire_rate", "start")
 """Keys that stand for the automaton's attributes of the same names."""
+_LISTS = ("held", "parts")
+"""The same, of optional lists."""
 
 
 class _Section(BaseModel):
@@ -58,6 +61,7 @@ class Gate(_Section):
     b: RowNumber = Field(description="row of the second input; any lower row if op ignores it")
 
 
+PartName = Annotated[str, Field(min_length=1, max_length=NAME_LENGTH)]
 Symbol = Annotated[str, Field(min_length=1, max_length=41)]
 _NAMED = "inside|filled|another|odd|largest|(this|single)(-right|-left)?|single-(right|left)-2"
 Feature = Annotated[str, Field(pattern=rf"^({_NAMED}|=.{{1,40}})$")]
@@ -136,6 +140,16 @@ class Head(_Section):
         "cell's row and column in its block of 2×2, and those of the grid's first cell, 0 or 1",
     )
 
+    held: Annotated[tuple[Label, ...], Field(strict=False, max_length=MAX_CHANNELS)] = Field(
+        default=(),
+        description="optional: the numbers of channels that keep what they hold, an input",
+    )
+    parts: Annotated[tuple[PartName, ...], Field(strict=False, max_length=16)] = Field(
+        default=(),
+        description="optional: names of what was joined; the held channels have the bits of the "
+        "number of the part that a cell shows, from 0, the first channel the lowest",
+    )
+
 
 class CircuitFile(Head):
     """A cellular automaton whose cells all run one circuit of two-input gates."""
@@ -198,6 +212,7 @@ def _head(automaton: Automaton) -> dict[str, Any]:
         **({"palette": palette} if palette else {}),
         **({} if automaton.encoding is None else {"encoding": automaton.encoding}),
         **({} if automaton.blocks is None else {"blocks": list(automaton.blocks)}),
+        **{key: list(getattr(automaton, key)) for key in _LISTS if getattr(automaton, key)},
     }
 
 
@@ -251,6 +266,7 @@ def parse(data: Any, source: str) -> Automaton:
         if head.blocks and len({*head.blocks[:2]} - {*head.visible}) < 2:
             which = "{} and {}".format(*head.blocks[:2])
             raise CircuitError(f'"blocks": the channels {which} must be two that are not visible')
+        _require_held(head)
         op, a, b = _gates(data)
         circuit = Circuit(op, a, b, np.array(head.outputs), tuple(head.channels))
         return Automaton(
@@ -259,12 +275,22 @@ def parse(data: Any, source: str) -> Automaton:
             palette=tuple(map(parse_color, head.palette)),
             encoding=None if encoding is None else encoding.model_dump(),
             blocks=head.blocks and Blocks(*head.blocks),
-            **{key: getattr(head, key) for key in _SHARED},
+            **{key: getattr(head, key) for key in (*_SHARED, *_LISTS)},
         )
     except ValidationError as error:
         raise CircuitError(f"{source}: {explain(error, CircuitFile)}") from None
     except CircuitError as error:
         raise CircuitError(f"{source}: {error}") from None
+
+
+def _require_held(head: Head) -> None:
+    """Raise CircuitError unless held channels are copied, and can tell the parts apart."""
+    if len(head.parts) > 2 ** len({*head.held}):
+        raise CircuitError(f'"held": {len(head.parts)} parts need more channels')
+    for place, (label, row) in enumerate(zip(head.channels, head.outputs, strict=False)):
+        own = CENTER * len(head.channels) + place
+        if label in head.held and (row != own or label in head.visible):
+            raise CircuitError(f'"held": channel {label} must not be visible, and its output {own}')
 
 
 def _gates(data: dict[str, Any]) -> npt.NDArray[np.int64]:

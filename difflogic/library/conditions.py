@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from difflogic.circuit.colors import hex_color
+from difflogic.library.painting import Paint, Painting, Regions, read_painting
 from difflogic.system.declaration import (
     MOST_SIDE,
     Advanced,
@@ -72,8 +73,8 @@ class Rectangle:
         y, x, height, width = (times * each for each in (self.y, self.x, self.height, self.width))
         return Rectangle(self.steps, y, x, height, width)
 
-    def place(self, geometry: Geometry, last: int) -> Erasure:
-        """Return the damage in the simulator's form.
+    def place(self, geometry: Geometry, last: int, spared: Sequence[int] = ()) -> Erasure:
+        """Return the damage in the simulator's form; channels at the places `spared` keep theirs.
 
         Raises ConfigError if it lies outside the grid or comes after step `last`.
         """
@@ -86,7 +87,9 @@ class Rectangle:
             raise ConfigError(f"{self}: is not within the {geometry.height}×{geometry.width} cells")
         if not self.steps or min(self.steps) < 1 or max(self.steps) > last:
             raise ConfigError(f"{self}: its steps must be from 1 to {last}")
-        return rectangle(self.steps, (self.y, end_y), (self.x, end_x), geometry.width)
+        found = rectangle(self.steps, (self.y, end_y), (self.x, end_x), geometry.width)
+        hurt = [place for place in range(geometry.channels) if place not in spared]
+        return replace(found, channels=hurt)
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,8 @@ class Conditions:
     """The start is then a file as `identify` reads it, and gives each cell's state. `size` is that
     of the grid: a smaller frame lies in the middle of zeros."""
     cell: Annotated[CellSide, Advanced()] = "auto"
+    paint: Paint = None
+    regions: Regions = None
     density: Annotated[Share, Advanced("Share of ones in a random start")] = 0.5
     seed: Seed = 0
     """Seed of random starts, fire masks and noise."""
@@ -180,6 +185,14 @@ class Conditions:
         )
 
     def begun(self, automaton: Automaton) -> Conditions:
+        """Return these conditions, with what is painted as numbers, and a start as `_started`."""
+        found = self._started(automaton)
+        painted = read_painting(Painting(self.paint, self.regions), automaton, found.size)
+        if painted is None:
+            return found
+        return replace(found, paint=painted, regions=None, size=painted.shape)
+
+    def _started(self, automaton: Automaton) -> Conditions:
         """Return these conditions, with a film's frame as bits, or a pattern in its universe.
 
         The grid then has the size of film or universe. Raises ConfigError for what is no film, for

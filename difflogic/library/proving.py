@@ -23,6 +23,7 @@ from difflogic.proof.answer import Budget
 from difflogic.proof.convergence.every_size import Plane
 from difflogic.proof.prover import Question
 from difflogic.proof.question import Wound
+from difflogic.proof.regions import decide_regions
 from difflogic.proof.strategy import Decided, Extent, decide
 from difflogic.system.deadline import Deadline
 from difflogic.system.declaration import TimeLimit, checked
@@ -90,7 +91,7 @@ def _differences(one: Automaton, other: Automaton) -> list[str]:
         ("visible channels", list(one.visible), list(other.visible)),
     )
     found = [f"{name} {first} and {second}" for name, first, second in pairs if first != second]
-    kept = ("palette", "encoding", "blocks")
+    kept = ("palette", "encoding", "blocks", "held", "parts")
     return [*found, *(key for key in kept if getattr(one, key) != getattr(other, key))]
 
 
@@ -181,7 +182,14 @@ def certify(
         return found.automaton if found.proved else automaton
 
     with about(loaded.name):
-        found = decide(loaded.automaton, goal, extent, budget, smaller)
+        if loaded.automaton.parts:
+            if goal is not None:
+                raise ConfigError(
+                    "--task: each part of a joined circuit has its own: certify those"
+                )
+            found = decide_regions(loaded.automaton, extent, budget, smaller)
+        else:
+            found = decide(loaded.automaton, goal, extent, budget, smaller)
     proved_everywhere = found.every_size is not None and found.every_size.proof is not None
     return Certified(source=loaded, assumed=assumed if proved_everywhere else "", **vars(found))
 

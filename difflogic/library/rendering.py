@@ -110,7 +110,8 @@ def render(
             working(say=heard if size == sizes[0] else ignore),
             _begin(automaton, size, conditions, steps) as running,
         ):
-            placed = [each.place(running.grid.geometry, steps) for each in damage]
+            spared = automaton.held_rows
+            placed = [each.place(running.grid.geometry, steps, spared) for each in damage]
             first = running.step  # of a saved state
             for index, step in enumerate(shown):
                 running.run(first + step - running.step, placed)
@@ -174,5 +175,8 @@ def _begin(
     world = simulator.World(geometry, automaton.fire_rate, conditions.seed, conditions.noise)
     engine = choose_engine(automaton.circuit, world, steps)
     running = Simulator(automaton.circuit, world, engine)
-    starts.prepare(running, automaton, conditions.start_of(automaton), conditions.density)
+    paint = conditions.paint
+    if paint is not None:  # a larger grid shows it larger
+        paint = np.kron(paint, np.ones(np.array(size) // paint.shape, np.uint8))
+    starts.prepare(running, automaton, conditions.start_of(automaton), conditions.density, paint)
     return running

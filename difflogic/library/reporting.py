@@ -10,15 +10,18 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from difflogic.circuit.automaton import Automaton
+from difflogic.library.conditions import Conditions
 from difflogic.library.evaluating import evaluate
 from difflogic.library.exchange import require_output, write_output
 from difflogic.library.loaded import Loaded, Source, load
+from difflogic.library.painting import UNPAINTED, Painting, read_painting
 from difflogic.library.rendering import render
 from difflogic.library.simplifying import small_form
 from difflogic.library.trusting import load_trusted
 from difflogic.run.run_directory import LAST, newest, saved_model
 from difflogic.sweeps.directory import SweepDirectory
 from difflogic.sweeps.sweep_results import aggregate, make_row
+from difflogic.system.array_types import Bits
 from difflogic.system.declaration import TimeLimit, checked
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted
@@ -47,13 +50,13 @@ class Reported:
         return framed(self.page)
 
 
-def _strip(automaton: Automaton) -> bytes:
+def _strip(automaton: Automaton, painted: Bits | None) -> bytes:
     """Return frames of a rollout as a PNG, for readers without scripts; none of a rule's grids."""
     if automaton.encoding is not None:
         return b""
     with TemporaryDirectory() as folder:
         file = Path(folder, "frames.png")
-        render(automaton, file)
+        render(automaton, file, Conditions(paint=painted))
         return file.read_bytes()
 
 
@@ -66,6 +69,7 @@ def report(
     force: bool = False,
     time_limit: TimeLimit = None,
     allow_code: bool = False,
+    painting: Painting = UNPAINTED,
 ) -> Reported:
     """Make a web page in which a run, a model or a circuit runs, and which shows how it learned.
 
@@ -73,7 +77,7 @@ def report(
     server and no network. The circuit of a run or a model is simplified and proved
     equal first, and tested unless `tests` is false; `time_limit` is as in `simplify`. `force`
     overwrites an earlier file. `allow_code` allows the code of a custom task, which tests need, to
-    run.
+    run. `painting` says what a joined circuit shows at first; the page can change it.
 
     Raises what `load` raises; ConfigError for a wrong suffix; ProofError if the simplified circuit
     cannot be proved equal; RunDirectoryError if the page cannot be written, or the run's metrics
@@ -92,7 +96,9 @@ def report(
     else:
         found = _source(loaded[0])
         results = evaluate(loaded[0]).results if tested else None
-        page = reports.build(found, small[0], results, _strip(small[0]))
+        painted = read_painting(painting, small[0])
+        strip = _strip(small[0], painted)
+        page = reports.build(replace(found, painted=painted), small[0], results, strip)
     if file is not None:
         write_output(file, page, force)
     return Reported(tuple(small), page)

@@ -127,14 +127,14 @@ def simulate(
         automaton.circuit.channels, automaton.height, automaton.width, automaton.boundary
     )
     require_memory(geometry)
-    damage = [each.place(geometry, steps) for each in conditions.damage]
+    damage = [each.place(geometry, steps, automaton.held_rows) for each in conditions.damage]
     world = simulator.World(geometry, automaton.fire_rate, conditions.seed, conditions.noise)
     chosen, count = _engine(automaton, world, engine, workers)
     with checking(partial(tell, f"compiling {automaton.circuit.gates} gates:")):
         running = Simulator(automaton.circuit, world, chosen, count)
     with running:
         with checking(partial(tell, "start:")):
-            starts.prepare(running, automaton, start, conditions.density)
+            starts.prepare(running, automaton, start, conditions.density, conditions.paint)
         first = running.step
         began = time.perf_counter()
         tell("steps:", 0, steps)

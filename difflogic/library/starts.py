@@ -52,13 +52,20 @@ MOST_ARRAY = 2**26
 
 
 def prepare(
-    simulator: Simulator, automaton: Automaton, start: str | npt.NDArray[Any], density: float
+    simulator: Simulator,
+    automaton: Automaton,
+    start: str | npt.NDArray[Any],
+    density: float,
+    paint: npt.NDArray[Any] | None = None,
 ) -> None:
     """Set the start of a simulator that has zeros: by one of START_NAMES, a file or an array.
 
     An array of bits has the shape (rows, columns) or (visible channels, rows, columns), and goes to
     the middle; or (channels, height, width) with all channels of training. A file may be an .npz
     with one such array, or an .npy.
+
+    `paint` are the numbers that held channels get, (height, width). Without it, those of a joined
+    circuit are 0, unless the start has all channels.
 
     Says what of a file is not used. Raises ConfigError if it is not a start, or does not fit.
     """
@@ -85,11 +92,16 @@ def prepare(
             array = load_state(path, simulator)
             with about(path):
                 whole = array is None or _place_array(grid, array, automaton)
-    if automaton.blocks is not None and not whole:
-        for rows in geometry.bands():
-            bits = unpack(grid.cells(rows), geometry.width)
-            automaton.blocks.fill(bits, automaton.circuit.labels, rows.start)
-            grid.load(rows, pack(bits))
+    blocks = None if whole else automaton.blocks
+    held = automaton.held_rows if paint is not None or (automaton.parts and not whole) else ()
+    for rows in geometry.bands() if blocks or held else ():
+        bits = unpack(grid.cells(rows), geometry.width)
+        if blocks:
+            blocks.fill(bits, automaton.circuit.labels, rows.start)
+        for place in held:
+            bit = automaton.held.index(automaton.circuit.labels[place])
+            bits[place] = 0 if paint is None else paint[rows] >> bit & 1
+        grid.load(rows, pack(bits))
 
 
 def _read(path: Path) -> bytes:

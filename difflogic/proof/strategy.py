@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.cost import require_provable
@@ -25,7 +25,6 @@ from difflogic.proof.convergence.methods import SETS
 from difflogic.proof.convergence.one_side import OneSide
 from difflogic.proof.convergence.orbits import resting_picture
 from difflogic.proof.equivalence import decide_equality
-from difflogic.proof.every_length import EveryLength
 from difflogic.proof.prover import Question, Unfit, confined, prove
 from difflogic.proof.question import Wound
 from difflogic.proof.verdict import Verdict
@@ -56,6 +55,13 @@ class Extent:
         return PART_SECONDS * (max(1, len(self.sizes)) + everywhere + (self.wound is not None))
 
 
+class Certifiable(Protocol):
+    """A proof that is no list of cases."""
+
+    def certificate(self) -> str:
+        """Return it as JSON text. Raises CircuitError if there is none."""
+
+
 @dataclass(frozen=True)
 class Decided:
     """What was asked about an automaton, and what is known."""
@@ -66,8 +72,8 @@ class Decided:
     """One per grid; empty if the task has no target common to all starts."""
     assurance: Assurance | None = None
     """The verdict on a task without such a target."""
-    evidence: Cases | EveryLength | None = None
-    """All starts and targets of such a task, if they can be listed; or a proof about lines."""
+    evidence: Cases | Certifiable | None = None
+    """All starts and targets of such a task, if they can be listed; or a proof of another kind."""
     every_size: EverySize | None = None
     """If all sizes or damage are asked about: what is known about all heights and widths."""
     confinement: Confinement | None = None
@@ -109,7 +115,7 @@ class Decided:
         if self.findings:
             more = {} if self.confinement is None else {"damage": self._damage(self.confinement)}
             return write_certificate(automaton, self.findings[0], more)
-        if isinstance(self.evidence, EveryLength):
+        if self.evidence is not None and not isinstance(self.evidence, Cases):
             return self.evidence.certificate()
         if self.assurance is not None and self.assurance.scope == "every size":
             raise CircuitError(

@@ -69,7 +69,7 @@ class World:
 
 @dataclass(frozen=True, eq=False)
 class Erasure:
-    """Zeroes cells in `rows`, in all channels, after each of `steps`. Steps count from 1.
+    """Zeroes cells in `rows`, in some channels, after each of `steps`. Steps count from 1.
 
     `keep` has a 1 for each cell that survives: words of shape (rows, words), or (1, words) if the
     same cells survive in every row.
@@ -78,9 +78,12 @@ class Erasure:
     steps: tuple[int, ...]
     rows: slice
     keep: Words
+    channels: Sequence[int] | None = None
+    """Their places; None for all."""
 
     def apply(self, grid: BitGrid) -> None:
-        grid.words[self.rows, :, grid.columns()] &= self.keep[:, None]
+        hurt = slice(None) if self.channels is None else self.channels
+        grid.words[self.rows, hurt, grid.columns()] &= self.keep[:, None]
         grid.refresh_ends(self.rows)
 
 

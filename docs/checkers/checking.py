@@ -35,7 +35,7 @@ def load(path):
     return json.load(open(path), object_pairs_hook=once)
 
 def wired(circuit):  # bounds a circuit file; returns the number of channels, and the gates
-    require(KEYS <= {*circuit} <= KEYS | {"palette", "encoding"} and
+    require(KEYS <= {*circuit} <= KEYS | {"palette", "encoding", "held", "parts"} and
             circuit["format"] == "dct-circuit" and circuit["boundary"] in ("zero", "periodic") and
             type(circuit["fire_rate"]) in (int, float) and 0 < circuit["fire_rate"] <= 1 and
             circuit["start"] in ("random", "center", "zeros"), "the circuit file's keys")

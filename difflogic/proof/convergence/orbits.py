@@ -13,7 +13,7 @@ import numpy.typing as npt
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.grid import OUTSIDE, neighbors
 from difflogic.proof.convergence.findings import Convergence, Counterexample
-from difflogic.proof.convergence.planes import Board, Network, Planes, unpack
+from difflogic.proof.convergence.planes import Board, Network, Planes, pack, unpack
 from difflogic.system.array_types import Bits
 from difflogic.system.deadline import NEVER as NO_DEADLINE
 from difflogic.system.deadline import Deadline
@@ -135,26 +135,32 @@ def orbit(
 
 
 def resting_picture(
-    automaton: Automaton, height: int, width: int, deadline: Deadline = NO_DEADLINE
+    automaton: Automaton,
+    height: int,
+    width: int,
+    deadline: Deadline = NO_DEADLINE,
+    start: Bits | None = None,
 ) -> Bits | None:
-    """Return what the visible channels finally show, from a start of zeros.
+    """Return what the visible channels finally show, from a start (C, H, W), by default zeros.
 
     Shape (visible channels, height, width). None if they change again and again. Raises
     TimeoutError after `deadline`.
     """
     network = Network(automaton.circuit)
     board = Board(height, width, automaton.boundary)
-    zeros: Planes = (0,) * automaton.circuit.channels
+    first: Planes = (0,) * automaton.circuit.channels
+    if start is not None:
+        first = pack(board, start)
     size = 1 + len(network.inputs) + len(network.gates)
     soon = SOON_GATES // (size * (1 + board.cells // 4096))
-    found = repeated(network, board, zeros, NO_DEADLINE, soon)
-    found = found or repeated(network, board, zeros, deadline, math.inf)
+    found = repeated(network, board, first, NO_DEADLINE, soon)
+    found = found or repeated(network, board, first, deadline, math.inf)
     if found is None:
         raise TimeoutError
     run = itertools.islice(states(network, board, found[0]), found[1])
     shown = (tuple(state[row] for row in automaton.visible_rows) for state in run)
-    first = next(shown)
-    return unpack(board, first) if all(each == first for each in shown) else None
+    picture = next(shown)
+    return unpack(board, picture) if all(each == picture for each in shown) else None
 
 
 def counterexample(

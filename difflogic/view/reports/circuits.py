@@ -28,7 +28,8 @@ LOGIT_STEP = 0.01
 
 def interpreted(automaton: Automaton) -> dict[str, Any]:
     """Return an automaton to interpret, since its circuit changes too often to be compiled."""
-    return chosen(automaton, "height", "width", "boundary", "steps", "start", "blocks") | {
+    names = "height width boundary steps start blocks held parts"
+    return chosen(automaton, *names.split()) | {
         "circuit": chosen(automaton.circuit, "channels", "labels", "op", "a", "b", "outputs"),
         "fireRate": automaton.fire_rate,
         "visible": list(automaton.visible_rows),

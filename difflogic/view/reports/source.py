@@ -13,6 +13,7 @@ from difflogic.model.model import Model
 from difflogic.run.metrics import MetricsRow, from_csv
 from difflogic.run.run_directory import RunDirectory
 from difflogic.run.summary import read_summary
+from difflogic.system.array_types import Bits
 from difflogic.system.errors import RunDirectoryError
 from difflogic.system.files import read_inside
 
@@ -29,6 +30,8 @@ class ReportSource:
     rows: Sequence[MetricsRow] = ()
     """The epochs that are recorded."""
     summary: dict[str, Any] | None = None
+    painted: Bits | None = None
+    """The part that each cell shows at first, shape (rows, columns)."""
     exact_epoch: int | None = None
     """The epoch after which a circuit was verified exact."""
 

@@ -110,6 +110,12 @@ def _data(
         first = {**first, "brush": brush, "size": 1, "marks": False}
     elif task is not None:
         first["given"] = contents.example(task, small, first)
+    if small.parts:
+        first["brush"] = "part 1"
+    painted = source.painted
+    if painted is not None:
+        first["height"], first["width"] = painted.shape
+        automaton["painted"] = ["".join(f"{part:x}" for part in row) for row in painted.tolist()]
     return contents.parts(source) | {
         "automaton": automaton | {"encoding": encoding},
         "target": shown.target,

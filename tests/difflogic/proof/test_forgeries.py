@@ -6,8 +6,9 @@ import copy
 import json
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from itertools import islice, product
 from pathlib import Path
@@ -16,11 +17,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.circuit.specification import Cases, Machine
 from difflogic.formats.circuit_file import parse
 from difflogic.library.groups import Claims
+from difflogic.library.joining import join
 from difflogic.library.loaded import Source, load
 from difflogic.library.proving import certify
 from difflogic.proof.answer import Confinement
@@ -140,6 +143,33 @@ LOCAL = (
 )
 
 
+# Every other row, or column, or both; no part reads what another one does.
+TILES = tuple(
+    automaton(circuit_of(gates, [9]), boundary="zero", height=1, width=2)
+    for gates in ([(Op.NOT_A, 1, 1)], [(Op.NOT_A, 3, 3)], [(Op.NOR, 1, 3)])
+)
+GROWS = automaton(
+    circuit_of([(Op.OR, 3, 4)], [9]),
+    **{"boundary": "zero", "height": 1, "width": 2, "start": "center"},
+)
+"""From one cell to the right: other starts end in other pictures."""
+REGIONS = (
+    (TILES[:2], True),
+    (TILES[:2], False),
+    (TILES, True),
+    ([replace(each, fire_rate=0.5) for each in TILES[:2]], True),
+    ([TILES[0], GROWS], False),
+)
+
+
+def of_regions(parts: Sequence[Automaton], all_sizes: bool) -> Proof:
+    """Return the certificate of joined parts."""
+    made = join(parts).automaton
+    found = certify(made, Claims(all_sizes=all_sizes))
+    assert found.proved, found.assurance
+    return json.loads(found.certificate(made, False))
+
+
 @cache
 def valid(checker: str) -> list[Proof]:
     """Return proofs that a checker confirms, on few cells."""
@@ -161,6 +191,8 @@ def valid(checker: str) -> list[Proof]:
             return [json.loads(every_length(adder(), ADDITION, 2).certificate())]
         case "damage.py":
             return [of_damage(*each) for each in LOCAL]
+        case "regions.py":
+            return [of_regions(*each) for each in REGIONS]
     files = {name: json.loads((GALLERY / f"{name}.json").read_text()) for name in RULES}
     return [{"kind": name, "circuit": file} for name, file in files.items()]
 
@@ -319,14 +351,54 @@ def damage_is_true(proof: Proof, said: re.Match[str]) -> bool:
     return True
 
 
+def regions_are_true(proof: Proof, said: re.Match[str]) -> bool:
+    """Reach all states from all paintings: what a cell shows depends on its number alone."""
+    what = re.fullmatch(
+        r"for every value of the held channels, from (every start|its own start, (\w+)), each cell "
+        r"shows what its part alone ends in, from (?:step|round) (\d+)(?: · \(m \+ n - 1\))? on",
+        said[1],
+    )
+    assert what is not None
+    anywhere = said[2] == "m"
+    (circuit, shown) = circuit_in(proof)
+    held = [circuit.labels.index(label) for label in proof["circuit"]["held"]]
+    free = [place for place in range(circuit.channels) if place not in held]
+    most = 14 // circuit.channels
+    sizes = [(n, m) for n in (1, 2) for m in range(1, most // n + 1)]
+    for size in sizes if anywhere else [(int(said[2]), int(said[3]))]:
+        states = all_states(circuit.channels, *size)
+        own = np.zeros((len(free), *size), int)
+        own[:, size[0] // 2, size[1] // 2] = what[2] == "center"
+        starts = (states[:, free] == own).all(axis=(1, 2, 3)) | (what[1] == "every start")
+        together = said[7] == "all cells at each step"
+        rounds_of = int(what[3]) * (sum(size) - 1 if anywhere else 1)
+        after = rounds(circuit, *size, said[6], together, starts)
+        reached = states[next(islice(after, rounds_of, None))]
+        numbers = sum(reached[:, place].astype(int) << bit for bit, place in enumerate(held))
+        for place, number in product(np.ndindex(size), range(2 ** len(held))):
+            here = (slice(None), *place)
+            there = reached[numbers[here] == number][:, shown]
+            if len(np.unique(there[(slice(None), slice(None), *place)], axis=0)) > 1:
+                return False
+    return True
+
+
 TRUE = {
+    "regions.py": regions_are_true,
     "check.py": sets_are_true,
     "cases.py": cases_are_true,
     "lines.py": lines_are_true,
     "rule.py": rule_is_true,
     "damage.py": damage_is_true,
 }
-TRIALS = {"check.py": 30, "cases.py": 30, "lines.py": 30, "rule.py": 10, "damage.py": 100}
+TRIALS = {
+    "regions.py": 60,
+    "check.py": 30,
+    "cases.py": 30,
+    "lines.py": 30,
+    "rule.py": 10,
+    "damage.py": 100,
+}
 
 
 def attack(checker: str, seed: int, tmp_path: Path, check_here: Check) -> bool:

@@ -22,6 +22,7 @@ const CURVE_MS = 120;
 const HOLD_MS = 900; // before a living run's automaton starts over
 const SMALLEST_FIT = 0.6; // zoom for a wide circuit, which scrolls to stay legible
 const BRUSHES = {
+  part: "The cells show this part from their next step on: all parts grow everywhere. Damage does not change what is painted.",
   symbol: "The input gets this symbol, and the rule starts over.",
   erase: "All channels become 0: the damage of the published experiments.",
   noise: "All channels become random.",
@@ -116,7 +117,8 @@ function announce() {
 
 function paint(y, x) {
   grown = false;
-  const brush = document.querySelector("[name=brush]:checked").value;
+  const { value } = document.querySelector("[name=brush]:checked");
+  const brush = value.startsWith("part ") ? Number(value.slice(5)) : value;
   player.touch(y, x, Number(find("brush-size").value), brush, shown);
   examples?.painted();
 }
@@ -381,9 +383,14 @@ function bindControls() {
   }
   for (const radio of document.querySelectorAll("[name=brush]")) {
     radio.addEventListener("change", () => {
-      find("brush-hint").textContent = BRUSHES[encoding ? "symbol" : radio.value];
+      find("brush-hint").textContent = hint(radio.value);
     });
   }
+}
+
+/** What a brush does. */
+function hint(brush) {
+  return BRUSHES[encoding ? "symbol" : `${brush}`.split(" ")[0]];
 }
 
 function readLogits() {
@@ -426,7 +433,7 @@ function begin() {
   fillChoices();
   readLogits();
   const { brush, size, marks } = data.first;
-  find("brush-hint").textContent = BRUSHES[encoding ? "symbol" : brush];
+  find("brush-hint").textContent = hint(brush);
   document.querySelector(`[name=brush][value="${brush}"]`).checked = true;
   find("brush-size").value = pointer.size = size;
   find("mark-wrong").checked = marks;

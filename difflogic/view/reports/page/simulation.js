@@ -24,6 +24,12 @@ export function openCircuit(simulation) {
   return grown === later && !idle && !small;
 }
 
+/** Rows of numbers, as many and as long as asked. */
+function scaled(rows, height, width) {
+  const pick = (list, length) => Array.from({ length }, (_, at) => list[Math.floor((at * list.length) / length)]);
+  return pick(rows, height).map((row) => pick(row, width));
+}
+
 export class Simulation {
   /** `automaton` comes from the report; `engine` is a Compiled or an Interpreter. */
   constructor(automaton, engine) {
@@ -34,6 +40,7 @@ export class Simulation {
     this.start = automaton.start;
     this.given = []; // for the start "given"
     this.strokes = 0;
+    this.regions = (automaton.painted ?? ["0"]).map((row) => Array.from(row, (digit) => parseInt(digit, 16)));
     this.resize(automaton.height, automaton.width, automaton.boundary === "periodic");
   }
 
@@ -47,6 +54,7 @@ export class Simulation {
 
   resize(height, width, periodic) {
     const geometry = new Geometry(this.automaton.circuit.channels, height, width, periodic);
+    this.regions = scaled(this.regions, height, width);
     const { memory, addresses } = this.engine.reserve(geometry, this.copies);
     const grids = addresses.map((address) => new Grid(geometry, memory, address));
     this.pairs = Array.from({ length: this.copies }, (_, copy) => grids.slice(2 * copy, 2 * copy + 2));
@@ -80,6 +88,7 @@ export class Simulation {
     }
     if (this.start === "given") this.load(this.given);
     else if (this.automaton.blocks) this.placeBlocks();
+    if (this.automaton.parts.length) this.regions.forEach((row, y) => row.forEach((part, x) => this.show(part, y, x)));
     this.refreshAllEnds();
   }
 
@@ -93,6 +102,16 @@ export class Simulation {
         if (right >= 0) this.grid.setBit(right, y, x, (x + left) % 2);
       }
     }
+  }
+
+  /** Let a cell show a part from its next step on. */
+  show(part, y, x) {
+    const { held, circuit } = this.automaton;
+    this.regions[y][x] = part;
+    held.forEach((label, bit) => {
+      const channel = circuit.labels.indexOf(label);
+      if (channel >= 0) this.grid.setBit(channel, y, x, (part >> bit) & 1);
+    });
   }
 
   /** Set cells from the upper left corner on, by a list of rows of 0 and 1 for each channel. */
@@ -116,11 +135,11 @@ export class Simulation {
     Object.assign(this, { step, ended });
   }
 
-  /** All but those that hold a cell's place. */
+  /** All but those that hold an input, or a cell's place. */
   get allChannels() {
-    const { circuit, blocks } = this.automaton, [row, column] = blocks ?? [];
+    const { circuit, held, blocks } = this.automaton, kept = [...held, ...(blocks ?? []).slice(0, 2)];
     const places = circuit.labels.map((_, place) => place);
-    return places.filter((place) => ![row, column].includes(circuit.labels[place]));
+    return places.filter((place) => !kept.includes(circuit.labels[place]));
   }
 
   randomize() {
@@ -154,7 +173,7 @@ export class Simulation {
     if (!stayed) grids.reverse();
   }
 
-  /** Paint the square of `size` cells around (y, x): "ones" or "zeros" in `channels`, "noise" or "erase" in all. */
+  /** Paint the square of `size` cells around (y, x): "ones" or "zeros" in `channels`, "noise" or "erase" in all; or show the part of this number. */
   paint(y, x, size, brush, channels) {
     const { height, width } = this.geometry;
     const top = y - (size >> 1), left = x - (size >> 1);
@@ -169,7 +188,8 @@ export class Simulation {
     let drawn = 0;
     for (let row = firstRow; row < endRow; row++) {
       for (let column = firstColumn; column < endColumn; column++) {
-        for (const channel of chosen) {
+        if (typeof brush === "number") this.show(brush, row, column);
+        else for (const channel of chosen) {
           const random = (noise[drawn >>> 5] >>> (drawn & 31)) & 1;
           drawn += brush === "noise" ? 1 : 0;
           this.grid.setBit(channel, row, column, brush === "noise" ? random : brush === "ones");

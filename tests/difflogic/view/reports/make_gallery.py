@@ -36,6 +36,8 @@ SEEDS = {
 WOUNDS = ("--damage", "130:4,4,10x10", "--damage", "160:14,15,10x10")
 ROLLOUT = ("--size", "28x28", "--steps", "196", "--every", "2", *WOUNDS, "--scale", "12")
 
+PAINTED = ("--steps", "300", "--every", "6", "--damage", "160:12,20,30x40", "--scale", "4")
+
 SHOT = (1100, 1900)
 """Pixels of the picture of the tough checkerboard's page."""
 
@@ -51,6 +53,13 @@ def make(name, run):
     dct("train", name, "--seed", SEEDS[name], "--dir", run, "--quiet")
     dct("simplify", run, "-o", GALLERY / f"{name}.json", "--force")
     dct("report", run, "-o", GALLERY / f"{name}.html", "--force")
+
+
+def regions():
+    """Write page and animation of the painted circuit."""
+    made = (GALLERY / "regions.json", "--paint", GALLERY / "regions.png", "--force")
+    dct("report", *made, "-o", GALLERY / "regions.html")
+    dct("render", *made, "-o", DOCS / "regions.gif", *PAINTED)
 
 
 def pictures():
@@ -109,6 +118,7 @@ def main(*names):
         with TemporaryDirectory() as folder:
             make(name, Path(folder) / f"{name}-seed{SEEDS[name]}")
     (GALLERY / "pictures.html").write_text(pictures(), encoding="utf-8")
+    regions()
     draw()
 
 

@@ -1,0 +1,53 @@
+"""`dct join`: makes one circuit of several, in which regions show the parts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.failures import note
+from cli.options import TO, AsJson, Sources
+from cli.progress import show_progress
+from cli.terminal import output
+from difflogic.system.declaration import Force, Opt, TimeLimit
+
+if TYPE_CHECKING:
+    from difflogic.library.joining import Joined
+
+
+def join(
+    sources: Sources,
+    to: Annotated[Path, TO, Opt("Save the circuit as JSON")],
+    time_limit: TimeLimit = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Join circuits into one, in which each cell shows the part that is painted there.
+
+    Held channels say which. All parts grow everywhere, and each is proved to do in the joined
+    circuit what it does alone.
+
+    Try: dct render joined.json --paint regions.png -o joined.gif
+    """
+    from difflogic.library import joining
+    from difflogic.system.files import check_output
+
+    check_output(to, force)
+    with show_progress(stop_at_once=True):
+        found = joining.join(sources, time_limit=time_limit)
+    found.save(to, force=force)
+    output.show(found, as_json, _show)
+    note(f"saved {to}")
+
+
+def _show(found: Joined) -> None:
+    rows = [(f"part {n}", each.name, each.circuit.gates) for n, each in enumerate(found.parts, 1)]
+    before = found.simplified.source.automaton
+    rows += [
+        (what, each.name, each.circuit.gates)
+        for what, each in (("joined", before), ("simplified", found.automaton))
+    ]
+    output.show_table("what | name | gates", rows, texts=2)
+    typer.echo("\nproved: each part does in it what it does alone")
