@@ -26,6 +26,7 @@ import numpy.typing as npt
 from difflogic.circuit.colors import hex_color
 from difflogic.examples.film import FrameArray, Recording
 from difflogic.identification.families import Density, Odds, families
+from difflogic.identification.independence import NONE_SEEN, Dependence, compare
 from difflogic.identification.likely import RADII
 from difflogic.identification.rules import COARSER, NEIGHBOURHOODS, Space, shifted, spread_states
 from difflogic.identification.votes import count
@@ -45,10 +46,6 @@ LEVEL = 0.99
 MOST_MENDED_CELLS = 2**16
 MOST_PASSES = 24
 """Cells, of the first frames that a plain rule does not explain, to be set right; and how often."""
-MOST_COMPARED_CELLS = 2**20
-"""Cells that are compared with those beside them."""
-SURPRISE = 9.0
-"""Independent cells fail the test with a probability of at most some e^-9."""
 DECISIVE = 3.0
 """Log odds that decide between readings."""
 MOST_NUMBERS = 2**16
@@ -74,10 +71,8 @@ class Chances:
     """Transitions of these frames that differ from a plain rule even then."""
     noise: float = 0.0
     """The log odds of that reading, against chance without wrong cells."""
-    together: float = 0.0
-    """The correlation of deviations side by side, or of a cell's in successive frames."""
-    independent: bool = True
-    """Whether cells deviate as independent ones do, given the frame before."""
+    dependence: Dependence = NONE_SEEN
+    """How deviations hang together."""
 
     @cached_property
     def drawn(self) -> Flags:
@@ -120,7 +115,7 @@ class Chances:
     @property
     def hint(self) -> str:
         """Name the entry that needs chance most often, if chance explains the recording well."""
-        if not (self.drawn.any() and self.noise < -DECISIVE and self.independent):
+        if not (self.drawn.any() and self.noise < -DECISIVE and self.dependence.independent):
             return ""
         entry = int((self.counts.sum(axis=1) - self.counts.max(axis=1)).argmax())
         kind = f"Counted as {self.families[0][0]}"
@@ -132,6 +127,8 @@ class Chances:
         """Say whether chance is needed, or wrong cells are as likely."""
         if not self.drawn.any():
             return "nothing needs chance: each entry that was seen was followed by one state"
+        if self.dependence.remembered:
+            return "neither chance nor wrong cells explain what follows the frame before alone"
         rest = f"all but {counted(self.left, 'transition')}" if self.left else "all"
         part = f"in {MOST_MENDED_CELLS} cells, "
         part = part if self.film.frames.size > MOST_MENDED_CELLS else ""
@@ -153,7 +150,8 @@ class Chances:
             **chosen(self.space, "neighbourhood", "symmetry", "states"),
             **{"boundary": self.boundary, "height": height, "width": width, "steps": frames - 1},
             "palette": [*map(hex_color, self.film.palette)],
-            **chosen(self, "families", "wrong", "left", "noise", "together", "independent"),
+            **chosen(self, "families", "wrong", "left", "noise"),
+            **chosen(self.dependence, "together", "where", "independent", "earlier", "remembered"),
             "table": [
                 {"entry": self.space.describe(entry), **dict(zip(names, row, strict=True))}
                 for entry, row in enumerate(zip(*(x.tolist() for x in each), strict=True))
@@ -242,8 +240,12 @@ def find(film: Recording, within: Space, boundary: str, deadline: Deadline = NEV
     alone = Chances(film, space, boundary, counts, likely)
     if not alone.drawn.any():
         return alone
-    other = (*_mended(film, space, boundary, deadline), *_together(alone))
-    return Chances(film, space, boundary, counts, likely, *other)
+    before = film.frames[:, :-1]
+    entries = space.entry_of[spread_states(before, space, boundary)]
+    patterns = spread_states(before, within, boundary)
+    seen = compare(film.frames, entries, patterns, alone.odds)
+    wrong, left, noise = _mended(film, space, boundary, deadline)
+    return replace(alone, wrong=wrong, left=left, noise=noise, dependence=seen)
 
 
 def _weighed(
@@ -329,27 +331,3 @@ def _gains(
         states = np.where(gain > gains, other, states)
         gains = np.maximum(gain, gains)
     return gains, states
-
-
-def _together(chances: Chances) -> tuple[float, bool]:
-    """Return the largest correlation of deviations, and whether independent cells may have it.
-
-    A cell deviates if the commonest state did not follow. Products of two deviations from what is
-    expected are at most 1, and uncorrelated if cells are independent: Bernstein's inequality.
-    """
-    space = chances.space
-    frames = chances.film.frames
-    frames = frames[:, : 1 + max(1, MOST_COMPARED_CELLS // frames[:, 0].size)]
-    entries = space.entry_of[spread_states(frames[:, :-1], space, chances.boundary)]
-    share = 1 - chances.odds.max(axis=1)
-    away = (frames[:, 1:] != chances.odds.argmax(axis=1)[entries]) - share[entries]
-    found = 0.0
-    independent = True
-    for axis in (1, 2, 3):
-        one, spread = (np.moveaxis(x, axis, 0) for x in (away, (share * (1 - share))[entries]))
-        total = float((one[1:] * one[:-1]).sum())
-        product = spread[1:] * spread[:-1]
-        limit = math.sqrt(2 * SURPRISE * float(product.sum())) + SURPRISE / 3
-        independent &= abs(total) <= limit
-        found = max(found, total / (float(np.sqrt(product).sum()) or 1.0), key=abs)
-    return found, independent

@@ -16,6 +16,7 @@ import difflogic
 from difflogic.examples.film import Reading, from_array
 from difflogic.identification.chance import _gains, clopper_pearson, evidence, find
 from difflogic.identification.families import Density
+from difflogic.identification.independence import _products
 from difflogic.identification.rules import Space, spread_states
 from difflogic.system.errors import ConfigError
 from tests.difflogic.identification import automata
@@ -146,13 +147,117 @@ def test_wrong_cells_are_told_from_chance():
         assert "likelier than chance" in found(*film).reading
 
 
-def test_cells_that_draw_together_are_told():
+def drawn_together(far, opposite, steps=60):
+    """A film of 200 cells, half of which share their draw with a cell some cells away."""
+    rng = np.random.default_rng(far)
+    frames = [rng.integers(0, 2, 200)]
+    follows = np.flatnonzero(np.arange(200) // far % 2)
+    for _ in range(steps):
+        draws = rng.random(200)
+        shared = draws[follows - far]
+        draws[follows] = 1 - shared if opposite else shared
+        ones = np.roll(frames[-1], 1) + np.roll(frames[-1], -1)
+        frames.append((draws < np.array([0.2, 0.7, 0.4])[ones]).astype(int))
+    return np.array(frames)[:, None]
+
+
+@pytest.mark.parametrize("far", [1, 2, 5, 25])
+@pytest.mark.parametrize("opposite", [False, True])
+def test_cells_that_draw_together_are_told(far, opposite):
+    seen = found(drawn_together(far, opposite), LINE).dependence
+    assert seen.where == (0, 0, far)
+    assert (seen.shared, seen.remembered) == (True, False)
+    assert seen.together < -0.2 if opposite else seen.together > 0.2
+    assert f"with the cell {far} to the right" in seen.text
+
+
+def test_mirrored_entries_do_not_hide_a_shared_draw():
+    """Pairs of equal states deviate together, and pairs of different ones in opposite ways."""
+    rng = np.random.default_rng(6)
+    frames = [rng.integers(0, 2, 200)]
+    for _ in range(60):
+        draws = rng.random(100).repeat(2)
+        frames.append((draws < np.where(frames[-1], 0.7, 0.3)).astype(int))
+    assert found(np.array(frames)[:, None], LINE).dependence.where == (0, 0, 1)
+
+
+def test_diagonals_that_draw_together_are_told():
+    rng = np.random.default_rng(1)
+    rows, columns = np.indices((24, 24))
+    frames = [rng.integers(0, 2, (24, 24))]
+    for _ in range(12):
+        ones = np.roll(frames[-1], 1, 0) + np.roll(frames[-1], -1, 1)
+        draws = rng.random(24)[(columns - rows) % 24]
+        frames.append(np.where(ones, draws < 0.7, draws < 0.3).astype(int))
+    chances = found(np.array(frames), MOORE)
+    rows, columns = chances.dependence.where[1:]
+    assert rows == columns > 0
+    assert not chances.hint
+
+
+@pytest.mark.parametrize("offsets", [LINE, MOORE])
+def test_a_rule_that_remembers_is_not_told_to_be_chance(offsets):
+    """The next frame is f(neighbourhood) or its opposite, by the cell one frame earlier."""
+    rng = np.random.default_rng(3)
+    shape = (1, 200) if offsets is LINE else (32, 32)
+    table = rng.integers(0, 2, 2 ** len(offsets))
+    frames = [rng.integers(0, 2, shape) for _ in range(2)]
+    for _ in range(20):
+        around = [np.roll(frames[-1], (-y, -x), (0, 1)) for y, x in offsets]
+        frames.append(table[sum(cell << n for n, cell in enumerate(around))] ^ frames[-2])
+    chances = found(np.array(frames), offsets)
+    assert chances.dependence.remembered
+    assert chances.dependence.earlier > 0.5
+    assert chances.reading.startswith("neither chance nor wrong cells")
+    assert "its own state one frame earlier" in chances.dependence.text
+    assert not chances.hint
+
+
+def independent_film(seed):
+    """A film whose cells are drawn apart, of one of four kinds."""
+    rng = np.random.default_rng(seed)
+    line = seed % 2 == 0
+    offsets = LINE if line else MOORE
+    shape = (1, int(rng.integers(20, 250))) if line else tuple(rng.integers(6, 40, 2).tolist())
+    odds = rng.random(2 ** len(offsets)) ** rng.choice([1, 3])
+    if seed % 4 > 1:  # mostly certain
+        odds = np.where(rng.random(len(odds)) < 0.7, np.round(odds), odds)
+    cells = rng.integers(0, 2, shape)
+    frames = [cells]
+    for _ in range(int(rng.integers(4, 80 if line else 24))):
+        around = [np.roll(cells, (-y, -x), (0, 1)) for y, x in offsets]
+        cells = (rng.random(shape) < odds[sum(c << n for n, c in enumerate(around))]).astype(int)
+        frames.append(cells)
+    return np.array(frames), offsets
+
+
+def test_cells_that_draw_apart_are_called_so():
+    for seed in range(8):
+        seen = found(*independent_film(seed)).dependence
+        assert seen.independent, seed
+        assert seen.text.startswith("no dependence seen beside, above and diagonally, up to")
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("part", range(6))
+def test_three_hundred_films_that_draw_apart(part):
+    for seed in range(50 * part, 50 * part + 50):
+        assert found(*independent_film(100 + seed)).dependence.independent, seed
+
+
+def test_products_are_those_of_all_pairs():
     rng = np.random.default_rng(0)
-    frames = rng.integers(0, 2, (40, 1, 100)).repeat(2, axis=2)
-    chances = found(frames, LINE)
-    assert not chances.independent
-    assert chances.together > 0.4
-    assert found(rng.integers(0, 2, (40, 1, 200)), LINE).independent
+    values = rng.normal(size=(2, 4, 3, 5))
+    for steps in range(3):
+        sums = _products(values, steps)
+        for y, x in np.ndindex(5, 9):
+            dy, dx = y - 2, x - 4
+            total = sum(
+                values[film, t, row, column] * values[film, t + steps, row + dy, column + dx]
+                for film, t, row, column in np.ndindex(2, 4 - steps, 3, 5)
+                if 0 <= row + dy < 3 and 0 <= column + dx < 5
+            )
+            assert np.isclose(sums[y, x], total)
 
 
 @pytest.mark.parametrize("boundary", ["periodic", "zero"])

@@ -75,7 +75,7 @@ def test_a_drawn_film_gives_the_probabilities_back(rule):
     low, high = found.intervals
     assert ((low <= true + 1e-9) & (true <= high + 1e-9))[seen].all()
     assert found.drawn.sum() == 1
-    assert found.independent
+    assert found.dependence.independent
 
 
 def test_draws_depend_on_seed_and_place_alone(rule, monkeypatch):
