@@ -39,10 +39,9 @@ from difflogic.pictures.pixels import (
     unpacked,
 )
 from difflogic.system.archive import NpzReader, is_archive
-from difflogic.system.errors import ConfigError, ModelFileError
+from difflogic.system.errors import ConfigError, ModelFileError, errors_about
 from difflogic.system.files import read_named, text_of
 from difflogic.system.quantities import counted, format_ranges
-from difflogic.system.subject import about
 
 UNSEEN = -1
 """Stands for the state of a cell that was not seen."""
@@ -232,7 +231,7 @@ def from_array(
             f"{source}: has frames of {array.shape[2]} rows: the frames of a line have one row, in "
             "an array of shape (frames, width)"
         )
-    with about(source):
+    with errors_about(source):
         values = _values(array, how)
     unseen = np.isnan(array) | ((array == UNSEEN) & (UNSEEN not in values))
     frames = np.where(unseen, UNSEEN, len(values))
@@ -346,7 +345,7 @@ def holds_pairs(path: Path) -> bool:
         suffix = split_task(path)[0].suffix.lower()
         if suffix != ".csv":
             return suffix in EXAMPLES
-        with about(path):  # a single grid has rows that are frames
+        with errors_about(path):  # a single grid has rows that are frames
             return len(csv_grids(text_of(read_named(path, MOST_FILM_BYTES, "a recording")))) != 1
     with NpzReader(path, MOST_FILM_BYTES, "recording") as reader:
         return "inputs" in reader.names
@@ -370,9 +369,9 @@ def _arrays(path: Path) -> tuple[Values, Values | None]:
 def _from_patterns(files: dict[str, bytes], how: Reading, source: str) -> Recording:
     patterns = list[PatternFile]()
     for name, content in files.items():
-        with about(name):
+        with errors_about(name):
             patterns.append(parse_pattern(content))
-    with about(source):
+    with errors_about(source):
         frames, edge, words = placed(
             patterns, how.margin, MOST_FILM_CELLS, how.whole or len(files) == 1
         )
@@ -385,9 +384,9 @@ def _from_texts(files: dict[str, bytes], how: Reading, source: str) -> Recording
     """Read grids of numbers, symbols or signs; blank lines are between frames."""
     grids = list[NamedRows]()
     for name, content in files.items():
-        with about(name):
+        with errors_about(name):
             grids += [rows for _, rows in csv_grids(_separated(text_of(content)))]
-    with about(source):
+    with errors_about(source):
         if not grids or len({len(rows) for rows in grids}) > 1:
             raise ConfigError("needs grids of one size, with blank lines between frames")
         try:
@@ -429,7 +428,7 @@ def _from_images(files: dict[str, bytes], how: Reading, source: str) -> Recordin
     films = []
     longer = ""
     for name, content in files.items():
-        with about(name):
+        with errors_about(name):
             film, longer = read_frames(content, what)
             films.append(film)
             if len(films[-1]) > 1 and len(files) > 1:
@@ -439,7 +438,7 @@ def _from_images(files: dict[str, bytes], how: Reading, source: str) -> Recordin
                     f"has {shape[0]}×{shape[1]} pixels, and {next(iter(files))} has "
                     f"{first[0]}×{first[1]}: all frames need the same size"
                 )
-    with about(source):
+    with errors_about(source):
         film = np.concatenate(films)
         pixels = ""
         if how.grid is None or np.any(np.remainder(film.shape[1:], how.grid)):

@@ -16,11 +16,10 @@ import numpy as np
 
 from difflogic.examples.pairs import MOST_CELLS, MOST_SYMBOLS, Examples, Pair, SymbolGrid
 from difflogic.system.archive import NpzReader
-from difflogic.system.errors import ConfigError, ModelFileError
+from difflogic.system.errors import ConfigError, ModelFileError, errors_about
 from difflogic.system.files import read_named
 from difflogic.system.json_values import distinct
 from difflogic.system.quantities import counted
-from difflogic.system.subject import about
 from difflogic.system.work import say
 
 MOST_EXAMPLE_BYTES = 2**26
@@ -60,7 +59,7 @@ def read_examples(paths: Sequence[Path]) -> Examples:
             if raw.after is not None:
                 found.append(raw._replace(place=place))
     source = ", ".join(map(str, paths))
-    with about(source):
+    with errors_about(source):
         symbols = name_symbols(cells for raw in found for cells in (raw.before, raw.after or []))
         pairs = {
             aside: tuple(

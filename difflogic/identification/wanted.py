@@ -9,8 +9,7 @@ from difflogic.identification.inquiry import Inquiry
 from difflogic.identification.likely import GAPS, Likely, weigh
 from difflogic.identification.rules import BLOCKS, MOST_PATTERNS, NEIGHBOURHOODS, Space
 from difflogic.system.deadline import NEVER, Deadline
-from difflogic.system.errors import ConfigError
-from difflogic.system.subject import about
+from difflogic.system.errors import ConfigError, errors_about
 
 
 @dataclass(frozen=True)
@@ -61,13 +60,13 @@ def choose(
                 "auto weighs rules without blocks, noise and hidden states, of lines, or of grids "
                 "with frames one step apart"
             )
-        with about(film.subject):
+        with errors_about(film.subject):
             space = Space(neighbourhood, symmetry, film.states)
         return Inquiry(film, space, asked, int(gap)), None
     hoods = _lines(film.states) if radius == "auto" else [neighbourhood]
     gaps = tuple(GAPS) if gap == "auto" else (int(gap),)
     within = "none" if symmetry == "auto" else symmetry
-    with about(film.subject):
+    with errors_about(film.subject):
         spaces = [Space(hood, within, film.states) for hood in hoods]
         likely = weigh(film.pairs, spaces, gaps, edges, deadline)
     best = likely.hypotheses[0]

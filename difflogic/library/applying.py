@@ -18,9 +18,8 @@ from difflogic.library.exchange import require_output, write_output
 from difflogic.library.loaded import Source, load
 from difflogic.system.archive import write_npz
 from difflogic.system.declaration import checked
-from difflogic.system.errors import ConfigError
+from difflogic.system.errors import ConfigError, errors_about
 from difflogic.system.files import write_whole
-from difflogic.system.subject import about
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ def apply(source: Source, inputs: str | Path | Sequence[Any]) -> list[Applied]:
     named = str(inputs) if isinstance(inputs, str | Path) else "the inputs"
     raws = read_inputs(Path(inputs)) if isinstance(inputs, str | Path) else raw_grids(inputs)
     symbols = _symbols_of(encoding, raws)
-    with about(named):
+    with errors_about(named):
         grids = [numbered(raw.before, symbols, encoding.symbols) for raw in raws]
     channels = 1 + max(automaton.circuit.labels)
     channels = max(channels, len(encoding.features) + len(encoding.outputs))

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from difflogic.system.declaration import Opt
-from difflogic.system.errors import ConfigError, shorten
-from difflogic.system.subject import about
+from difflogic.system.errors import ConfigError, errors_about, shorten
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -83,7 +82,7 @@ def read_painting(
     count = len(automaton.parts) or 2 ** len(automaton.held)
     given = hasattr(paint, "dtype")
     cells = np.asarray(paint if given else _numbers(Path(paint), colours))
-    with about("paint" if given else paint):
+    with errors_about("paint" if given else paint):
         if cells.ndim != 2 or not cells.size or cells.dtype.kind not in "biuf":
             raise ConfigError(f"has the shape {cells.shape}: give numbers, (rows, columns)")
         wrong = cells[~np.isin(cells, range(count))]
@@ -107,7 +106,7 @@ def _numbers(path: Path, colours: Sequence[str] | None) -> npt.NDArray[Any]:
         with NpzReader(path, MOST_PAINTED, "painting") as reader:
             return reader.numbers(reader.names[0], MOST_PAINTED)
     content = read_named(path, MOST_PAINTED, "a painting")
-    with about(path):
+    with errors_about(path):
         return _parsed(path.suffix.lower(), content, colours)
 
 

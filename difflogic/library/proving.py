@@ -27,9 +27,8 @@ from difflogic.proof.regions import decide_regions
 from difflogic.proof.strategy import Decided, Extent, decide
 from difflogic.system.deadline import Deadline
 from difflogic.system.declaration import TimeLimit, checked
-from difflogic.system.errors import ConfigError
+from difflogic.system.errors import ConfigError, errors_about
 from difflogic.system.html_table import table
-from difflogic.system.subject import about
 from difflogic.system.work import tell
 from difflogic.tasks import make_task
 
@@ -124,7 +123,7 @@ class Certified(Decided):
         Raises CircuitError without a proof by sets or by all cases, since no other can be written,
         and RunDirectoryError if the file cannot be written.
         """
-        with about(self.source.name):
+        with errors_about(self.source.name):
             text = self.certificate(self.source.automaton, self.source.trained)
         own = json.loads(text)["circuit"]
         beside = None
@@ -181,7 +180,7 @@ def certify(
         found = simplify(automaton, "low", time_limit=seconds)
         return found.automaton if found.proved else automaton
 
-    with about(loaded.name):
+    with errors_about(loaded.name):
         if loaded.automaton.parts:
             if goal is not None:
                 raise ConfigError(

@@ -29,10 +29,9 @@ from difflogic.simulation.bit_grid import BitGrid, pack, unpack
 from difflogic.simulation.simulator import LAST_STEP, Simulator
 from difflogic.system.archive import NpzReader, Parts, is_archive, write_npz
 from difflogic.system.array_types import Bits
-from difflogic.system.errors import ConfigError, MissingFileError, shorten
+from difflogic.system.errors import ConfigError, MissingFileError, errors_about, shorten
 from difflogic.system.files import read_named, text_of, write_whole
 from difflogic.system.quantities import format_ranges
-from difflogic.system.subject import about
 from difflogic.system.work import say
 
 START_NAMES = ("random", "center", "zeros")
@@ -85,12 +84,12 @@ def prepare(
         path = Path(start)
         if path.suffix.lower() != ".npz" and not is_archive(path):
             content = _read(path)
-            with about(path):
+            with errors_about(path):
                 bits = _picture(path, content, automaton, geometry.height, geometry.width)
                 _place(grid, bits, automaton.visible_rows)
         else:
             array = load_state(path, simulator)
-            with about(path):
+            with errors_about(path):
                 whole = array is None or _place_array(grid, array, automaton)
     blocks = None if whole else automaton.blocks
     held = automaton.held_rows if paint is not None or (automaton.parts and not whole) else ()
@@ -116,7 +115,7 @@ def read_pattern(start: str | Path) -> PatternFile | None:
     if Path(start).suffix.lower() not in PATTERNS:
         return None
     content = _read(Path(start))
-    with about(start):
+    with errors_about(start):
         return parse_pattern(content)
 
 
@@ -246,7 +245,7 @@ def load_state(path: Path, simulator: Simulator) -> npt.NDArray[Any] | None:
         size = reader.array("size", (2,), (np.int64,)).tolist()
         labels = reader.vector("labels", MOST_SAVED_CHANNELS, np.int64).tolist()
         step = int(reader.array("step", (), (np.int64,)))
-        with about(path):
+        with errors_about(path):
             _require_fit(simulator, tuple(size), tuple(labels), step)
         width = -(-geometry.width // 8)
         cells = reader.array("cells", (geometry.channels, geometry.height, width), (np.uint8,))

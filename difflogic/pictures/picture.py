@@ -22,10 +22,9 @@ from difflogic.pictures.images import (
 )
 from difflogic.pictures.pixels import read_image
 from difflogic.pictures.text import center_picture, parse_picture
-from difflogic.system.errors import ConfigError, MissingFileError, did_you_mean
+from difflogic.system.errors import ConfigError, MissingFileError, did_you_mean, errors_about
 from difflogic.system.files import nearest, read_named
 from difflogic.system.quantities import counted
-from difflogic.system.subject import about
 
 MOST_PICTURE_TEXT_BYTES = 2**20
 MOST_IMAGE_BYTES = 2**26
@@ -123,7 +122,7 @@ def read(
     green and blue. Raises ConfigError for a file that is not a picture.
     """
     content = read_picture(target)
-    with about(target):
+    with errors_about(target):
         if isinstance(content, str):
             if palette:
                 raise ConfigError("is text: only images take a palette")
@@ -174,7 +173,7 @@ def read_two(
     found = []
     for name in (target, second):
         content = read_picture(name)
-        with about(name):
+        with errors_about(name):
             if isinstance(content, str):
                 raise ConfigError("is text: both pictures must be images")
             found.append(read_image(content, 1024))
@@ -189,7 +188,7 @@ def read_two(
     joint = io.BytesIO()
     Image.fromarray(both).save(joint, "PNG")
     rows, columns = size or own_size(height, width)
-    with about(f"{target} and {second}"):
+    with errors_about(f"{target} and {second}"):
         joined = quantise(joint.getvalue(), colors, (rows, 2 * columns), palette or ())
     words = (
         f"with {Path(second).name}, {columns}×{rows} cells each, {joined.used} colours with the "

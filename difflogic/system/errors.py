@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 
 class DctError(Exception):
@@ -55,6 +56,15 @@ class LockLostError(RunDirectoryError):
 
 class TrainingError(DctError):
     """A training run that cannot continue, for instance because its loss is not finite."""
+
+
+@contextmanager
+def errors_about(name: object) -> Iterator[None]:
+    """Put the name of a file, or of another subject, before errors about its content."""
+    try:
+        yield
+    except (ConfigError, CircuitError) as error:
+        raise type(error)(f"{name}: {error}") from None
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from difflogic.pictures.images import image_bits
 from difflogic.pictures.picture import read_picture
 from difflogic.pictures.text import center_picture, parse_picture, render_picture
-from difflogic.system.subject import about
+from difflogic.system.errors import errors_about
 
 
 def resolve_target(task: dict[str, Any], base: Path, overridden: Collection[str]) -> None:
@@ -30,7 +30,7 @@ def resolve_target(task: dict[str, Any], base: Path, overridden: Collection[str]
     channels = len(loss_channels)
     is_drawn = "\n" in target
     content = target if is_drawn else read_picture(target, base)
-    with nullcontext() if is_drawn else about(target):
+    with nullcontext() if is_drawn else errors_about(target):
         if isinstance(content, str):
             bits = parse_picture(content, channels)
             for side, size in zip(("height", "width"), bits.shape[1:], strict=True):
