@@ -45,7 +45,7 @@ FOUND = $(firstword $(shell for python in $(CANDIDATES); do \
 	"$$python" -c '$(FITS)' >/dev/null 2>&1 && command -v "$$python" && break; done))
 PYTHON = $(FOUND)
 
-.PHONY: python demo test thorough pythons exhaustive tools gallery figures coverage clean
+.PHONY: python demo test thorough pythons exhaustive tools gallery figures coverage site clean
 .DELETE_ON_ERROR:
 
 # Tests start hundreds of processes: each would compile our sources again.
@@ -106,6 +106,13 @@ gallery: $(VENV)/.installed-dev
 figures: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.results $(if $(ALL),--all) $(if $(WRITE),--write)
 
+# The pages as a site with search and a reference of the public names: build/site/index.html. Nothing
+# is loaded but the packages.
+site: $(VENV)/.installed-docs
+	$(BIN)/python .ci/pages.py build/pages
+	$(BIN)/sphinx-build -q -W -d build/doctrees -c .ci build/pages build/site
+	@echo "built build/site/index.html"
+
 # Compiled code is invisible to the coverage tool, so the kernels run as plain Python here; that
 # is slow. The cache of its own keeps the two modes apart.
 coverage: $(VENV)/.installed-dev
@@ -133,6 +140,10 @@ $(VENV)/.installed-dev: pyproject.toml constraints.txt $(BIN)/python
 	@echo "installing dct and the development tools into $(VENV), with packages from Python's index …"
 	$(call install,'.[dev]')
 	@touch $(VENV)/.installed
+
+$(VENV)/.installed-docs: pyproject.toml constraints.txt $(BIN)/python
+	@echo "installing dct and Sphinx into $(VENV), with packages from Python's index …"
+	$(call install,'.[docs]')
 
 clean:
 	rm -rf $(VENV) build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -229,6 +229,7 @@ class ConfigGroup(LazyGroup):
         "list": Entry("config:list_", "List the shipped experiments"),
         "show": Entry("config:show", "Print a complete configuration"),
         "docs": Entry("config:docs", "Print the list of all keys in Markdown"),
+        "schema": Entry("config:editor_schema", "Print a JSON Schema for editors"),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 import shlex
@@ -12,8 +13,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+import difflogic
 from cli.app import app
-from difflogic.config.manual import document
+from difflogic.config.manual import document, editor_schema
 from difflogic.simplification import EFFORTS
 from difflogic.tasks import custom
 
@@ -74,6 +76,8 @@ def test_python_example_runs(tmp_path, monkeypatch, capsys):
 def test_configuration_page_is_up_to_date():
     page = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
     assert page == document(), "run: dct config docs > docs/configuration.md"
+    schema = json.loads((ROOT / "docs" / "config.schema.json").read_text(encoding="utf-8"))
+    assert schema == editor_schema(), "run: dct config schema > docs/config.schema.json"
 
 
 def test_pages_are_short():
@@ -95,6 +99,24 @@ def links(page: Path) -> list[tuple[str, str]]:
     """Return a page's links and pictures as (target, anchor), except external ones."""
     found = re.findall(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)", page.read_text(encoding="utf-8"))
     return [(target, anchor) for target, anchor in found if not re.match(r"[a-z]+:", target)]
+
+
+def test_the_site_has_every_page_and_all_that_pages_link_to(tmp_path):
+    """`make site` builds it, which is not installed here: Sphinx refuses links without a target."""
+    spec = importlib.util.spec_from_file_location("pages", ROOT / ".ci" / "pages.py")
+    pages = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(pages)
+    pages.stage(tmp_path / "site")
+    listed = set(re.findall(r"^(?:docs/)?[\w/-]+$", pages.contents(), flags=re.M))
+    for page in set(PAGES) - {ROOT / "runs" / "README.md"}:
+        copy = tmp_path / "site" / page.relative_to(ROOT)
+        for target, _ in links(page):
+            assert (copy.parent / target).exists(), f"{page} links to {target}"
+        own = page.name == "README.md" or page in NOTEBOOK
+        assert own or str(page.relative_to(ROOT).with_suffix("")) in listed
+    shown = re.findall(r"difflogic\.(\w+)$", pages.reference(), flags=re.M)
+    assert set(shown) == {*difflogic.homes()}
+    assert {pages.anchor(heading) for heading in ("A cell’s “rule”: – C++",)} == {"a-cells-rule--c"}
 
 
 def anchors(page: Path) -> set[str]:

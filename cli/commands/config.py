@@ -62,6 +62,13 @@ def docs() -> None:
     typer.echo(document(), nl=False)
 
 
+def editor_schema() -> None:
+    """Print the JSON Schema of configurations, with which editors complete and check them."""
+    from difflogic.config import manual
+
+    output.show_json(manual.editor_schema())
+
+
 def _row(each: dict[str, Any]) -> list[Any]:
     rate = each["fire_rate"]
     published = each["published"]

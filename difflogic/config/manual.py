@@ -61,6 +61,13 @@ def document() -> str:
     )
 
 
+def editor_schema() -> dict[str, Any]:
+    """Return the JSON Schema of configurations, with which editors complete and check them."""
+    found = Config.model_json_schema()
+    found["$defs"]["PatternSection"]["required"] = ["kind"]  # a picture may set its grid
+    return found
+
+
 def _line(model: type[Section], key: str) -> str:
     value: Any = model.model_fields[key].get_default()
     if value is None or value is PydanticUndefined:

@@ -38,7 +38,10 @@ class CustomSection(TaskSection):
 
     model_config = ConfigDict(extra="allow", frozen=True, strict=True, allow_inf_nan=False)
 
-    kind: str = Field(description="the file of the class, a colon, and its name")
+    kind: str = Field(
+        description="the file of the class, a colon, and its name",
+        json_schema_extra={"pattern": ":"},
+    )
     _sha256: str | None = PrivateAttr(default=None)
     _start_name: Start | None = PrivateAttr(default=None)
 

@@ -1,10 +1,12 @@
+import json
 import tomllib
 
 import pytest
 
 from difflogic.config import load_config, schema, shipped_configs
-from difflogic.config.manual import describe, experiments
+from difflogic.config.manual import describe, editor_schema, experiments
 from difflogic.config.models import Config
+from difflogic.pictures.picture import picture_directory
 
 
 def test_experiments():
@@ -17,6 +19,21 @@ def test_experiments():
         settings = found["task_settings"]
         assert settings.items() <= config.to_dict()["task"].items()
         assert ("rule" in settings) == (found["task"] == "life")
+
+
+def test_a_schema_lets_editors_check_configurations():
+    check = pytest.importorskip("jsonschema").Draft202012Validator(editor_schema()).is_valid
+    for path in picture_directory().parent.glob("*.toml"):
+        found = tomllib.loads(path.read_text())
+        assert check(found), path
+        assert check(json.loads(json.dumps(load_config(path.stem).to_dict())))
+    del found["task"]["height"]
+    assert check(found) == (found["task"]["kind"] == "pattern")
+    found["task"] = {"kind": "vote.py:Vote", "height": 1, "width": 9, "own": 3}
+    assert check(found)
+    for section, key, value in (("task", "kind", "vote"), ("training", "epoch", 7)):
+        wrong = {**found, section: {**found[section], key: value}}
+        assert not check(wrong)
 
 
 @pytest.mark.parametrize("name", ["checkerboard", "checkerboard-small"])
