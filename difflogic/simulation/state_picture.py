@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -34,8 +35,8 @@ def usual_palette(channels: int) -> tuple[Color, ...]:
     Three channels are red, green and blue.
     """
     if channels == MOST_COLORED:
-        ends = 0, 255
-        return tuple((r, g, b) for b in ends for g in ends for r in ends)
+        levels = itertools.product((0, 255), repeat=3)
+        return tuple((r, g, b) for b, g, r in levels)
     return ((), (PAPER, INK), _TWO)[channels] if channels < MOST_COLORED else ()
 
 

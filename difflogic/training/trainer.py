@@ -169,8 +169,9 @@ class Descent:
         (starts, targets, masks, loss_steps) = samples
         if not self.task.has_loss():
             # Forward, loss and backward are one parallel call, which measures their seconds.
-            batch = coefficients, starts, targets, self._channels, masks, loss_steps
-            losses, seconds = self._attempt.engine.run_training(*batch)
+            losses, seconds = self._attempt.engine.run_training(
+                coefficients, starts, targets, self._channels, masks, loss_steps
+            )
             phase.add(seconds)
             return losses
         engine = self.engine

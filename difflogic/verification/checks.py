@@ -416,8 +416,9 @@ class _Supervision:
         with Engine(case.netlist, case.grid, case.steps, case.batch, dtype, sharing) as engine:
             engine.forward(coefficients, 1 - case.starts, case.masks)
             engine.backward(np.ones(case.starts.shape, dtype))
-            goal = self.targets, self.channels, case.masks, self.loss_steps
-            losses, _ = engine.run_training(coefficients, case.starts, *goal)
+            losses, _ = engine.run_training(
+                coefficients, case.starts, self.targets, self.channels, case.masks, self.loss_steps
+            )
             return np.array(losses), engine.reduce(np.zeros_like(coefficients))
 
     def by_oracle(self) -> tuple[Array, Array]:

@@ -210,8 +210,7 @@ class Candidates:
 
     def find(self, parameters: npt.NDArray[Any], ops: npt.NDArray[Any]) -> Found | None:
         """Return the first change that leaves no wrong bit; None if its values do not fit."""
-        changes = parameters.astype(np.int32), ops.astype(np.uint8)
-        job = new_job(*changes, k.FINDS, stop=0)
+        job = new_job(parameters.astype(np.int32), ops.astype(np.uint8), k.FINDS, stop=0)
         decisions = undecided(len(ops))
         fields = decisions.walk
         may_cancel()

@@ -139,7 +139,11 @@ def gates_back(way, words, first):
         op = graph.op[row]
         place_a = place_b = own
         use_a = use_b = IGNORED
-        only = a if passes(op, False) else b if passes(op, True) else ABSENT
+        only = ABSENT
+        if passes(op, False):
+            only = a
+        elif passes(op, True):
+            only = b
         handed_on = only != ABSENT and slopes.place[only] == ABSENT
         if handed_on:  # they stay in place, unchanged
             assign(slopes, inputs, only, own)

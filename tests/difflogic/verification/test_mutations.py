@@ -156,7 +156,9 @@ VECTOR_MUTATIONS = {
     ),
     "a chain carries the wrong gradient": "builder.store(builder.fmul(g, «to_a → to_b»), held)",
     "the first store to a gradient adds": "with builder.if_then(«adds → builder.not_(adds)»):",
-    "the first star to reach a gradient adds": "builder.select(add, base, «zeros → base»)",
+    "the first star to reach a gradient adds": (
+        "builder.select(add, builder.gep(base, [start]), «zeros → builder.gep(base, [start])»)"
+    ),
     "edges not corrected": "builder, correction_end, start=«correction → correction_end», intp",
 }
 

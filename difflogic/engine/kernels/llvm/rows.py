@@ -9,7 +9,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from difflogic.engine.kernels.structures import LANES
+from difflogic.engine.kernels.structures import LANES, SCRATCH_SUMS
 from difflogic.system.jit.arithmetic import fma
 from difflogic.system.jit.intrinsics import emitting
 from difflogic.system.jit.processor import registers
@@ -43,6 +43,7 @@ class Emitter:
     """Emits operations on rows of a tile, `lanes` values each, as vectors that fill a register."""
 
     def __init__(self, context, builder, dtype, lanes, count=None):
+        """`holds` says whether the vectors of a row stay in registers from gate to gate."""
         self.builder = builder
         self.count = count
         bits = dtype.bitwidth
@@ -53,7 +54,8 @@ class Emitter:
         self.element = bits // 8
         self.vectors = lanes // self.width
         # Sums have as many parts as numbers fill a line, whatever the registers hold.
-        self._parts = PARTS_BITS // bits // self.width
+        self.parts = PARTS_BITS // bits // self.width
+        self.holds = 8 * self.vectors <= self.registers
         self.lanes = lanes
         self.type = ir.VectorType(context.get_value_type(dtype), self.width)
 
@@ -102,14 +104,16 @@ class Emitter:
     def blocks(self, row, column, body, step):
         """Call body(offsets of `step` vectors) over all lanes of the rows that `column` counts.
 
-        As a second argument it gets the number of the first of these vectors in its row.
+        As a second argument it gets the numbers of these vectors in their row.
         """
         builder = self.builder
+        # Those that add to the first part of a sum come first.
+        order = sorted(range(self.vectors), key=lambda k: k % self.parts)
 
         def one_row(start):
             for first in range(0, self.vectors, step):
-                vectors = range(first, min(first + step, self.vectors))
-                body([builder.add(start, I64(k * self.width)) for k in vectors], first)
+                vectors = order[first : first + step]
+                body([builder.add(start, I64(k * self.width)) for k in vectors], vectors)
 
         if column is None:
             one_row(I64(0))
@@ -130,16 +134,18 @@ class Emitter:
         """Return places for four sums: for each part that fills a vector, four pointers."""
         each = range(4)
         return [
-            [cgutils.alloca_once(self.builder, self.type) for _ in each] for _ in range(self._parts)
+            [cgutils.alloca_once(self.builder, self.type) for _ in each] for _ in range(self.parts)
         ]
 
     def sums_in(self, scratch, number):
         """Return the places of the four sums `number` in a scratch."""
-        start = 4 * self._parts * number
+        start = 4 * self.parts * number
+        end = (start + 4 * self.parts) * self.width
+        assert end <= SCRATCH_SUMS, "SCRATCH_SUMS has less room than sums of PARTS_BITS take"
         each = range(4)
         return [
             [self.pointer(scratch, I64((start + 4 * part + k) * self.width)) for k in each]
-            for part in range(self._parts)
+            for part in range(self.parts)
         ]
 
     def clear_sums(self, sums, value):
@@ -147,17 +153,17 @@ class Emitter:
             for pointer in pointers:
                 self.store(value, pointer)
 
-    def add_sums(self, sums, first, g, a, b):
-        """Add g, g·a, g·b and g·a·b of some vectors, from the row's vector `first` on, to `sums`.
+    def add_sums(self, sums, vectors, g, a, b):
+        """Add g, g·a, g·b and g·a·b of some `vectors` of a row to `sums`.
 
         A cell's number alone says which part it adds to, and cells add in their order.
         """
         for part, pointers in enumerate(sums):
-            own = slice((part - first) % self._parts, None, self._parts)
-            if not g[own]:
+            own = [i for i, k in enumerate(vectors) if k % self.parts == part]
+            if not own:
                 continue
             totals = [self.load(pointer) for pointer in pointers]
-            for each_g, each_a, each_b in zip(g[own], a[own], b[own], strict=True):
+            for each_g, each_a, each_b in ((g[i], a[i], b[i]) for i in own):
                 ga = self.builder.fmul(each_g, each_a)
                 totals[0] = self.builder.fadd(totals[0], each_g)
                 totals[1] = self.builder.fadd(totals[1], ga)
@@ -171,20 +177,26 @@ class Emitter:
 
         The tree is the same for all widths: four neighbouring parts to one, then halves to one.
         """
+        self.add_folds([self.fold(pointers) for pointers in sums], slot)
+
+    def fold(self, pointers):
+        """Return x, y, z, w, repeated: four neighbouring numbers of each sum, added up."""
         builder = self.builder
         groups = range(0, self.width, 4)
         n = self.width
-        folds = []
-        for pointers in sums:
-            x, y, z, w = (self.load(pointer) for pointer in pointers)
-            low = [i for k in groups for i in (k, n + k, k + 1, n + k + 1)]
-            high = [i for k in groups for i in (k + 2, n + k + 2, k + 3, n + k + 3)]
-            xy = builder.fadd(self.shuffle(x, y, low), self.shuffle(x, y, high))
-            zw = builder.fadd(self.shuffle(z, w, low), self.shuffle(z, w, high))
-            low = [i for k in groups for i in (k, k + 1, n + k, n + k + 1)]
-            high = [i for k in groups for i in (k + 2, k + 3, n + k + 2, n + k + 3)]
-            folds.append(builder.fadd(self.shuffle(xy, zw, low), self.shuffle(xy, zw, high)))
-        # Now (x, y, z, w) repeats along the vectors: halve them until one copy is left.
+        x, y, z, w = (self.load(pointer) for pointer in pointers)
+        low = [i for k in groups for i in (k, n + k, k + 1, n + k + 1)]
+        high = [i for k in groups for i in (k + 2, n + k + 2, k + 3, n + k + 3)]
+        xy = builder.fadd(self.shuffle(x, y, low), self.shuffle(x, y, high))
+        zw = builder.fadd(self.shuffle(z, w, low), self.shuffle(z, w, high))
+        low = [i for k in groups for i in (k, k + 1, n + k, n + k + 1)]
+        high = [i for k in groups for i in (k + 2, k + 3, n + k + 2, n + k + 3)]
+        return builder.fadd(self.shuffle(xy, zw, low), self.shuffle(xy, zw, high))
+
+    def add_folds(self, folds, slot):
+        """Halve the folds of all parts until one copy of the four numbers is left, and add it."""
+        builder = self.builder
+        n = self.width
         while len(folds) > 1:
             half = len(folds) // 2
             folds = [builder.fadd(folds[i], folds[i + half]) for i in range(half)]
@@ -214,6 +226,9 @@ def unpack(context, builder, arrays, integers, args):
 
 def for_each_lanes(builder, lanes, emit):
     """Emit code for each number of lanes that a tile can have; `lanes` selects one at run time."""
+    # Without it, vectors that the compiler keeps on the stack may lie across two lines.
+    builder.function.attributes.alignstack = 64
+    builder.function.attributes.add("nounwind")  # llvmlite writes no alignment alone
     numbers = [(count, builder.append_basic_block(f"lanes{count}")) for count in LANES]
     done = builder.append_basic_block("lanes_done")
     chosen = builder.switch(lanes, numbers[-1][1])

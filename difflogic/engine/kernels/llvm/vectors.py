@@ -40,15 +40,19 @@ def gates_forward(v, tile, code, coefficients):
         a, b, out = (v.row(tile, v.field(row, k)) for k in (st.A, st.B, st.OUT))
         c = coefficients_of(v, coefficients, v.field(row, st.PARAM))
         offsets = [I64(k * v.width) for k in range(v.vectors)]
-        # A linked gate's input a is the previous gate's input b, still in registers.
-        linked = flag(v, v.field(row, st.FLAGS), st.LINK)
-        with builder.if_then(builder.not_(linked)):
-            for held, o in zip(chain, offsets, strict=True):
-                builder.store(v.load(v.pointer(a, o)), held)
+        if v.holds:
+            # A linked gate's input a is the previous gate's input b, still in registers. With few
+            # registers it is read again: a multiplication does that for free.
+            linked = flag(v, v.field(row, st.FLAGS), st.LINK)
+            with builder.if_then(builder.not_(linked)):
+                for held, o in zip(chain, offsets, strict=True):
+                    builder.store(v.load(v.pointer(a, o)), held)
         for held, o in zip(chain, offsets, strict=True):
+            value_a = builder.load(held) if v.holds else v.load(v.pointer(a, o))
             value_b = v.load(v.pointer(b, o))
-            v.store(v.gate(c, builder.load(held), value_b), v.pointer(out, o))
-            builder.store(value_b, held)
+            v.store(v.gate(c, value_a, value_b), v.pointer(out, o))
+            if v.holds:
+                builder.store(value_b, held)
 
 
 @primitive
@@ -79,7 +83,8 @@ def stars_forward(v, tile, code, coefficients):
             for value, o in zip(join(6, left, right), offsets, strict=True):
                 v.store(value, v.pointer(out, o))
 
-        v.blocks(row, st.STAR_WIDTH, block, step=4)
+        # As many vectors at a time as leave a star's inner values in the registers.
+        v.blocks(row, st.STAR_WIDTH, block, step=4 if v.registers > 16 else 3)
 
 
 def _add_or_store(v, adds, values, base, offsets):
@@ -121,15 +126,15 @@ def runs_backward(v, tile, code, coefficients, grad, sums):
         adds_b = flag(v, flags, st.ADD_B)
         v.clear_sums(acc, v.zero())
 
-        def block(offsets, first):
-            for k, o in enumerate(offsets, first):
+        def block(offsets, vectors):
+            for k, o in zip(vectors, offsets, strict=True):
                 g = v.load(v.pointer(grad_out, o))
                 value_a = v.load(v.pointer(a, o))
                 value_b = v.load(v.pointer(b, o))
                 to_a, to_b = v.pull(c, g, value_a, value_b)
                 _add_or_store(v, adds_b, [builder.fmul(g, to_b)], grad_b, [o])
                 _add_or_store(v, adds_a, [builder.fmul(g, to_a)], grad_a, [o])
-                v.add_sums(acc, k, [g], [value_a], [value_b])
+                v.add_sums(acc, [k], [g], [value_a], [value_b])
 
         v.blocks(row, st.WIDTH, block, step=v.vectors)
         v.fold_sums(acc, slot_of(v, sums, param))
@@ -143,7 +148,6 @@ def gates_backward(v, tile, code, coefficients, grad, sums):
     # value of that input. With few registers the value is loaded again, from the cache.
     held_grad = [cgutils.alloca_once(builder, v.type) for _ in range(v.vectors)]
     held_value = [cgutils.alloca_once(builder, v.type) for _ in range(v.vectors)]
-    holds = 8 * v.vectors <= v.registers
     offsets = [I64(k * v.width) for k in range(v.vectors)]
     with cgutils.for_range(builder, v.count, intp=I64) as loop:
         index = reversed_index(v, loop.index)
@@ -153,27 +157,38 @@ def gates_backward(v, tile, code, coefficients, grad, sums):
         v.clear_sums(acc, v.nothing())
         with builder.if_then(builder.not_(flag(v, flags, st.LINKED))):
             for value, held, o in zip(held_value, held_grad, offsets, strict=True):
-                if holds:
+                if v.holds:
                     builder.store(v.load(v.pointer(b, o)), value)
                 builder.store(v.zero(), held)
         with builder.if_then(flag(v, flags, st.ADD_B)):
             for held, o in zip(held_grad, offsets, strict=True):
                 total = builder.fadd(builder.load(held), v.load(v.pointer(grad_b, o)))
                 builder.store(total, held)
-        for k, (value, held, o) in enumerate(zip(held_value, held_grad, offsets, strict=True)):
-            g = v.load(v.pointer(grad_out, o))
-            value_a = v.load(v.pointer(a, o))
-            value_b = builder.load(value) if holds else v.load(v.pointer(b, o))
-            to_a, to_b = v.pull(c, g, value_a, value_b)
-            v.store(v.fma(g, to_b, builder.load(held)), v.pointer(grad_b, o))
-            v.add_sums(acc, k, [g], [value_a], [value_b])
-            builder.store(builder.fmul(g, to_a), held)
-            if holds:
-                builder.store(value_a, value)
+        folds = []
+        for part, total in enumerate(acc):
+            for k in range(part, v.vectors, v.parts):
+                value = held_value[k]
+                held = held_grad[k]
+                o = offsets[k]
+                g = v.load(v.pointer(grad_out, o))
+                value_a = v.load(v.pointer(a, o))
+                value_b = builder.load(value) if v.holds else v.load(v.pointer(b, o))
+                to_a, to_b = v.pull(c, g, value_a, value_b)
+                v.store(v.fma(g, to_b, builder.load(held)), v.pointer(grad_b, o))
+                v.add_sums(acc, [k], [g], [value_a], [value_b])
+                builder.store(builder.fmul(g, to_a), held)
+                if v.holds:
+                    builder.store(value_a, value)
+            folds.append(v.fold(total))
+        if not v.holds:
+            # Before the branch: the compiler would move the additions past it, and keep all they
+            # read on the stack.
+            v.add_folds(folds, slot_of(v, sums, param))
         with builder.if_then(builder.not_(flag(v, flags, st.LINK))):
             values = [builder.load(held) for held in held_grad]
             _add_or_store(v, flag(v, flags, st.ADD_A), values, grad_a, offsets)
-        v.fold_sums(acc, slot_of(v, sums, param))
+        if v.holds:
+            v.add_folds(folds, slot_of(v, sums, param))
 
 
 @primitive
@@ -194,7 +209,7 @@ def stars_backward(v, tile, code, coefficients, grad, sums, scratch):
         for sums_of_gate in acc:
             v.clear_sums(sums_of_gate, v.zero())
 
-        def block(offsets, first):
+        def block(offsets, vectors):
             n = range(len(offsets))
             middle = [v.load(v.pointer(center, o)) for o in offsets]
             x = [[v.load(v.pointer(leaf, o)) for o in offsets] for leaf in leaves]
@@ -208,7 +223,7 @@ def stars_backward(v, tile, code, coefficients, grad, sums, scratch):
 
             def pulls(k, g, left, right):
                 c = coefficients_of(v, coefficients, params[k], many=True)
-                v.add_sums(acc[k], first, g, left, right)
+                v.add_sums(acc[k], vectors, g, left, right)
                 return [v.pull(c, g[i], left[i], right[i]) for i in n]
 
             def back(k, g, left, right):
@@ -220,19 +235,19 @@ def stars_backward(v, tile, code, coefficients, grad, sums, scratch):
             g4, g5 = back(6, g, z[0], z[1])
             below = [*back(4, g4, y[0], y[1]), *back(5, g5, y[2], y[3])]
             # The first star that reaches an input's gradient adds to zeros.
+            start = builder.sub(offsets[0], I64(vectors[0] * v.width))
             before = [
-                builder.select(add, base, zeros)
+                builder.select(add, builder.gep(base, [start]), zeros)
                 for add, base in zip(adds, [*grad_leaves, grad_center], strict=True)
             ]
-            at = [
-                [builder.select(add, o, I64(i * v.width)) for i, o in enumerate(offsets)]
-                for add in adds
-            ]
-            to_center = [v.load(v.pointer(before[4], o)) for o in at[4]]
+            at = [I64(k * v.width) for k in vectors]
+            to_center = [v.load(v.pointer(before[4], o)) for o in at]
+            # Loaded again: kept in registers, they would be written to the stack.
+            middle = [v.load(v.pointer(center, o)) for o in offsets]
             for k in range(4):
-                to = pulls(k, below[k], x[k], middle)
+                to = pulls(k, below[k], [v.load(v.pointer(leaves[k], o)) for o in offsets], middle)
                 for i in n:
-                    held = v.load(v.pointer(before[k], at[k][i]))
+                    held = v.load(v.pointer(before[k], at[i]))
                     target = v.pointer(grad_leaves[k], offsets[i])
                     v.store(v.fma(below[k][i], to[i][0], held), target)
                     to_center[i] = v.fma(below[k][i], to[i][1], to_center[i])
@@ -298,10 +313,10 @@ def sums_backward(v, tile, code, grad, sums):
         out = v.row(grad, v.field(row, st.OUT))
         v.clear_sums(acc, v.zero())
 
-        def block(offsets, first, a=a, b=b, out=out):
-            for k, o in enumerate(offsets, first):
+        def block(offsets, vectors, a=a, b=b, out=out):
+            for k, o in zip(vectors, offsets, strict=True):
                 g, x, y = (v.load(v.pointer(base, o)) for base in (out, a, b))
-                v.add_sums(acc, k, [g], [x], [y])
+                v.add_sums(acc, [k], [g], [x], [y])
 
         v.blocks(row, st.WIDTH, block, step=v.vectors)
         v.fold_sums(acc, slot_of(v, sums, v.field(row, st.PARAM)))
