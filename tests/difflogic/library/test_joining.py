@@ -15,6 +15,7 @@ import pytest
 from difflogic.circuit.automaton import Automaton, Blocks
 from difflogic.circuit.gates import Op
 from difflogic.circuit.regions import alone
+from difflogic.config import load_config
 from difflogic.formats import by_name
 from difflogic.formats.circuit_file import parse, read_circuit, write_circuit
 from difflogic.library.conditions import Conditions, Rectangle
@@ -272,13 +273,13 @@ def test_only_held_channels_are_painted() -> None:
         simulate(tile("rows"), Conditions(paint=np.zeros((3, 3))))
 
 
-@pytest.mark.parametrize(
-    ("claims", "task", "reason"),
-    [(Claims(damage=1), None, "--damage"), (Claims(), "flood", "--task")],
-)
-def test_what_is_asked_of_parts(claims: Claims, task: str | None, reason: str) -> None:
-    with pytest.raises(ConfigError, match=reason):
-        certify(three().automaton, claims, task=task)
+def test_what_is_asked_of_parts() -> None:
+    with pytest.raises(ConfigError, match="--damage"):
+        certify(three().automaton, Claims(damage=1))
+    fits = load_config("flood", ["automaton.channels=4", "update.gates=[32, 16, 8, 4]"])
+    made = join([tile("rows"), tile("columns")]).automaton
+    with pytest.raises(ConfigError, match="--task"):
+        certify(made, task=fits)
 
 
 @pytest.mark.parametrize("start", ["random", "center", "zeros"])
