@@ -289,8 +289,8 @@ def _require_held(head: Head) -> None:
         raise CircuitError(f'"held": {len(head.parts)} parts need more channels')
     for place, (label, row) in enumerate(zip(head.channels, head.outputs, strict=False)):
         own = CENTER * len(head.channels) + place
-        if label in head.held and (row != own or label in head.visible):
-            raise CircuitError(f'"held": channel {label} must not be visible, and its output {own}')
+        if label in head.held and row != own:
+            raise CircuitError(f'"held": channel {label} stays, so its output must be {own}')
 
 
 def _gates(data: dict[str, Any]) -> npt.NDArray[np.int64]:

@@ -43,4 +43,5 @@ def _automaton(
         steps=automaton.steps,
         fire_rate=automaton.fire_rate,
         start=task.start_name if isinstance(task, CustomSection) else "random",
+        held=task.inputs,
     )

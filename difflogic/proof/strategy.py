@@ -221,6 +221,12 @@ def _on_own_grid(automaton: Automaton, goal: Question, extent: Extent, budget: B
 
 def _resting(automaton: Automaton, deadline: Deadline, height: int, width: int) -> Bits:
     """Return the state that a start of zeros ends in."""
+    if automaton.held:
+        held = ", ".join(map(str, automaton.held))
+        raise CircuitError(
+            f"what a start ends in depends on what channels {held} hold: use --task to name an "
+            "experiment, which says what is right for every value of the held channels"
+        )
     what = f"on {height}×{width} cells, a start of zeros"
     try:
         found = resting_picture(automaton, height, width, deadline)
