@@ -104,6 +104,7 @@ def resolved(experiment: Experiment, options: RunOptions, shared: Shared) -> Con
     """Return the configuration to train, checked before anything is written."""
     from difflogic.config import Override
     from difflogic.library.training import resolve
+    from difflogic.tasks import require_task
 
     source = experiment.config
     overrides = [*experiment.overrides, *options.all_overrides(shared)]
@@ -118,12 +119,8 @@ def resolved(experiment: Experiment, options: RunOptions, shared: Shared) -> Con
     # A run's directory may come from somebody else: its code runs only with the user's consent.
     trusted = source is not None or options.allow_code
     settings = resolve(source, overrides, options.recipe, resume=options.resume, allow_code=trusted)
-    kind = settings.task.kind
-    if experiment.kind not in (None, kind):
-        raise ConfigError(
-            f'{settings.name} is of kind "{kind}", but this command trains kind '
-            f'"{experiment.kind}": use dct train'
-        )
+    if experiment.kind is not None:
+        require_task(settings, experiment.kind, settings.name)
     return settings
 
 

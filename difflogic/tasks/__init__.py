@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, Union
 
 from pydantic import Discriminator, Tag
 
+from difflogic.system.errors import ConfigError
 from difflogic.tasks import custom
 from difflogic.tasks.base import Task
 from difflogic.tasks.checked import draw_batch
@@ -30,6 +31,7 @@ __all__ = [
     "draw_batch",
     "is_custom",
     "make_task",
+    "require_task",
     "task_class",
 ]
 
@@ -94,3 +96,12 @@ def _made(section: TaskSection, automaton: AutomatonConfig, thread: int) -> Task
     if isinstance(section, CustomSection):
         return custom.make(section, automaton)
     return task_class(section)(section, automaton)
+
+
+def require_task(config: HasTask, kind: str, name: str) -> None:
+    """Raise ConfigError unless the configuration called `name` is of this kind."""
+    if config.task.kind != kind:
+        raise ConfigError(
+            f'{name} is of kind "{config.task.kind}", but this command trains kind "{kind}": use '
+            "dct train"
+        )
