@@ -101,7 +101,7 @@ gallery: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.difflogic.view.reports.make_gallery
 
 # Measures figures of the user pages again, those that take up to ten CPU seconds each, and says which
-# pages would change: some two minutes. ALL=1 measures every one, for an hour of a core; stopped, it
+# pages would change or differ from docs/results: some two minutes. ALL=1 measures every one, for an hour of a core; stopped, it
 # goes on where it was. WRITE=1 writes them into docs/results and the pages.
 figures: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.results $(if $(ALL),--all) $(if $(WRITE),--write)

@@ -5,7 +5,8 @@ and commit. pages.toml says where it stands: in the tables and in the sentences 
 By default only rows are measured that take up to ten CPU seconds, their `cost`, and none without
 one: these need data or a machine that is not here, and name commit and processor. What was measured
 at this commit is not measured again: a stopped `make figures ALL=1` goes on. With --write, it
-replaces what file and pages say.
+replaces what file and pages say. seeds.csv keeps what came of each seed of the rows in README.md,
+so that tests can repeat single ones.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from difflogic.system import machine
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "results"
 FILE = FOLDER / "runs.csv"
+SEEDS = FOLDER / "seeds.csv"
 COUNTS = ("runs", "proved", "exact")
 MEASURED = ("epochs", "gates", "seconds", "learned")
 SPREAD = tuple(f"{name}{end}" for name in MEASURED for end in ("", "_min", "_max"))
@@ -43,12 +45,16 @@ CHEAP = 10
 """CPU seconds of a row's command, its `cost`, up to which it is measured by default."""
 FOUND = ROOT / "build" / "figures.json"
 """What was measured, by commit and name."""
+SEED = ("seed", "verdict", "epochs", "gates", "learned")
+"""What seeds.csv has of each run, after the row's name."""
 FIELD = re.compile(r"\{.*?\}")
 Row = Mapping[str, str]
 
 TABLES = tomllib.loads((FOLDER / "pages.toml").read_text(encoding="utf-8"))
 SENTENCES = TABLES.pop("sentences")
+PRINTED = TABLES.pop("printed")
 TYPED = TABLES.pop("typed")
+HEADLINES = tuple(TABLES["summary"]["rows"])
 PAGES = sorted({table["page"] for table in TABLES.values()} | SENTENCES.keys())
 
 
@@ -58,19 +64,33 @@ def read() -> dict[str, Row]:
         return {row["name"]: row for row in csv.DictReader(file)}
 
 
-def write(rows: Iterable[Row]) -> None:
-    """Write runs.csv."""
-    with FILE.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+def seeds() -> dict[str, list[dict[str, Any]]]:
+    """Return the runs of each row in README.md, as they are in seeds.csv."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    with SEEDS.open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            numbers = {key: int(row[key]) for key in ("seed", "epochs", "gates")}
+            run = {**row, **numbers, "learned": float(row["learned"])}
+            found.setdefault(run.pop("name"), []).append(run)
+    return found
 
 
-def measure(row: Row) -> dict[str, str]:
+def write(rows: Iterable[Row], runs: Mapping[str, list[dict[str, Any]]]) -> None:
+    """Write runs.csv and seeds.csv."""
+    every = [{"name": name, **run} for name in HEADLINES for run in runs.get(name, ())]
+    for path, columns, lines in ((FILE, COLUMNS, rows), (SEEDS, ("name", *SEED), every)):
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, columns, extrasaction="ignore", lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(lines)
+
+
+def measure(row: Row) -> dict[str, Any]:
     """Run a row's command in an empty directory, and return the row with what came of it.
 
     What counts are the runs in its directory `runs`, or what it wrote to `found.json`. Notes are
-    gates of the circuits in the directory, or else what a command without runs printed.
+    gates of the circuits in the directory, or else what a command without runs printed. `seeds`
+    has each run.
     """
     source = provenance()
     tests = ROOT / "tests"
@@ -100,9 +120,12 @@ def measure(row: Row) -> dict[str, str]:
         for run in records:
             summary = json.loads(Path(run["path"], "summary.json").read_text(encoding="utf-8"))
             run["learned"] = 100 * summary["scores"]["accuracy"]
+            run["seed"] = summary["seed"]
         sizes = [len(json.loads(file.read_text())["gates"]) for file in Path(folder).glob("*.json")]
     simplified = f"{median(sizes):g} ({min(sizes)} to {max(sizes)})" if sizes else row["notes"]
-    return {**row, **figures(records), "notes": simplified, **source}
+    each = [{key: run[key] for key in SEED} for run in records]
+    each.sort(key=lambda run: int(run["seed"]))
+    return {**row, **figures(records), "notes": simplified, **source, "seeds": each}
 
 
 def figures(records: Iterable[Mapping[str, Any]]) -> dict[str, str]:
@@ -197,6 +220,10 @@ def main() -> int:
     parser.add_argument("--all", action="store_true", help="also rows that take longer")
     parser.add_argument("--write", action="store_true", help="replace figures in file and pages")
     given = parser.parse_args()
+    values = {name: values_of(row) for name, row in rows.items()}
+    other = [page for page in PAGES if filled(page, values) != (ROOT / "docs" / page).read_text()]
+    print("other figures than in runs.csv are on:", ", ".join(other) or "no page")
+    runs = seeds()
     if unknown := set(given.names) - set(rows):
         parser.error(f"no row {', '.join(sorted(unknown))}: choose from {', '.join(rows)}")
     most = float("inf") if given.all else CHEAP
@@ -220,14 +247,18 @@ def main() -> int:
             moved.add(name)
         print(f"{name}: {'; '.join(changes) or 'all figures hold'}", flush=True)
         rows[name] = new
+        if name in HEADLINES:
+            if runs.get(name) != new["seeds"]:
+                moved.add(name)
+            runs[name] = new["seeds"]
     if given.write:
-        write(rows.values())
+        write(rows.values(), runs)
         values = {name: values_of(row) for name, row in rows.items()}
         for page in PAGES:
             (ROOT / "docs" / page).write_text(filled(page, values), encoding="utf-8")
     pages = [page for page in PAGES if moved & shown_in(page)]
     print("beyond seconds, figures change on:", ", ".join(pages) or "no page")
-    return 1 if moved and not given.write else 0
+    return 1 if (moved or other) and not given.write else 0
 
 
 if __name__ == "__main__":

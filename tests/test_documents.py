@@ -6,9 +6,11 @@ import importlib.util
 import json
 import re
 import shlex
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 import typer
 from typer.testing import CliRunner
@@ -18,6 +20,8 @@ from cli.app import app
 from difflogic.config.manual import document, editor_schema
 from difflogic.simplification import EFFORTS
 from difflogic.tasks import custom
+from tests import results
+from tests.difflogic.identification.automata import brains_brain, film
 
 ROOT = Path(__file__).parent.parent
 USER_PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "runs" / "README.md"])
@@ -203,6 +207,40 @@ def test_getting_started_runs_as_written(tmp_path, monkeypatch):
         run(command)
     for name in ("checkerboard.json", "life.json", "life.v", "state.png", "report.html"):
         assert (tmp_path / name).exists()
+
+
+def answers(page):
+    """Return the lines that a page shows as printed: indented, and neither commands nor code."""
+    lines = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.M | re.S).splitlines()
+    shown = [line.strip() for line in lines if line.startswith("    ") and line.strip() != "…"]
+    return [re.split(" {3,}", line)[0] for line in shown if not CODE.match(line)]
+
+
+CODE = re.compile(r"dct |make |python |[A-Z_]+=|\[?\w+\]?( = .*)?$")
+
+
+@pytest.mark.once
+@pytest.mark.thorough
+@pytest.mark.parametrize("page", results.PRINTED)
+def test_a_page_shows_what_its_commands_print(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("docs").symlink_to(ROOT / "docs")
+    shutil.copy(ROOT / "tests" / "pictures" / "icon-boat-16.png", "boat.png")
+    brains = film(brains_brain, np.random.default_rng(0).integers(0, 3, (64, 64)), 17)
+    np.save("brain.npy", (brains == 1).astype(np.uint8))
+    printed = []
+    for command in results.PRINTED[page]:
+        done = CliRunner().invoke(app, shlex.split(command)[1:], catch_exceptions=False)
+        printed += [line.strip() for line in done.output.splitlines()]
+    shown = answers(ROOT / "docs" / page)
+    assert shown
+    assert not set(shown) - set(printed)
+
+
+def test_printed_answers_have_a_command():
+    code = {"circuit-file.md", "getting-started.md", "layers.md", "library.md", "tasks.md"}
+    found = {page.name for page in USER_PAGES if any(re.search(r"\d", x) for x in answers(page))}
+    assert found - code - {"README.md"} <= {Path(page).name for page in results.PRINTED}
 
 
 @pytest.mark.slow

@@ -19,17 +19,24 @@ SAID -= {"../CHANGELOG.md", "configuration.md"}  # history, and what the program
 ROWS = results.read()
 VALUES = {name: results.values_of(row) for name, row in ROWS.items()}
 
+SEEDS = results.seeds()
+
 SECONDS = 40
 """CPU seconds of the rows that the day of a commit draws."""
 
 
-def due():
-    """Yield the names of some cheap rows, two trainings first: others by the day of the commit."""
+def day():
+    """Return the day of the last commit."""
     words = ["git", "log", "-1", "--format=%ct"]
     done = subprocess.run(words, cwd=results.ROOT, capture_output=True, text=True, check=False)
+    return int(done.stdout or 0) // 86400
+
+
+def due():
+    """Yield the names of some cheap rows, two trainings first: others by the day of the commit."""
     names = [name for name, row in ROWS.items() if float(row["cost"] or "inf") <= 4]
     left = SECONDS
-    random.Random(int(done.stdout or 0) // 86400).shuffle(names)
+    random.Random(day()).shuffle(names)
     trained = [name for name in names if ROWS[name]["learned"]][:2]
     for name in dict.fromkeys(trained + names):
         if float(ROWS[name]["cost"]) <= left:
@@ -49,6 +56,26 @@ def test_a_seed_gives_what_the_page_says(name):
     assert found == said, f"{pages}: python -m tests.results {name} --write"
 
 
+@pytest.mark.thorough
+@pytest.mark.skipif(not fuses(), reason="needs fused multiply-adds")
+@pytest.mark.parametrize("name", SEEDS)
+def test_a_seed_of_the_readme_ends_as_before(name):
+    """Of the half of the seeds that take fewest epochs, another each day."""
+    short = [run for run in SEEDS[name] if run["epochs"] <= float(ROWS[name]["epochs"])]
+    run = random.Random(day()).choice(short)
+    command = f"dct sweep {name} --seeds {run['seed']}"
+    assert results.measure(ROWS[name] | {"command": command})["seeds"] == [run]
+
+
+@pytest.mark.parametrize("name", SEEDS)
+def test_the_figures_of_the_readme_are_of_its_seeds(name):
+    made = results.figures([{**run, "processor_seconds": 0} for run in SEEDS[name]])
+    held = [key for key in results.FIGURES[:-1] if not key.startswith("seconds")]
+    assert {key: made[key] for key in held} == {key: ROWS[name][key] for key in held}
+    first, last = map(int, ROWS[name]["command"].split()[-1].split("-"))
+    assert [run["seed"] for run in SEEDS[name]] == list(range(first, last + 1))
+
+
 @pytest.mark.parametrize("page", results.PAGES)
 def test_a_page_shows_the_figures_of_the_file(page):
     text = (results.ROOT / "docs" / page).read_text(encoding="utf-8")
@@ -66,19 +93,21 @@ def test_every_row_is_shown_and_says_where_it_comes_from():
 
 NUMBER = r"\d+(?:[.,]\d+)*(?:·10[⁰-⁹]+)?"
 UNITS = (
-    "attempts|cases|circuits|epochs?|exact|films|flip-flops|gates?|hours?|[kMG]B|LUTs|MHz|minutes?|"
-    "ms|proved|right|rounds?|rules|runs|s|seconds?|seeds|steps?|tasks|times|updates|windows|wrong"
+    "attempts|billion|cases|circuits|epochs?|exact|films|flip-flops|gates?|hours?|inputs|[kMG]B|"
+    "LUTs|MHz|minutes?|ms|proved|right|rounds?|rules|runs|s|seconds?|seeds|steps?|tasks|times|updates|windows|wrong"
 )
 KINDS = "active|automaton|correct|CPU|evaluated|held-out|learned|processor|single|wrong"
 MEASURED = re.compile(
     rf"(?<![\w.,×·^#/-])(?<![-+≥≤] ){NUMBER}(?: (?:to|and|or|in) {NUMBER})?"
     rf"\s(?:%|(?:(?:{KINDS}) )?(?:{UNITS})\b|of (?:the )?{NUMBER})|(?<=\| ){NUMBER}(?=[ ;,])"
+    rf"|published:? {NUMBER}"
 )
 """A number before what it may count or measure, and one with which a cell of a table begins."""
 ASIDE = re.compile(
-    r"^<!-- results:[^\n]*\n(?:\|[^\n]*\n)*|^```.*?^```|^    .*?$|`[^`]*`|\]\([^)]*\)", re.M | re.S
+    r"^<!-- results:[^\n]*\n(?:\|[^\n]*\n)*|^```.*?^```|^    dct .*?$|`[^`]*`|\]\([^)]*\)",
+    re.M | re.S,
 )
-"""Tables of results, what is printed or typed at a terminal, and where links lead."""
+"""Tables of results, commands and code, and where links lead."""
 
 
 FILLED = MagicMock()
@@ -90,6 +119,8 @@ FILLED.__getitem__.return_value = FILLED
 @pytest.mark.parametrize("page", sorted(SAID))
 def test_no_measured_number_is_typed_by_hand(page):
     text = ASIDE.sub("`", results.filled(page, FILLED))
+    if page in results.PRINTED:  # and compared with what is printed
+        text = re.sub(r"^    .*$", "`", text, flags=re.M)
     for words in [each for pages in results.TYPED.values() for each in pages.get(page, ())]:
         rows = r".*\n(\|.*\n)*" if words[0] == "|" else ""
         text, count = re.subn(re.escape(words).replace(r"\ ", r"\s+") + rows, "…", text)
