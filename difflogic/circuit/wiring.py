@@ -5,7 +5,7 @@ of one neighbour, always the same one: the automaton carries signals, and does n
 wirings carry badly. Kernels may all look in one direction; without a diagonal one, a signal takes
 two steps to a diagonal neighbour; and if C channels each read a random one, hardly a sixth of the
 signals are left after a dozen steps. Cells that no signal reaches are all alike and learn nothing.
-`looking` and `carrying` rearrange wirings so that signals spread.
+`wired_to_see` and `carrying` rearrange wirings so that signals spread.
 """
 
 from __future__ import annotations
@@ -180,7 +180,7 @@ def first_ops(
 ) -> npt.NDArray[np.uint8]:
     """Return the op that each gate begins as, (parameters,): A, or XOR if an output sees two.
 
-    `kernels` are wired by `looking`, with `seen` as given to it. An output whose two inputs come
+    `kernels` are wired by `wired_to_see`, with `seen` as given to it. An output whose two inputs come
     from the same gate stays A, since its XOR would always be 0.
     """
     ops = np.full(parameters, PASS_THROUGH, np.uint8)

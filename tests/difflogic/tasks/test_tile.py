@@ -122,8 +122,9 @@ def test_what_a_section_refuses(override: str, words: str) -> None:
     ],
 )
 def test_what_the_command_refuses(options: dict, words: str, tmp_path: Path) -> None:
-    (tmp_path / "wide.txt").write_text(33 * "#")
-    (tmp_path / "drawn.txt").write_text(24 * (24 * "#" + "\n"))
+    # One cell differs, or a tile of one cell would do.
+    (tmp_path / "wide.txt").write_text(32 * "#" + ".")
+    (tmp_path / "drawn.txt").write_text(23 * (24 * "#" + "\n") + 23 * "#" + ".")
     given = {"target": "letter-g", "tile": True} | options
     if isinstance(given["target"], str):
         given["target"] = given["target"].format(tmp_path)
