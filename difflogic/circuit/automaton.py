@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.circuit import Circuit, reached, require_distinct
 from difflogic.circuit.colors import Color
 from difflogic.circuit.grid import Boundary, Start
+from difflogic.system.array_types import Bits, Flags
 from difflogic.system.errors import CircuitError
 
 
@@ -31,7 +31,7 @@ class Blocks(NamedTuple):
         """Return the blocks of a grid that begins `rows` lower and `columns` further right."""
         return self._replace(top=(self.top + rows) % 2, left=(self.left + columns) % 2)
 
-    def fill(self, bits: npt.NDArray[np.uint8], labels: tuple[int, ...], first: int) -> None:
+    def fill(self, bits: Bits, labels: tuple[int, ...], first: int) -> None:
         """Set both channels in bits (channels, rows, width) of a grid from row `first` on."""
         down, right = np.indices(bits.shape[1:])
         for label, place in ((self.row, down + first + self.top), (self.column, right + self.left)):
@@ -128,7 +128,7 @@ def _range(labels: tuple[int, ...]) -> str:
     return f"{min(labels)} to {max(labels)}"
 
 
-def live_channels(circuit: Circuit, visible: tuple[int, ...]) -> npt.NDArray[np.bool_]:
+def live_channels(circuit: Circuit, visible: tuple[int, ...]) -> Flags:
     """Return which channels the future of `visible` (labels) depends on, by its wires.
 
     Shape (C,). The visible channels are live, and so is each channel that a live one's next state

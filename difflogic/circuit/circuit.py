@@ -9,11 +9,11 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.evaluate import BitLogic, evaluate
 from difflogic.circuit.gates import READS, Op
 from difflogic.circuit.grid import NEIGHBORHOOD, NEIGHBORS
+from difflogic.system.array_types import Array, Bits, Flags, Int32s, Int64s
 from difflogic.system.errors import CircuitError
 
 
@@ -30,10 +30,10 @@ class Circuit:
     Raises CircuitError if a row, an op or a shape does not fit.
     """
 
-    op: npt.NDArray[np.uint8]
-    a: npt.NDArray[np.int32]
-    b: npt.NDArray[np.int32]
-    outputs: npt.NDArray[np.int32]
+    op: Bits
+    a: Int32s
+    b: Int32s
+    outputs: Int32s
     labels: tuple[int, ...]
     interpreter: ClassVar[Any] = None
     """What takes its steps in place of gates, if it is a rule by chance."""
@@ -118,7 +118,7 @@ class Circuit:
         return tuple(row for row, used in zip(wires, READS[self.op[gate]], strict=True) if used)
 
     @cached_property
-    def sources(self) -> npt.NDArray[np.int32]:
+    def sources(self) -> Int32s:
         """The rows that each gate reads, (2, gates); an ignored input is row `rows`, the end."""
         reads = np.array(READS)[self.op].T
         return np.where(reads, np.stack([self.a, self.b]), np.int32(self.rows))
@@ -133,13 +133,13 @@ class Circuit:
         return max(levels[row] for row in outputs)
 
     @cached_property
-    def fan_out(self) -> npt.NDArray[np.int64]:
+    def fan_out(self) -> Int64s:
         """How often gates and outputs read each row, (rows,). Ignored inputs do not count."""
         read = np.concatenate([self.sources.ravel(), self.outputs])
         return np.bincount(read, minlength=self.rows + 1)[: self.rows]
 
     @cached_property
-    def read_inputs(self) -> npt.NDArray[np.int64]:
+    def read_inputs(self) -> Int64s:
         """Input rows with a path to an output, ascending."""
         needed = self.needed(range(self.channels))
         return np.flatnonzero(needed[: self.inputs])
@@ -150,7 +150,7 @@ class Circuit:
         needed = self.needed(range(self.channels))[self.inputs :]
         return int((needed & ~np.isin(self.op, (Op.A, Op.B))).sum())
 
-    def needed(self, channels: Sequence[int]) -> npt.NDArray[np.bool_]:
+    def needed(self, channels: Sequence[int]) -> Flags:
         """Return which rows have a path to the next state of `channels`, (rows,)."""
         _, a, b = self.lists
         return reached(self.inputs, a, b, [int(self.outputs[channel]) for channel in channels])
@@ -177,7 +177,7 @@ class Circuit:
         neighbor, channel = divmod(int(row), self.channels)
         return f"{NEIGHBORS[neighbor]}{self.labels[channel]}"
 
-    def next_state(self, inputs: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def next_state(self, inputs: Array) -> Array:
         """Return the next state (C, …) of cells with neighbourhoods `inputs` (9·C, …).
 
         The inputs are bool, or unsigned integers whose bits are separate cases.
@@ -197,7 +197,7 @@ def require_distinct(what: str, labels: Sequence[int]) -> None:
 
 def reached(
     inputs: int, a: Sequence[int], b: Sequence[int], rows: Iterable[int], after: Sequence[int] = ()
-) -> npt.NDArray[np.bool_]:
+) -> Flags:
     """Return which rows the values of `rows` depend on, these included, shape (rows,).
 
     Gates read `a` and `b`, as in a Graph's lists. With `after`, the row of each channel's next

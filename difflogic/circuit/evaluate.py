@@ -14,8 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-import numpy.typing as npt
-
+from difflogic.system.array_types import Array
 from difflogic.system.deadline import GATES_AT_ONCE
 
 Value = TypeVar("Value")
@@ -160,7 +159,7 @@ class Soft:
     16 ops (`gates.COEFFICIENTS`).
     """
 
-    def __init__(self, coefficients: npt.NDArray[Any]) -> None:
+    def __init__(self, coefficients: Array) -> None:
         self._coefficients = coefficients
 
     def gate(self, kind: int, x: Any, y: Any) -> Any:

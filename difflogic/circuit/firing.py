@@ -12,12 +12,13 @@ import math
 from collections.abc import Iterable
 
 import numpy as np
-import numpy.typing as npt
+
+from difflogic.system.array_types import Bits
 
 NUMBERS_AT_ONCE = 2**14
 """Random numbers drawn at a time: 128 KB, which stay in cache."""
 
-Masks = npt.NDArray[np.uint8]
+Masks = Bits
 
 
 class Firing:

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.gates import OPS, TRUTH_TABLES, Op
-from difflogic.system.array_types import Array
+from difflogic.system.array_types import Array, Bits, Float64s
 from difflogic.system.streams import normals
 
 TOLERANCE = 1e-3
@@ -29,13 +28,13 @@ class TruthTable:
     a sigmoid.
     """
 
-    basis: npt.NDArray[np.float64] = TRUTH_TABLES.astype(np.float64)
+    basis: Float64s = TRUTH_TABLES.astype(np.float64)
     """B, (16, 4): what each number adds to the logit of each op."""
     readers = (Op.NOR, Op.NOT_A_AND_B, Op.A_AND_NOT_B, Op.AND)
     """For each number the op that is 1 in that row only: its logit is that number."""
 
     def __init__(self, lead: float) -> None:
-        self.sure: npt.NDArray[np.float64] = lead * (2 * self.basis.T - 1)
+        self.sure: Float64s = lead * (2 * self.basis.T - 1)
         """(4, 16): for each op the numbers of a gate whose op leads the next one by `lead`."""
 
     def logits(self, numbers: Array) -> Array:
@@ -72,8 +71,8 @@ FORMS: dict[str, Callable[[float], TruthTable | None]] = {
 
 
 def first_logits(
-    form: str, lead: float, spread: float, ops: npt.NDArray[np.uint8], rng: np.random.Generator
-) -> npt.NDArray[np.float64]:
+    form: str, lead: float, spread: float, ops: Bits, rng: np.random.Generator
+) -> Float64s:
     """Return the logits (gates, 16) of untrained gates that begin as `ops`.
 
     If `spread` is not 0, normal noise of that standard deviation is added to each learned number.

@@ -11,10 +11,12 @@ and their order.
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
+from difflogic.system.array_types import Array, Bits, Float64s
 
 
 class Op(IntEnum):
@@ -61,18 +63,18 @@ SYMBOLS = tuple(
     "0 a∧b a∧¬b a ¬a∧b b a⊕b a∨b ¬(a∨b) ¬(a⊕b) ¬b a∨¬b ¬a ¬a∨b ¬(a∧b) 1".split()  # noqa: SIM905
 )
 
-TRUTH_TABLES: npt.NDArray[np.uint8] = np.array(
+TRUTH_TABLES: Bits = np.array(
     [[(op >> (3 - corner)) & 1 for corner in range(4)] for op in Op], dtype=np.uint8
 )
 """Shape (16, 4): value of each op at (a, b) = (0, 0), (0, 1), (1, 0), (1, 1)."""
 
 
-def _coefficients() -> npt.NDArray[np.float64]:
+def _coefficients() -> Float64s:
     f00, f01, f10, f11 = TRUTH_TABLES.astype(np.float64).T
     return np.stack([f00, f10 - f00, f01 - f00, f11 - f10 - f01 + f00], axis=1)
 
 
-COEFFICIENTS: npt.NDArray[np.float64] = _coefficients()
+COEFFICIENTS: Float64s = _coefficients()
 """Shape (16, 4): c0, c1, c2, c3 of each op; every entry is a small integer."""
 
 Float = TypeVar("Float", np.float32, np.float64)
@@ -106,17 +108,17 @@ def mix_gradient(
     return gradient
 
 
-def harden(logits: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+def harden(logits: Array) -> Bits:
     """Return the most probable op of each gate, shape (gates,); on a tie the lowest."""
-    ops: npt.NDArray[np.uint8] = logits.argmax(axis=1).astype(np.uint8)
+    ops: Bits = logits.argmax(axis=1).astype(np.uint8)
     return ops
 
 
-def fixed_logits(ops: npt.NDArray[np.uint8], dtype: npt.DTypeLike = np.float64) -> npt.NDArray[Any]:
+def fixed_logits(ops: Bits, dtype: npt.DTypeLike = np.float64) -> Array:
     """Return logits (gates, 16) of gates that keep `ops` (gates,)."""
     return np.asarray(SURE * np.eye(OPS)[ops], dtype)
 
 
-def one_hot(ops: npt.NDArray[np.uint8], dtype: npt.DTypeLike = np.float64) -> npt.NDArray[Any]:
+def one_hot(ops: Bits, dtype: npt.DTypeLike = np.float64) -> Array:
     """Return the exact coefficients (gates, 4) of the hard gates `ops` (gates,)."""
     return COEFFICIENTS[ops].astype(dtype)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
+
+from difflogic.system.array_types import Array, Bits, Flags, Int64s
 
 
 class Walls(NamedTuple):
@@ -19,12 +20,12 @@ class Walls(NamedTuple):
     """Their widths, from the left."""
 
     @property
-    def places(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def places(self) -> tuple[Int64s, Int64s]:
         """The place of each row, and of each column, in its small grids."""
         rows, columns = (np.concatenate([np.arange(side) for side in sides]) for sides in self)
         return rows, columns
 
-    def cut(self, picture: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def cut(self, picture: Array) -> Array:
         """Return each small grid's upper left part of a picture (…, rows, columns), together."""
         rows, columns = self.places
         return picture[..., rows[:, None], columns]
@@ -80,7 +81,7 @@ def turned(matrix: Sequence[int], offsets: Sequence[tuple[int, int]] = OFFSETS) 
     return [offsets.index((a * dy + b * dx, c * dy + d * dx)) for dy, dx in offsets]
 
 
-def neighbors(height: int, width: int, boundary: Boundary | Walls) -> npt.NDArray[np.int64]:
+def neighbors(height: int, width: int, boundary: Boundary | Walls) -> Int64s:
     """Return the number of each cell's neighbours, (9, height · width); OUTSIDE beyond an edge."""
     y, x = np.divmod(np.arange(height * width), width)
     table = np.empty((len(OFFSETS), height * width), dtype=np.int64)
@@ -95,9 +96,7 @@ def neighbors(height: int, width: int, boundary: Boundary | Walls) -> npt.NDArra
     return table
 
 
-def shifts(
-    height: int, width: int, boundary: Boundary | Walls
-) -> list[list[tuple[int, npt.NDArray[np.bool_]]]]:
+def shifts(height: int, width: int, boundary: Boundary | Walls) -> list[list[tuple[int, Flags]]]:
     """Return, for each neighbour, how far after a cell it comes, and the cells that see it there.
 
     Cells at an edge see the opposite edge at another distance than the rest, or nothing.
@@ -111,7 +110,7 @@ def shifts(
     return found
 
 
-def center_start(channels: int, height: int, width: int) -> npt.NDArray[np.uint8]:
+def center_start(channels: int, height: int, width: int) -> Bits:
     """Return one cell of ones in the middle of zeros, shape (channels, height, width)."""
     start = np.zeros((channels, height, width), np.uint8)
     start[:, height // 2, width // 2] = 1

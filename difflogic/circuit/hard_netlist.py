@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.circuit.netlist import Netlist
+from difflogic.system.array_types import Bits
 
 
-def hard_circuit(netlist: Netlist, ops: npt.NDArray[np.uint8]) -> Circuit:
+def hard_circuit(netlist: Netlist, ops: Bits) -> Circuit:
     """Return a netlist's gates with `ops` (parameters,)."""
     labels = tuple(range(netlist.channels))
     return Circuit(ops[netlist.param], netlist.a, netlist.b, netlist.outputs, labels)
 
 
-def netlist_of(circuit: Circuit, channels: int) -> tuple[Netlist, npt.NDArray[np.uint8]]:
+def netlist_of(circuit: Circuit, channels: int) -> tuple[Netlist, Bits]:
     """Return a circuit as a netlist of `channels` channels, with its ops; missing ones become 0."""
     labels = np.array(circuit.labels)
     gates = np.arange(circuit.gates + 1, dtype=np.int32)

@@ -24,7 +24,7 @@ from difflogic.circuit.wiring import (
     spread_directions,
     wired_to_see,
 )
-from difflogic.system.array_types import Ints
+from difflogic.system.array_types import Bits, Flags, Int32s, Int64s, Ints
 from difflogic.system.errors import ConfigError
 
 
@@ -138,7 +138,7 @@ class WiredLayers:
         return self.perception[index if self.architecture.distinct_wiring else 0]
 
     @property
-    def first_ops(self) -> npt.NDArray[np.uint8]:
+    def first_ops(self) -> Bits:
         """The op of each untrained gate, (parameters,)."""
         architecture = self.architecture
         kernels = [self.kernel(index) for index in range(architecture.kernels)]
@@ -148,7 +148,7 @@ class WiredLayers:
         return ops
 
     @property
-    def fixed(self) -> npt.NDArray[np.bool_]:
+    def fixed(self) -> Flags:
         """Which gates never change, (parameters,)."""
         return self._fixed_ops >= 0
 
@@ -245,10 +245,10 @@ class Netlist:
     """
 
     channels: int
-    a: npt.NDArray[np.int32]
-    b: npt.NDArray[np.int32]
-    param: npt.NDArray[np.int32]
-    outputs: npt.NDArray[np.int32]
+    a: Int32s
+    b: Int32s
+    param: Int32s
+    outputs: Int32s
     parameters: int
 
     @property
@@ -264,7 +264,7 @@ class Netlist:
         return self.inputs + self.gates
 
     @cached_property
-    def wires(self) -> npt.NDArray[np.int32]:
+    def wires(self) -> Int32s:
         """Rows a and b, and the parameter, of each row, (3, rows); 0 for inputs."""
         of_gates = np.stack([self.a, self.b, self.param]).astype(np.int32)
         return np.pad(of_gates, ((0, 0), (self.inputs, 0)))
@@ -288,7 +288,7 @@ def flatten(layers: WiredLayers) -> Netlist:
     parts: list[tuple[Ints, Ints, Ints]] = []
     next_row = NEIGHBORHOOD * channels
 
-    def add(a: Ints, b: Ints, param: Ints) -> npt.NDArray[np.int32]:
+    def add(a: Ints, b: Ints, param: Ints) -> Int32s:
         nonlocal next_row
         parts.append((a, b, param))
         next_row += len(a)
@@ -298,7 +298,7 @@ def flatten(layers: WiredLayers) -> Netlist:
     parameter = 0
     for kernel in range(architecture.kernels):
         inputs = np.arange(NEIGHBORHOOD * channels, dtype=np.int32)
-        seen: npt.NDArray[np.int32] = inputs.reshape(-1, channels)
+        seen: Int32s = inputs.reshape(-1, channels)
         for layer in layers.kernel(kernel):
             copies = np.empty((layer.gates, channels), np.int32)
             for gate in range(layer.gates):
@@ -310,7 +310,7 @@ def flatten(layers: WiredLayers) -> Netlist:
         perceived[:, :, kernel] = seen.T
 
     center = CENTER * channels + channel
-    rows: npt.NDArray[np.int32] = np.concatenate([center, perceived.ravel()])
+    rows: Int32s = np.concatenate([center, perceived.ravel()])
     for layer in layers.update:
         order = _walk(layer)
         out = np.empty(layer.gates, np.int32)
@@ -326,7 +326,7 @@ def flatten(layers: WiredLayers) -> Netlist:
     return Netlist(channels, a, b, param, rows, parameter)
 
 
-def _walk(layer: Wiring) -> npt.NDArray[np.int64]:
+def _walk(layer: Wiring) -> Int64s:
     """Order a layer's gates so that each shares an input with the one before, where possible.
 
     Half of the rows that a gate reads are then still in the nearest cache. Unique wiring is one

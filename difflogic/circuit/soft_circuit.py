@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit import gates
 from difflogic.circuit.netlist import Netlist, WiredLayers, flatten
+from difflogic.system.array_types import Bits, Float32s, Float64s
 from difflogic.system.errors import ConfigError
 
-Logits = npt.NDArray[np.float32] | npt.NDArray[np.float64]
+Logits = Float32s | Float64s
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +40,6 @@ class SoftCircuit:
         return flatten(self.layers)
 
     @property
-    def ops(self) -> npt.NDArray[np.uint8]:
+    def ops(self) -> Bits:
         """The most probable op of each parameter, shape (parameters,): the hard circuit."""
         return gates.harden(self.logits)

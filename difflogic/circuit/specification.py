@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
-
-import numpy.typing as npt
+from typing import NamedTuple
 
 from difflogic.circuit.grid import Boundary
-from difflogic.system.array_types import Bits
+from difflogic.system.array_types import Array, Bits
 
 
 @dataclass(frozen=True)
@@ -20,7 +18,7 @@ class Cases:
     """Names them, such as "all 512 boards"."""
     starts: Bits
     """Shape (cases, channels, height, width)."""
-    targets: npt.NDArray[Any]
+    targets: Array
     """Shape (cases, loss channels, height, width), after `steps` steps at fire rate 1.
 
     NaN in all loss channels of a cell that does not count.

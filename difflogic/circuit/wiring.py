@@ -13,13 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.gates import PASS_THROUGH, Op
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD, NEIGHBORHOODS, NEIGHBORS, OFFSETS
+from difflogic.system.array_types import Array, Bits, Int32s
 from difflogic.system.errors import ConfigError
 
 
@@ -28,8 +27,8 @@ class Wiring:
     """The inputs of one layer: gate j reads `a[j]` and `b[j]`, both in [0, inputs)."""
 
     inputs: int
-    a: npt.NDArray[np.int32]
-    b: npt.NDArray[np.int32]
+    a: Int32s
+    b: Int32s
 
     @property
     def gates(self) -> int:
@@ -177,11 +176,11 @@ def _source(later: Sequence[Wiring], output: int, by_b: bool) -> int:
 
 def first_ops(
     parameters: int, kernels: Sequence[Sequence[Wiring]], seen: Sequence[Sequence[Sequence[int]]]
-) -> npt.NDArray[np.uint8]:
+) -> Bits:
     """Return the op that each gate begins as, (parameters,): A, or XOR if an output sees two.
 
-    `kernels` are wired by `wired_to_see`, with `seen` as given to it. An output whose two inputs come
-    from the same gate stays A, since its XOR would always be 0.
+    `kernels` are wired by `wired_to_see`, with `seen` as given to it. An output whose two inputs
+    come from the same gate stays A, since its XOR would always be 0.
     """
     ops = np.full(parameters, PASS_THROUGH, np.uint8)
     end = 0
@@ -208,7 +207,7 @@ def carrying(
     first layer are permuted: the centre's `channels`, then what is perceived, by channel.
     """
     first = layers[0]
-    reads: npt.NDArray[Any] = np.arange(layers[-1].gates)
+    reads: Array = np.arange(layers[-1].gates)
     for layer in reversed(layers):
         reads = layer.a[reads]
     ways = (first.inputs - channels) // channels

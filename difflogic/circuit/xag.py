@@ -14,12 +14,12 @@ from collections.abc import Iterable, Sequence
 from enum import IntEnum
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.circuit import Circuit, reached
 from difflogic.circuit.evaluate import OP_FUNCTIONS, Logic, evaluate
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import NEIGHBORHOOD
+from difflogic.system.array_types import Bits, Int32s, Ints
 from difflogic.system.deadline import NEVER, Deadline
 
 FALSE = 0
@@ -229,12 +229,7 @@ def to_circuit(
 
 
 def absorb_inverters(
-    op: npt.NDArray[np.uint8],
-    a: npt.NDArray[np.int32],
-    b: npt.NDArray[np.int32],
-    first: int,
-    outputs: npt.NDArray[np.integer],
-    labels: Sequence[int],
+    op: Bits, a: Int32s, b: Int32s, first: int, outputs: Ints, labels: Sequence[int]
 ) -> Circuit:
     """Return a graph as a circuit, with the inverters at its outputs absorbed into the ops.
 

@@ -10,7 +10,6 @@ from itertools import chain
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit import gates
 from difflogic.circuit.grid import NEIGHBORHOOD
@@ -21,6 +20,7 @@ from difflogic.config.checking import config_from_dict
 from difflogic.config.models import Config
 from difflogic.config.problem import untrained
 from difflogic.system.archive import NpzReader, write_npz
+from difflogic.system.array_types import Int32s
 from difflogic.system.errors import ConfigError, ModelFileError, shorten
 from difflogic.system.files import check_output, write_whole
 
@@ -149,7 +149,7 @@ def _read_config(reader: NpzReader, source: str) -> Config:
         raise ModelFileError(str(error)) from None
 
 
-def _pack(part: str, layers: Sequence[Wiring]) -> dict[str, npt.NDArray[np.int32]]:
+def _pack(part: str, layers: Sequence[Wiring]) -> dict[str, Int32s]:
     """Return the wires of all layers in order, as two arrays."""
     return {
         f"{part}_a": np.concatenate([layer.a for layer in layers]),

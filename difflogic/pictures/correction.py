@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.gates import PASS_THROUGH, Op, fixed_logits
 from difflogic.circuit.layer import Layer, levels_of, staged
@@ -19,7 +18,7 @@ from difflogic.circuit.netlist import WiredLayers
 from difflogic.circuit.wiring import Wiring
 from difflogic.pictures.decision_diagram import CONSTANT, DecisionDiagram
 from difflogic.pictures.places import Places
-from difflogic.system.array_types import Array, Ints
+from difflogic.system.array_types import Array, Bits, Ints
 
 NEW = -1
 """Stands for the parameter of a gate that the circuit did not have."""
@@ -103,7 +102,7 @@ def _learned_layers(layers: WiredLayers, places: Places) -> tuple[list[_Gates], 
 
 def _counted(
     layers: WiredLayers, places: Places, found: list[_Gates], inputs: int
-) -> tuple[WiredLayers, Ints, npt.NDArray[np.uint8]]:
+) -> tuple[WiredLayers, Ints, Bits]:
     """Return the layers with their counters, which go on beside new layers.
 
     Also returns each parameter's number before, or NEW, and the ops of new gates, (parameters,).

@@ -14,10 +14,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.gates import Op
-from difflogic.system.array_types import Ints
+from difflogic.system.array_types import Bits, Flags, Ints
 from difflogic.system.work import may_cancel
 
 ANY_VALUE = -1
@@ -35,12 +34,12 @@ class DecisionDiagram:
     """Gates in topological order. Rows are the input bits, then the gates."""
 
     inputs: int
-    op: npt.NDArray[np.uint8]
+    op: Bits
     a: Ints
     b: Ints
     outputs: Ints
     """The row of each output, or CONSTANT."""
-    inverted: npt.NDArray[np.bool_]
+    inverted: Flags
     """Whether each output is the opposite of its row."""
 
     @property
@@ -48,9 +47,7 @@ class DecisionDiagram:
         return len(self.op)
 
 
-def smallest_diagram(
-    table: npt.NDArray[np.integer], groups: Sequence[Sequence[int]]
-) -> DecisionDiagram:
+def smallest_diagram(table: Ints, groups: Sequence[Sequence[int]]) -> DecisionDiagram:
     """Return a small diagram of `table`, shape (outputs, 2 ** inputs), of 0, 1 and ANY_VALUE.
 
     Bit j of a column's number is input j. The order of questions decides the size: tries to ask

@@ -27,7 +27,7 @@ import numpy.typing as npt
 from difflogic.circuit.colors import Color
 from difflogic.pictures.pixels import cell_side, read_image
 from difflogic.pictures.text import center_picture
-from difflogic.system.array_types import Array
+from difflogic.system.array_types import Array, Bits, Flags, Int64s
 from difflogic.system.errors import ConfigError
 
 _WORKING_SIDE = 1024
@@ -65,7 +65,7 @@ BEHIND_BOTH = (136, 146, 160)
 Spots = npt.NDArray[np.intp]
 
 
-def image_bits(content: bytes, channels: int, height: int, width: int) -> npt.NDArray[np.uint8]:
+def image_bits(content: bytes, channels: int, height: int, width: int) -> Bits:
     """Return the bits (channels, height, width) of an image file's `content`, scaled to the grid.
 
     `channels` is 1 or 3. Raises ConfigError unless it is a complete still image of a known format
@@ -129,7 +129,7 @@ def _fit(values: Array, height: int, width: int) -> Array:
 class Quantised:
     """An image in a few colours."""
 
-    bits: npt.NDArray[np.uint8]
+    bits: Bits
     """Shape (channels, height, width); channel 0 is the lowest bit of a cell's colour number."""
     palette: tuple[Color, ...]
     """The colour of each number from 0 to 2 ** channels - 1."""
@@ -179,7 +179,7 @@ def quantise(
     return Quantised(placed, tuple(full), len(used), shape, found, side)
 
 
-def _art_side(pixels: npt.NDArray[np.uint8]) -> int:
+def _art_side(pixels: Bits) -> int:
     """Return the side of the cells of upscaled pixel art, (h, w, 4); 1 for other images."""
     numbers = pixels.astype(np.uint64) @ np.array([1, 2**8, 2**16, 2**24], np.uint64)
     side = cell_side(numbers[None])
@@ -188,9 +188,9 @@ def _art_side(pixels: npt.NDArray[np.uint8]) -> int:
     return side if fits else 1
 
 
-def _packed(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
+def _packed(pixels: Bits) -> Int64s:
     """Return a number for each colour (n, 3 or more)."""
-    numbers: npt.NDArray[np.int64] = pixels[:, :3].astype(np.int64) @ np.array([2**16, 2**8, 1])
+    numbers: Int64s = pixels[:, :3].astype(np.int64) @ np.array([2**16, 2**8, 1])
     return numbers
 
 
@@ -203,7 +203,7 @@ def own_size(height: int, width: int) -> tuple[int, int]:
     return rows, columns
 
 
-def require_shape(pixels: npt.NDArray[np.uint8]) -> None:
+def require_shape(pixels: Bits) -> None:
     """Raise ConfigError unless an image, RGBA (h, w, 4), shows something."""
     opaque = pixels[..., 3] >= 128
     if not opaque.any():
@@ -213,8 +213,8 @@ def require_shape(pixels: npt.NDArray[np.uint8]) -> None:
 
 
 def _numbers(
-    pixels: npt.NDArray[np.uint8], colors: int | None, given: Sequence[Color]
-) -> tuple[npt.NDArray[np.int64], list[Color]]:
+    pixels: Bits, colors: int | None, given: Sequence[Color]
+) -> tuple[Int64s, list[Color]]:
     """Return a colour number for each pixel (h, w), and the colours, nothing first."""
     from PIL import Image
 
@@ -252,7 +252,7 @@ def _numbers(
     return lookup[numbers + 1], [nothing, *(_color(distinct[number]) for number in order)]
 
 
-def _behind(inked: npt.NDArray[np.uint8]) -> Color:
+def _behind(inked: Bits) -> Color:
     """Return a background that contrasts with all colours, and so with small eyes in a face."""
     light = (inked.min(axis=1) > 200).mean()
     dark = (inked.max(axis=1) < 80).mean()
@@ -261,14 +261,12 @@ def _behind(inked: npt.NDArray[np.uint8]) -> Color:
     return BEHIND_BOTH if dark > 0.002 else BEHIND_LIGHT
 
 
-def _color(rgb: npt.NDArray[np.uint8]) -> Color:
+def _color(rgb: Bits) -> Color:
     r, g, b = rgb.tolist()
     return r, g, b
 
 
-def _scaled(
-    numbers: npt.NDArray[np.int64], count: int, h: int, w: int, lines: bool
-) -> npt.NDArray[np.int64]:
+def _scaled(numbers: Int64s, count: int, h: int, w: int, lines: bool) -> Int64s:
     """Return the most frequent number among the pixels under each cell, shape (h, w).
 
     With `lines`, thin ones are kept.
@@ -287,11 +285,11 @@ def _scaled(
     shares = [
         np.asarray(Image.fromarray(mask).resize((w, h), Image.Resampling.BOX)) for mask in masks
     ]
-    most: npt.NDArray[np.int64] = np.argmax(shares, axis=0)
+    most: Int64s = np.argmax(shares, axis=0)
     return most
 
 
-def _thin(numbers: npt.NDArray[np.int64], count: int, width: int) -> npt.NDArray[np.bool_]:
+def _thin(numbers: Int64s, count: int, width: int) -> Flags:
     """Return which pixels belong to lines that are at most `width` wide, and further apart.
 
     They lie between pixels of one other number, along a row or a column.
@@ -310,11 +308,11 @@ def _thin(numbers: npt.NDArray[np.int64], count: int, width: int) -> npt.NDArray
     return found
 
 
-def _last(mask: npt.NDArray[np.bool_], at: npt.NDArray[np.intp], none: int) -> Spots:
+def _last(mask: Flags, at: npt.NDArray[np.intp], none: int) -> Spots:
     """Return the place, along axis 0, of the last pixel of `mask` up to each."""
     return np.maximum.accumulate(np.where(mask, at, none), axis=0)
 
 
-def _next(mask: npt.NDArray[np.bool_], at: npt.NDArray[np.intp], none: int) -> Spots:
+def _next(mask: Flags, at: npt.NDArray[np.intp], none: int) -> Spots:
     """Return the place, along axis 0, of the next pixel of `mask` from each on."""
     return np.minimum.accumulate(np.where(mask, at, none)[::-1], axis=0)[::-1]

@@ -10,10 +10,10 @@ import re
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.life_like import usual
 from difflogic.pictures.text import rows_of
+from difflogic.system.array_types import Bits
 from difflogic.system.errors import ConfigError
 from difflogic.system.files import text_of
 
@@ -29,7 +29,7 @@ _HEAD = re.compile(r"x\s*=\s*(\d{1,9})\s*,\s*y\s*=\s*(\d{1,9})\b(?:\s*,\s*rule\s
 class PatternFile:
     """A pattern, and what its file says about the universe that it is cut from."""
 
-    cells: npt.NDArray[np.uint8]
+    cells: Bits
     """States, shape (rows, columns)."""
     corner: tuple[int, int] | None = None
     """Row and column of the first cell in the universe, if the file has Golly's #CXRLE line."""
@@ -94,7 +94,7 @@ def parse_pattern(content: bytes) -> PatternFile:
     return PatternFile(cells, corner, usual(rule), topology)
 
 
-def _zeros(rows: int, columns: int) -> npt.NDArray[np.uint8]:
+def _zeros(rows: int, columns: int) -> Bits:
     if not 0 < rows * columns <= MOST_PATTERN_CELLS:
         raise ConfigError(f"{rows}×{columns} cells: there must be from 1 to {MOST_PATTERN_CELLS}")
     return np.zeros((rows, columns), np.uint8)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.colors import Color
 from difflogic.pictures.images import (
@@ -22,6 +21,7 @@ from difflogic.pictures.images import (
 )
 from difflogic.pictures.pixels import read_image
 from difflogic.pictures.text import center_picture, parse_picture
+from difflogic.system.array_types import Bits
 from difflogic.system.errors import ConfigError, MissingFileError, did_you_mean, errors_about
 from difflogic.system.files import nearest, read_named
 from difflogic.system.quantities import counted
@@ -44,14 +44,14 @@ class Picture:
     """A picture to grow."""
 
     name: str
-    bits: npt.NDArray[np.uint8]
+    bits: Bits
     """Shape (channels, height, width)."""
     palette: tuple[Color, ...] = ()
     words: str = ""
     """Its origin, for people."""
     warning: str = ""
     """What scaling and the palette lost, if anything."""
-    second: npt.NDArray[np.uint8] | None = None
+    second: Bits | None = None
     """A second picture of the same shape and palette, which grows from one cell."""
 
 

@@ -11,12 +11,12 @@ import io
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.colors import Color
+from difflogic.system.array_types import Array, Bits, Int64s, Words
 from difflogic.system.errors import ConfigError, shorten
 from difflogic.system.quantities import format_ranges
 
@@ -31,13 +31,13 @@ MAX_PIXELS = 2**25
 
 DEEP_STEP = 257
 """One step of 8 bits, in the 16 bits of a film's pixels."""
-Film = npt.NDArray[np.uint64]
+Film = Words
 """Colours' numbers, shape (frames, height, width)."""
 _SHIFTS = np.arange(48, -1, -16, dtype=np.uint64)
 """Places of red, green, blue and alpha in a colour's number."""
 
 
-def read_image(content: bytes, largest_side: int) -> tuple[npt.NDArray[np.uint8], tuple[int, int]]:
+def read_image(content: bytes, largest_side: int) -> tuple[Bits, tuple[int, int]]:
     """Return the RGBA pixels of an image, (h, w, 4), and its own rows and columns.
 
     It is reduced if a side is larger than `largest_side`. Raises ConfigError unless it is a
@@ -95,7 +95,7 @@ def read_frames(content: bytes, otherwise: str) -> tuple[Film, str]:
     return np.stack(found), _longer(stays)
 
 
-def changes(film: npt.NDArray[Any]) -> list[npt.NDArray[np.int64]]:
+def changes(film: Array) -> list[Int64s]:
     """Return which rows, and which columns, differ from the one before in some frame.
 
     `film` has the shape (frames, height, width).
@@ -107,7 +107,7 @@ def changes(film: npt.NDArray[Any]) -> list[npt.NDArray[np.int64]]:
     return found
 
 
-def cell_side(film: npt.NDArray[Any]) -> int:
+def cell_side(film: Array) -> int:
     """Return the side of the largest squares of one colour each that divide all frames."""
     return int(np.gcd.reduce(np.concatenate([film.shape[1:], *changes(film)])))
 
@@ -133,7 +133,7 @@ def _longer(stays: Sequence[float]) -> str:
     )
 
 
-def unpacked(numbers: Film) -> npt.NDArray[np.int64]:
+def unpacked(numbers: Film) -> Int64s:
     """Return red, green, blue and alpha, 16 bits each, shape (…, 4)."""
     return (numbers[..., None] >> _SHIFTS & np.uint64(0xFFFF)).astype(np.int64)
 
@@ -204,7 +204,7 @@ def _opened(content: bytes, formats: tuple[str, ...], otherwise: str) -> Iterato
         raise ConfigError(f"the image is damaged or cut off ({error}): save it again") from None
 
 
-def _rgba(image: Image.Image) -> npt.NDArray[Any]:
+def _rgba(image: Image.Image) -> Array:
     """Return RGBA (h, w, 4): of 16 bits for greys with more than 8, which Pillow would clip."""
     if image.mode == "F" or image.mode.startswith("I"):
         grey = np.asarray(image, np.float32)

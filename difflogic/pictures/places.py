@@ -15,7 +15,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import CENTER, NEIGHBORS
@@ -23,7 +22,7 @@ from difflogic.circuit.layer import Layer
 from difflogic.circuit.netlist import Architecture
 from difflogic.circuit.wiring import Wiring
 from difflogic.pictures.tough import FLAGS, voting_layers
-from difflogic.system.array_types import Bits
+from difflogic.system.array_types import Bits, Int64s
 
 SWITCHED_FROM = tuple(NEIGHBORS.index(name) for name in ("N", "W", "E", "S"))
 """The neighbours from which a cell takes a switch over."""
@@ -176,7 +175,7 @@ class Places:
         left = (gates - len(each.op) for gates, each in zip(sizes.update, layers, strict=True))
         return len(self.learned_inputs(sizes.channels, sizes.update_inputs)), tuple(left)
 
-    def learned_inputs(self, channels: int, inputs: int) -> npt.NDArray[np.int64]:
+    def learned_inputs(self, channels: int, inputs: int) -> Int64s:
         """Return the inputs of an update circuit that learned gates read, ascending.
 
         Of tough places, and of a tile's, only the cell's own are read. `inputs` counts those of the
@@ -217,7 +216,7 @@ class Places:
             reads = np.arange(layer.gates, width)
         return tuple(wired)
 
-    def _ops(self, depth: int) -> npt.NDArray[np.uint8]:
+    def _ops(self, depth: int) -> Bits:
         """Return the ops of a layer's counters: switch, bits, products, neighbours' switches."""
         bits = self.bits
         switch = self.switch

@@ -13,8 +13,8 @@ from functools import lru_cache
 from textwrap import dedent
 
 import numpy as np
-import numpy.typing as npt
 
+from difflogic.system.array_types import Bits
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted
 
@@ -29,7 +29,7 @@ MAX_CELLS = 2**18
 
 
 @lru_cache(maxsize=8)
-def parse_picture(text: str, channels: int) -> npt.NDArray[np.uint8]:
+def parse_picture(text: str, channels: int) -> Bits:
     """Return the bits of a picture, shape (channels, height, width), not to be written to.
 
     Raises ConfigError if rows differ in length, or a sign is unknown or too large for `channels`.
@@ -70,7 +70,7 @@ def rows_of(text: str) -> list[str]:
     return rows[filled[0] : filled[-1] + 1] if filled else []
 
 
-def render_picture(bits: npt.NDArray[np.uint8]) -> str:
+def render_picture(bits: Bits) -> str:
     """Return a picture (channels, height, width) as text, for `parse_picture`.
 
     With more than four channels, the bits of a cell must all be equal.
@@ -88,7 +88,7 @@ def render_picture(bits: npt.NDArray[np.uint8]) -> str:
     return "".join("".join(names[number] for number in row) + "\n" for row in numbers.tolist())
 
 
-def center_picture(bits: npt.NDArray[np.uint8], height: int, width: int) -> npt.NDArray[np.uint8]:
+def center_picture(bits: Bits, height: int, width: int) -> Bits:
     """Return a picture (channels, h, w) in the middle of zeros, (channels, height, width).
 
     The grid's middle cell, (height // 2, width // 2), is that of the picture, so a start cell in

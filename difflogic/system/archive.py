@@ -18,6 +18,7 @@ from typing import Any, BinaryIO, Literal, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.system.array_types import Array
 from difflogic.system.errors import ModelFileError
 from difflogic.system.files import open_plain, reason
 
@@ -48,11 +49,11 @@ class Parts(NamedTuple):
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
-    pieces: Iterable[npt.NDArray[Any]]
+    pieces: Iterable[Array]
 
 
 def write_npz(
-    file: BinaryIO, arrays: Mapping[str, npt.NDArray[Any] | Parts], kind: int = zipfile.ZIP_STORED
+    file: BinaryIO, arrays: Mapping[str, Array | Parts], kind: int = zipfile.ZIP_STORED
 ) -> None:
     """Write `arrays` as npz. Equal arrays in equal order give equal bytes on any system.
 
@@ -155,9 +156,7 @@ class NpzReader:
             raise self.error(foreign)
         return found
 
-    def array(
-        self, name: str, shape: tuple[int, ...], dtypes: Sequence[npt.DTypeLike]
-    ) -> npt.NDArray[Any]:
+    def array(self, name: str, shape: tuple[int, ...], dtypes: Sequence[npt.DTypeLike]) -> Array:
         """Read an array of exactly this `shape` and one of `dtypes`, in native byte order."""
         allowed = [np.dtype(dtype) for dtype in dtypes]
         found = self._read(name, math.prod(shape) * max(dtype.itemsize for dtype in allowed))
@@ -169,7 +168,7 @@ class NpzReader:
             )
         return found
 
-    def vector(self, name: str, most: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    def vector(self, name: str, most: int, dtype: npt.DTypeLike) -> Array:
         """Read a one-dimensional array of at most `most` numbers, in native byte order."""
         kind = np.dtype(dtype)
         found = self._read(name, most * kind.itemsize)
@@ -177,14 +176,14 @@ class NpzReader:
             raise self.error(f'entry "{name}" must be a one-dimensional array of type {kind}')
         return found
 
-    def numbers(self, name: str, most: int) -> npt.NDArray[Any]:
+    def numbers(self, name: str, most: int) -> Array:
         """Read an array of any shape with at most `most` booleans, integers or real numbers."""
         found = self._read(name, 8 * most)
         if found.dtype.kind not in "biuf" or found.size > most:
             raise self.error(f'entry "{name}" must be an array of at most {most} numbers')
         return found
 
-    def _read(self, name: str, limit: int) -> npt.NDArray[Any]:
+    def _read(self, name: str, limit: int) -> Array:
         """Return an array, stored or deflated, that declares at most `limit` bytes of data."""
         if self.names.count(name) != 1:
             raise self.error(f'entry "{name}" is missing or not unique')

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.system.array_types import Array, Bits, Flags
 from difflogic.system.errors import ConfigError, described
 
 CACHE_LINE = 64
 """Bytes of a cache line on every processor that matters here, and of the widest vector."""
 
 
-def aligned(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+def aligned(shape: tuple[int, ...], dtype: npt.DTypeLike) -> Array:
     """Return zeros of `shape` that start at a cache line. They take no memory until written."""
     dtype = np.dtype(dtype)
     size = int(np.prod(shape)) * dtype.itemsize
@@ -22,7 +23,7 @@ def aligned(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     return buffer[start : start + size].view(dtype).reshape(shape)
 
 
-def real_numbers(name: str, given: Any, *, nan: bool = False) -> npt.NDArray[Any]:
+def real_numbers(name: str, given: Any, *, nan: bool = False) -> Array:
     """Return `given` as an array of finite real numbers; with `nan`, NaN is allowed too.
 
     Raises ConfigError, which calls the array `name`.
@@ -40,14 +41,14 @@ def real_numbers(name: str, given: Any, *, nan: bool = False) -> npt.NDArray[Any
     return array
 
 
-def bits(name: str, given: Any) -> npt.NDArray[np.uint8]:
+def bits(name: str, given: Any) -> Bits:
     """Return `given` as an array of 0 and 1. Raises ConfigError, which calls the array `name`."""
     array = real_numbers(name, given)
     _refuse(name, array, (array != 0) & (array != 1), "give 0 and 1 only")
     return array.astype(np.uint8, copy=False)
 
 
-def _refuse(name: str, array: npt.NDArray[Any], wrong: npt.NDArray[np.bool_], remedy: str) -> None:
+def _refuse(name: str, array: Array, wrong: Flags, remedy: str) -> None:
     """Raise ConfigError, which names the first wrong element, if there is one."""
     if wrong.any():
         place = tuple(np.argwhere(wrong)[0].tolist())

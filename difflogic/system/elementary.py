@@ -11,9 +11,10 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Reals = npt.NDArray[np.float64]
+from difflogic.system.array_types import Float64s
+
+Reals = Float64s
 
 LN2_HIGH = float.fromhex("0x1.62e42feep-1")
 """ln 2 to 32 bits, so that its product with a whole number is exact."""

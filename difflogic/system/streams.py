@@ -16,8 +16,8 @@ from enum import IntEnum
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from difflogic.system.array_types import Bits, Float64s
 from difflogic.system.elementary import exponential, logarithm
 
 
@@ -62,12 +62,12 @@ def sample_streams(
     return (stream(seed, purpose, epoch, sample) for sample in samples)
 
 
-def normals(rng: np.random.Generator, shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
+def normals(rng: np.random.Generator, shape: tuple[int, ...]) -> Float64s:
     """Draw numbers from the standard normal distribution; NumPy's have other bits on some machines.
 
     Source: Marsaglia and Bray 1964, the polar method.
     """
-    found: npt.NDArray[np.float64] = np.empty(0)
+    found: Float64s = np.empty(0)
     while len(found) < math.prod(shape):
         x, y = 2 * rng.random((2, math.prod(shape))) - 1
         s = x * x + y * y
@@ -77,16 +77,14 @@ def normals(rng: np.random.Generator, shape: tuple[int, ...]) -> npt.NDArray[np.
     return found[: math.prod(shape)].reshape(shape)
 
 
-def dirichlet(
-    rng: np.random.Generator, concentrations: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
+def dirichlet(rng: np.random.Generator, concentrations: Float64s) -> Float64s:
     """Draw shares from a Dirichlet distribution, as `normals` are drawn.
 
     They are independent gamma variables, divided by their sum. One of a whole concentration is a
     sum of exponential ones; the rest of another is drawn as in Jöhnk 1964.
     """
     whole, rest = np.divmod(concentrations, 1)
-    found: npt.NDArray[np.float64] = np.zeros(len(rest))
+    found: Float64s = np.zeros(len(rest))
     left = rest > 0
     for number in range(int(whole.max())):
         found -= np.where(number < whole, logarithm(1 - rng.random(len(rest))), 0)
@@ -104,7 +102,7 @@ def dirichlet(
 
 def first_bytes(
     seed: int, purpose: Purpose, epochs: Sequence[int], samples: Sequence[int], count: int
-) -> npt.NDArray[np.uint8]:
+) -> Bits:
     """Return the first bytes of many streams, shape (epochs, samples, count).
 
     A `stream` makes its small integers from these bytes, in order. One generator draws them all,

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.grid import Boundary, Start, center_start
 from difflogic.circuit.specification import Cases, Machine, Rule
-from difflogic.system.array_types import Bits
+from difflogic.system.array_types import Bits, Float64s, Floats
 from difflogic.tasks.checked import CheckedTask
 from difflogic.tasks.parts import Exhibit, Sample, TaskError
 from difflogic.tasks.section import TaskSection
@@ -155,9 +154,7 @@ class Task(CheckedTask):
         """The steps whose states `loss` reads, ascending, from 1 to the automaton's steps."""
         return (self.automaton.steps,)
 
-    def loss(
-        self, states: npt.NDArray[np.floating], target: npt.NDArray[np.float64]
-    ) -> tuple[float, npt.NDArray[np.floating]]:
+    def loss(self, states: Floats, target: Float64s) -> tuple[float, Floats]:
         """Return the loss of a sample, and its gradient with respect to `states`, of that shape.
 
         `states` (steps seen, channels, height, width) are those of the soft circuit. By default the

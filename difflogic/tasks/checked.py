@@ -10,13 +10,12 @@ from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.grid import Boundary
 from difflogic.circuit.specification import Cases
 from difflogic.examples.encoding import Encoding
 from difflogic.examples.pairs import Pair
-from difflogic.system.array_types import Bits
+from difflogic.system.array_types import Bits, Float64s, Floats
 from difflogic.system.errors import ConfigError, DctError, described
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks.parts import Preview, Sample, TaskError
@@ -221,9 +220,7 @@ class CheckedTask(ABC):
         self.require("steps_seen", found, right, words)
         return tuple(map(int, steps))
 
-    def find_loss(
-        self, states: npt.NDArray[np.floating], target: npt.NDArray[np.float64]
-    ) -> tuple[float, npt.NDArray[np.floating]]:
+    def find_loss(self, states: Floats, target: Float64s) -> tuple[float, Floats]:
         """Return a checked `loss`. Raises TaskError."""
         found = self.call("loss", states.copy(), target)
         right = isinstance(found, tuple) and len(found) == 2

@@ -7,10 +7,9 @@ from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 
-from difflogic.system.array_types import Bits
+from difflogic.system.array_types import Bits, Float64s
 from difflogic.tasks.base import Task
 from difflogic.tasks.parts import Exhibit, Sample
 from difflogic.tasks.section import AutomatonConfig, Size, TaskSection
@@ -59,7 +58,7 @@ class Checkerboard(Task):
     """Of 4096 cells; Miotti et al. 2025."""
 
     @cached_property
-    def target(self) -> npt.NDArray[np.float64]:
+    def target(self) -> Float64s:
         """Shape (loss channels, height, width): (x//square + y//square) % 2, read-only."""
         y, x = np.indices((self.height, self.width)) // self.section.square
         board = ((x + y) % 2).astype(np.float64)

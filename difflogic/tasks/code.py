@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.grid import Start
-from difflogic.system.array_types import Bits
+from difflogic.system.array_types import Array, Bits
 from difflogic.system.errors import ConfigError, MissingFileError, did_you_mean
 from difflogic.system.files import read_named
 from difflogic.tasks import custom
@@ -103,12 +102,12 @@ def try_out(section: CustomSection, automaton: AutomatonConfig) -> Start:
     return start
 
 
-def contradiction(starts: Bits, targets: npt.NDArray[Any]) -> tuple[int, int] | None:
+def contradiction(starts: Bits, targets: Array) -> tuple[int, int] | None:
     """Return the first case whose start has another target before, and the first with this start.
 
     Cells that do not count are no difference. None if no two cases contradict each other.
     """
-    seen: dict[bytes, tuple[int, npt.NDArray[Any]]] = {}
+    seen: dict[bytes, tuple[int, Array]] = {}
     for number, (start, target) in enumerate(zip(starts, targets, strict=True)):
         first, known = seen.setdefault(start.tobytes(), (number, target))
         free = np.isnan(known)

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 
 from difflogic.circuit.specification import Cases
@@ -20,7 +19,7 @@ from difflogic.examples.pairs import (
     shortened,
     without_background,
 )
-from difflogic.system.array_types import Bits
+from difflogic.system.array_types import Bits, Float64s
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted
 from difflogic.system.streams import Purpose, stream
@@ -138,7 +137,7 @@ class ExamplesTask(Task):
         return tuple(map(Pair.parse, self.section.pairs))
 
     @cached_property
-    def _runs(self) -> tuple[Bits, npt.NDArray[np.float64]]:
+    def _runs(self) -> tuple[Bits, Float64s]:
         starts, targets, _ = stacked(
             self.encoding, self.pairs, (self.height, self.width), self.channels
         )

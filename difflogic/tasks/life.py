@@ -7,13 +7,12 @@ from functools import cached_property
 from typing import Annotated, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 
 from difflogic.circuit.grid import NEIGHBORHOODS, OFFSETS, OUTSIDE, neighbors
 from difflogic.circuit.life_like import CONWAY, HOODS, counts_of
 from difflogic.circuit.specification import Cases
-from difflogic.system.array_types import Bits
+from difflogic.system.array_types import Bits, Int64s
 from difflogic.system.streams import Purpose, first_bytes
 from difflogic.tasks.base import Larger, Task
 from difflogic.tasks.parts import Exhibit, InapplicableError, Sample
@@ -64,7 +63,7 @@ class Life(Task):
     _block: tuple[tuple[int, Purpose, int, range], Sample] | None = None
 
     @cached_property
-    def _table(self) -> npt.NDArray[np.int64]:
+    def _table(self) -> Int64s:
         return neighbors(self.height, self.width, self.automaton.boundary)[self._around]
 
     @cached_property

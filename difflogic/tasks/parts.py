@@ -6,14 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from difflogic.circuit.colors import Color
-from difflogic.system.array_types import Bits
+from difflogic.system.array_types import Bits, Float64s
 from difflogic.system.errors import ConfigError
 
-Sample = tuple[Bits, npt.NDArray[np.float64]]
+Sample = tuple[Bits, Float64s]
 """A start state, shape (channels, height, width), and a target, (loss channels, height, width).
 
 A cell whose target is NaN in all loss channels does not count.

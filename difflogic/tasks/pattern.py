@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field, model_validator
 
 from difflogic.circuit.colors import Color, parse_color
@@ -15,7 +14,7 @@ from difflogic.circuit.grid import Boundary, Start
 from difflogic.circuit.specification import Cases
 from difflogic.pictures.growth import Growth
 from difflogic.pictures.text import parse_picture
-from difflogic.system.array_types import Bits
+from difflogic.system.array_types import Bits, Float64s
 from difflogic.system.errors import ConfigError
 from difflogic.tasks.base import Larger, Task
 from difflogic.tasks.parts import Exhibit, InapplicableError, Preview, Sample
@@ -159,7 +158,7 @@ class Pattern(Task):
         return self.growth.starts(self.channels)[0]
 
     @cached_property
-    def target(self) -> npt.NDArray[np.float64]:
+    def target(self) -> Float64s:
         """Shape (loss channels, height, width)."""
         return self._picture.astype(np.float64)
 

@@ -13,14 +13,13 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 
 from difflogic.circuit.colors import Color, parse_color
 from difflogic.circuit.specification import Cases
 from difflogic.pictures.places import MOST_PERIOD, ring
 from difflogic.pictures.text import parse_picture
-from difflogic.system.array_types import Bits
+from difflogic.system.array_types import Bits, Float64s
 from difflogic.system.errors import ConfigError
 from difflogic.tasks.base import Task
 from difflogic.tasks.parts import Exhibit, Preview, Sample
@@ -90,7 +89,7 @@ class Tile(Task):
     asks_every_size = True
 
     @cached_property
-    def target(self) -> npt.NDArray[np.float64]:
+    def target(self) -> Float64s:
         """Shape (loss channels, height, width)."""
         return self.known[: len(self.loss_channels)].astype(np.float64)
 

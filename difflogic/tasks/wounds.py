@@ -17,15 +17,14 @@ from operator import or_
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.grid import NEIGHBORS, OFFSETS
-from difflogic.system.array_types import Bits
+from difflogic.system.array_types import Bits, Flags, Int64s
 from difflogic.system.streams import dirichlet
 from difflogic.tasks.base import Task
 from difflogic.tasks.parts import Sample
 
-CellMask = npt.NDArray[np.bool_]
+CellMask = Flags
 
 Contents = Literal["none", "any"]
 
@@ -66,7 +65,7 @@ class Wounds(Task):
         period = 2 * self._square
         y, x = np.indices((self.height + period, self.width + period))
 
-        def color(down: int, right: int) -> npt.NDArray[np.int64]:
+        def color(down: int, right: int) -> Int64s:
             return ((y + down) // self._square + (x + right) // self._square) % 2
 
         own, right, lower, diagonal = (color(*at) for at in ((0, 0), (0, 1), (1, 0), (1, 1)))
@@ -85,14 +84,12 @@ class Wounds(Task):
             if not np.isnan(target).all():
                 return state, target
 
-    def _codes(self, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64]) -> Bits:
+    def _codes(self, rows: Int64s, columns: Int64s) -> Bits:
         inside = (rows >= 0)[:, None] & (columns >= 0)
         codes: Bits = self._plane[:, rows][:, :, columns] * inside
         return codes
 
-    def _draw_wounded(
-        self, rng: np.random.Generator
-    ) -> tuple[Bits, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def _draw_wounded(self, rng: np.random.Generator) -> tuple[Bits, Int64s, Int64s]:
         """Return a state, and each row's and column's place in its small board; -1 is a gap."""
         shape = (self.height, self.width)
         gaps = rng.random() * MOST_GAPS
@@ -141,10 +138,10 @@ class Wounds(Task):
         return known, blank & ~known
 
 
-def _places(gap: CellMask) -> npt.NDArray[np.int64]:
+def _places(gap: CellMask) -> Int64s:
     """Return each line's distance from the gap before it, from 0; -1 for the gaps themselves."""
     line = np.arange(len(gap))
-    places: npt.NDArray[np.int64] = line - np.maximum.accumulate(np.where(gap, line, -1)) - 1
+    places: Int64s = line - np.maximum.accumulate(np.where(gap, line, -1)) - 1
     return places
 
 

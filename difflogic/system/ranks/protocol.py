@@ -9,14 +9,13 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from difflogic.system.array_types import Array
+from difflogic.system.array_types import Array, Bits
 from difflogic.system.deadline import never_stop
 from difflogic.system.errors import TrainingError
 from difflogic.system.work import ignore, working
 
-Bytes = npt.NDArray[np.uint8]
+Bytes = Bits
 
 STEP = -1
 END = 0
