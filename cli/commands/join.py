@@ -14,7 +14,7 @@ from cli.terminal import output
 from difflogic.system.declaration import Force, Opt, TimeLimit
 
 if TYPE_CHECKING:
-    from difflogic.library.joining import Joined
+    from difflogic.library.simplifying import Simplified
 
 
 def join(
@@ -42,12 +42,9 @@ def join(
     note(f"saved {to}")
 
 
-def _show(found: Joined) -> None:
-    rows = [(f"part {n}", each.name, each.circuit.gates) for n, each in enumerate(found.parts, 1)]
-    before = found.simplified.source.automaton
-    rows += [
-        (what, each.name, each.circuit.gates)
-        for what, each in (("joined", before), ("simplified", found.automaton))
-    ]
-    output.show_table("what | name | gates", rows, texts=2)
-    typer.echo("\nproved: each part does in it what it does alone")
+def _show(found: Simplified) -> None:
+    made = found.automaton
+    stages = (("joined", found.source.automaton.circuit), ("simplified", made.circuit))
+    rows = [(name, circuit.gates, circuit.channels) for name, circuit in stages]
+    output.show_table("circuit | gates | channels", rows)
+    typer.echo(f"\nproved: {', '.join(made.parts)} do in it what they do alone")

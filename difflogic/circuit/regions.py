@@ -63,31 +63,31 @@ def placed(parts: Sequence[Automaton], palette: Sequence[Color]) -> list[Automat
 
 def joined(parts: Sequence[Automaton], name: str) -> Automaton:
     """Return one automaton of all parts, which are `placed`. Codes left over show the last."""
-    held = range(bits_for(len(parts)))
-    shown = parts[0].circuit.labels[: len(parts[0].visible)]
-    own = [each.circuit.labels[len(shown) :] for each in parts]
-    labels = (*held, *shown, *(label for some in own for label in some))
-    xag = Xag(NEIGHBORHOOD * len(labels))
-
-    def inputs(channels: Sequence[int], neighbors: Sequence[int]) -> list[int]:
-        return [
-            xag.input(each * len(labels) + channel) for each in neighbors for channel in channels
-        ]
-
+    shown = parts[0].visible
+    held = tuple(range(shown[0]))
+    total = parts[-1].circuit.labels[-1] + 1
+    xag = Xag(NEIGHBORHOOD * total)
     after = [
-        xag.next_state(part.circuit, inputs(part.circuit.labels, range(NEIGHBORHOOD)))
+        xag.next_state(
+            part.circuit,
+            [
+                xag.input(neighbor * total + label)
+                for neighbor in range(NEIGHBORHOOD)
+                for label in part.circuit.labels
+            ],
+        )
         for part in parts
     ]
     options = [after[min(code, len(parts) - 1)][: len(shown)] for code in range(2 ** len(held))]
-    mask = inputs(held, [CENTER])
+    mask = [xag.input(CENTER * total + label) for label in held]
     for bit in mask:
         options = [
             [xag.or_(xag.and_(bit ^ 1, x), xag.and_(bit, y)) for x, y in zip(*pair, strict=True)]
             for pair in zip(options[::2], options[1::2], strict=True)
         ]
     outputs = [*mask, *options[0], *(bit for each in after for bit in each[len(shown) :])]
-    circuit = to_circuit(xag, outputs, labels, range(len(labels)))
-    return replace(parts[0], name=name, circuit=circuit, held=tuple(held))
+    circuit = to_circuit(xag, outputs, tuple(range(total)), range(total))
+    return replace(parts[0], name=name, circuit=circuit, held=held)
 
 
 def alone(automaton: Automaton, number: int) -> Automaton:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 from difflogic.circuit.automaton import Automaton
@@ -21,33 +20,13 @@ MOST_JOINED = 1024
 """Channels of all parts together."""
 
 
-@dataclass(frozen=True)
-class Joined:
-    """A circuit of several parts, simplified, in which each is proved to do what it does alone."""
-
-    parts: tuple[Automaton, ...]
-    simplified: Simplified
-
-    @property
-    def automaton(self) -> Automaton:
-        return self.simplified.automaton
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the results as values for JSON."""
-        return self.simplified.as_dict() | {"parts": [each.name for each in self.parts]}
-
-    def save(self, path: str | Path, *, force: bool = False) -> None:
-        """Write the circuit as JSON; `force` overwrites an earlier file."""
-        self.simplified.save(path, force=force)
-
-
 @checked
-def join(sources: Sequence[Source], *, time_limit: TimeLimit = None) -> Joined:
+def join(sources: Sequence[Source], *, time_limit: TimeLimit = None) -> Simplified:
     """Join 2 to 16 circuits or runs into one, whose held channels say what each cell shows.
 
     The parts need one boundary and one fire rate. Their palettes are merged, up to 16 colours. The
-    circuit is simplified, and each part proved to be the same in it; `time_limit` is as in
-    `simplify`. Raises what `load` raises, ConfigError or CircuitError for parts that do not fit,
+    circuit is simplified, and each part proved to do in it what it does alone. `time_limit` is as
+    in `simplify`. Raises what `load` raises, ConfigError or CircuitError for parts that do not fit,
     and ProofError.
     """
     if not 2 <= len(sources) <= MOST_PARTS:
@@ -92,7 +71,7 @@ def join(sources: Sequence[Source], *, time_limit: TimeLimit = None) -> Joined:
         same = proved(part, alone(small.require_proved(), number).circuit, time_limit)
         if not same.equal:
             raise ProofError(f"{part.name}: could not be proved to be the same when joined", same)
-    return Joined(tuple(parts), small)
+    return small
 
 
 def _require_plain(name: str, part: Automaton, palette: Sequence[Any]) -> None:

@@ -20,7 +20,7 @@ from difflogic.circuit.regions import alone
 from difflogic.circuit.specification import Cases
 from difflogic.formats.circuit_file import write_circuit
 from difflogic.proof.answer import Answer, Assurance, Budget, Scope, left_open
-from difflogic.proof.certificates import proof_text, write_cases
+from difflogic.proof.certificates import proof_text
 from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.orbits import orbit, resting_picture
 from difflogic.proof.convergence.planes import pack
@@ -28,7 +28,7 @@ from difflogic.proof.question import Asked
 from difflogic.proof.strategy import Decided, Extent, decide
 from difflogic.proof.verdict import Verdict
 from difflogic.system.deadline import Deadline
-from difflogic.system.errors import CircuitError, ConfigError
+from difflogic.system.errors import CircuitError, ConfigError, errors_about
 
 EVERY_VALUE = "for every value of the held channels"
 
@@ -40,33 +40,28 @@ class Region:
     name: str
     automaton: Automaton
     decided: Decided | None = None
-    """What is proved for every start."""
-    own: Cases | None = None
-    """Else what it ends in from its own start, on its own grid."""
+    """What is proved for every start, or else for its own start on its own grid."""
     reason: str = ""
     """Why neither is."""
 
+    @property
+    def own(self) -> bool:
+        """Whether it is proved for its own start only."""
+        return self.decided is not None and self.decided.assurance is not None
+
     def from_step(self, height: int, width: int) -> int:
         """Return the step, or round, from which a grid that is proved shows what it ends in."""
-        if self.decided is None:
-            return 0 if self.own is None else self.own.steps
-        proof = self.decided.every_size and self.decided.every_size.proof
-        known = [
-            each.from_step
-            for each in self.decided.findings
-            if (each.question.height, each.question.width) == (height, width)
-        ]
-        known += [proof.from_step(height, width)] if proof else []
-        return min(step for step in known if step is not None)
+        found = self.decided
+        assert found is not None, "it is proved"
+        if found.every_size is not None and found.every_size.proof is not None:
+            return found.every_size.proof.from_step(height, width)
+        sizes = {(each.question.height, each.question.width): each for each in found.findings}
+        return (found.assurance or sizes[height, width]).from_step or 0
 
     def proof(self) -> dict[str, Any]:
         """Return the certificate of the part. Raises CircuitError if there is none."""
-        if self.decided is None:
-            assert self.own is not None, "it is proved"
-            text = write_cases(self.automaton, self.own)
-        else:
-            text = self.decided.certificate(self.automaton, True)
-        found: dict[str, Any] = json.loads(text)
+        assert self.decided is not None, "it is proved"
+        found: dict[str, Any] = json.loads(self.decided.certificate(self.automaton, True))
         if found["circuit"] != json.loads(write_circuit(self.automaton)):
             raise CircuitError("it was proved of a smaller circuit: simplify the joined one")
         return found
@@ -101,18 +96,17 @@ class Regions:
         """Return the proof as JSON text: that of each part, for a checker that joins them."""
         proofs = []
         for each in self.regions:
-            try:
+            with errors_about(each.name):
                 proofs.append(each.proof())
-            except CircuitError as error:
-                raise CircuitError(f"{each.name}: {error}") from None
-        sides = [{proof["question"][key] for proof in proofs} for key in ("height", "width")]
-        height, width = (next((each for each in some if each), None) for some in sides)
-        steps = [proof["question"]["step"] for proof in proofs]
+        questions = [proof["question"] for proof in proofs]
+        sides = [(each["height"], each["width"]) for each in questions if each["height"]]
+        height, width = sides[0] if sides else (None, None)
+        steps = [each["step"] for each in questions]
         firings = max([int(each.split()[0]) for each in steps if isinstance(each, str)], default=0)
         step: int | str = f"{firings} · (m + n - 1)"
-        if height is not None and width is not None:
-            fixed = [each for each in steps if isinstance(each, int)]
-            step = max([*fixed, firings * (height + width - 1)])
+        if sides:
+            last = firings * (sum(sides[0]) - 1)
+            step = max([last, *(each for each in steps if isinstance(each, int))])
         asked = self.asked(height, width, step)
         return proof_text("dct-regions", self.automaton, asked, {}, "parts", proofs)
 
@@ -191,13 +185,13 @@ def _proved(
     whole = not (extent.sizes or extent.all_sizes) and part.fire_rate == 1
     own = _own_start(part, budget.until) if whole and part.start != "random" else None
     if own is not None:
-        return replace(region, own=own)
+        return replace(region, decided=own)
     everywhere = decided.every_size
     reason = "not proved for every start" if everywhere is None else everywhere.text
     return replace(region, reason=reason)
 
 
-def _own_start(part: Automaton, until: Deadline) -> Cases | None:
+def _own_start(part: Automaton, until: Deadline) -> Decided | None:
     """Return what its own start ends in, and from which step on; None if that is not known."""
     labels = list(part.circuit.labels)
     start = np.zeros((max(labels) + 1, part.height, part.width), np.uint8)
@@ -215,4 +209,6 @@ def _own_start(part: Automaton, until: Deadline) -> Cases | None:
         return None
     steps = max(1, found.right_from)
     note = "There is one start only, and nothing random."
-    return Cases("the only start", start[None], target[None], part.boundary, steps, note)
+    cases = Cases("the only start", start[None], target[None], part.boundary, steps, note)
+    known = Assurance(Verdict.proved, "the only start", note, "a run", steps)
+    return Decided(Extent(), assurance=known, evidence=cases)
