@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import os
+import sys
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext, redirect_stdout
 from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
@@ -12,6 +15,10 @@ import typer
 
 from difflogic.system.declaration import OPERANDS, declared
 from difflogic.system.errors import ConfigError
+from difflogic.system.files import STANDARD
+
+OUTPUTS = ("to", "file")
+"""Parameters that name a file to write."""
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
@@ -31,16 +38,28 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
             shown.append(_option(name, hint, default))
 
     def run(**values: Any) -> None:
-        given = {name: value for name, value in values.items() if value is not None}
+        given = {name: at_home(value) for name, value in values.items() if value is not None}
+        to_stdout = any(str(given.get(name)) == STANDARD for name in OUTPUTS)
         for name, (group, options) in groups.items():
             given[name] = group(**{each: given.pop(each) for each in options & given.keys()})
-        function(**given)
+        # What is written there is for another program: all else goes to stderr.
+        with redirect_stdout(sys.stderr) if to_stdout else nullcontext():
+            function(**given)
 
     run.__name__ = function.__name__
     run.__doc__ = function.__doc__
     run.__annotations__ = {each.name: each.annotation for each in shown}
     run.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
     return run
+
+
+def at_home(value: Any) -> Any:
+    """Expand `~` in paths, which shells leave alone in --dir=~/runs."""
+    if isinstance(value, list):
+        return [at_home(each) for each in value]
+    if isinstance(value, str | Path) and str(value).startswith("~"):
+        return type(value)(os.path.expanduser(value))
+    return value
 
 
 def _parameters(what: Callable[..., Any]) -> Iterator[tuple[str, Any, Any]]:

@@ -98,7 +98,7 @@ def _print(data: bytes) -> None:
 
 
 def import_(
-    file: Annotated[Path, Operand("Circuit JSON of dct or logicars, or a rule of Golly", "FILE")],
+    source: Annotated[Path, Operand("Circuit JSON of dct or logicars, or a rule of Golly", "FILE")],
     to: Annotated[Path | None, TO, Opt("File to write", "CIRCUIT.json", shown="stdout")] = None,
     channels: Annotated[
         Sequence[int],
@@ -124,7 +124,7 @@ def import_(
     from difflogic.system.files import check_output
 
     check_output(to, force)
-    imported = read(file, channels or (), visible or ())
+    imported = read(source, channels or (), visible or ())
     text = write_circuit(imported.automaton)
     if to is None:
         typer.echo(text, nl=False)

@@ -15,7 +15,7 @@ from difflogic.config.recipes import apply_recipe
 from difflogic.config.schema import TASK, TOP_LEVEL
 from difflogic.pictures.picture import IMAGE_SUFFIXES, picture_directory
 from difflogic.system.errors import ConfigError, MissingFileError, did_you_mean, shorten
-from difflogic.system.files import for_shell, nearest, read_named
+from difflogic.system.files import STANDARD, for_shell, nearest, read_named
 from difflogic.system.toml import MAX_BYTES, parse_toml
 from difflogic.tasks import TASKS, CustomSection, is_custom
 from difflogic.tasks.code import find_code, load_code, try_out
@@ -128,7 +128,7 @@ def _locate(source: str | Path) -> Path:
         if path.suffix.lower() in suffixes:
             named = f"{use} {for_shell(source)}"
             raise ConfigError(f"{source}: is no configuration, which is a TOML file: {named}")
-    looks_like_a_path = path.suffix == ".toml" or len(path.parts) > 1
+    looks_like_a_path = source == STANDARD or path.suffix == ".toml" or len(path.parts) > 1
     # Unlike Path's own, these also answer for names that are too long.
     if looks_like_a_path or os.path.isfile(path):
         return path

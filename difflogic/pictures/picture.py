@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,7 +76,7 @@ def read_picture(name: str, base: Path | None = None) -> str | bytes:
     file is missing or cannot be a picture, or if it is text in a file named like an image.
     """
     names, base = shipped_pictures(), base or Path()
-    path = names.get(name, base / name)
+    path = names.get(name, base / os.path.expanduser(name))
     try:
         content = read_named(path, MOST_IMAGE_BYTES, "a picture")
     except MissingFileError:

@@ -13,12 +13,13 @@ import os
 import secrets
 import shlex
 import stat
+import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from difflib import get_close_matches
 from fnmatch import fnmatch
-from functools import partial
-from io import BufferedReader
+from functools import cache, partial
+from io import BufferedReader, BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
@@ -40,6 +41,11 @@ OF_RUN = (CONFIG, START, METRICS, CHECKPOINTS, MODEL, ATTEMPTS, SUMMARY)
 
 LEFTOVERS = ".dct-*.tmp"
 """Matches the temporary files that killed processes leave behind."""
+
+STANDARD = "-"
+"""Stands for standard input and output where a file is named."""
+MOST_STANDARD = 2**30
+"""Bytes that are read from there: more than any reader takes."""
 
 MOST_BESIDE = 1000
 """Files of a directory among which a missing one's nearest name is looked for."""
@@ -73,12 +79,19 @@ _LFS = b"version https://git-lfs.github.com/spec/"
 """What Git has instead of a large file that was not fetched."""
 
 
+@cache
+def _standard_input() -> bytes:
+    return sys.stdin.buffer.read(MOST_STANDARD)
+
+
 def open_plain(path: Path, follow: bool = True) -> BufferedReader:
-    """Open a plain file for reading, without ever waiting for a pipe or a device.
+    """Open a plain file, or "-", for reading, without ever waiting for another pipe or a device.
 
     A link is opened only if `follow`. Raises OSError, also for anything but a plain file, and
     ValueError for an impossible path.
     """
+    if str(path) == STANDARD:
+        return BufferedReader(BytesIO(_standard_input()))  # type: ignore[type-var]
 
     def opener(name: str, flags: int) -> int:
         return os.open(name, flags | _NO_WAIT | (0 if follow else _NO_LINK))
@@ -227,6 +240,11 @@ def write_whole(path: Path, writer: Callable[[BinaryIO], object]) -> None:
     Renaming also replaces a link, a pipe or a device, which is right in the program's own
     directories. Use `check_output` first for paths that users name.
     """
+    if str(path) == STANDARD:
+        assert sys.__stdout__ is not None, "it was opened for a command"
+        writer(sys.__stdout__.buffer)
+        sys.__stdout__.flush()
+        return
     aside = path.with_name(f".dct-{secrets.token_hex(8)}.tmp")
     remove = partial(aside.unlink, missing_ok=True)
     action = "written"
@@ -254,10 +272,14 @@ def check_output(path: Path | None, force: bool = False) -> None:
     An earlier file may be replaced only with `force`, only if it is a regular file, and never if it
     is one of a run's.
     """
-    if path is None:
+    if path is None or str(path) == STANDARD:
         return
     if path.is_dir():
         raise RunDirectoryError(f"{path}: is a directory: name a file")
+    if path.is_symlink() and os.readlink(path).startswith(("/proc/", "/dev/")):
+        raise RunDirectoryError(
+            f"{path}: leads to a stream: for standard output, name it {STANDARD}"
+        )
     if os.path.lexists(path) and not path.is_file():
         is_link = path.is_symlink()
         what = "a link to something other than a file" if is_link else "not a regular file"

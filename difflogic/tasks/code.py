@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import sys
 import types
 from contextlib import suppress
@@ -119,7 +120,7 @@ def contradiction(starts: Bits, targets: Array) -> tuple[int, int] | None:
 
 def _read_files(kind: str, path: Path, directory: Path) -> list[Code]:
     """Return the named file and the copy that a run keeps, as far as they exist."""
-    named = directory / path
+    named = directory / os.path.expanduser(path)
     found = []
     for file in dict.fromkeys([named, directory / path.name]):
         with suppress(MissingFileError):
