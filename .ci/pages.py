@@ -16,7 +16,7 @@ import difflogic
 
 ROOT = Path(__file__).parents[1]
 PAGES = {
-    "Train": "experiments local-rules computing pictures tiles tough tasks learning runs sweeps",
+    "Train": "experiments local-rules computing pictures regions tiles tough tasks learning runs sweeps",
     "From data": "examples identify odds chance blocks",
     "Circuits": "circuits simulation seeing circuit-file silicon",
     "Proofs": "certificates one-side checkers reliability",

@@ -6,14 +6,13 @@ from difflogic.config import Config as Config, load_config as load_config
 from difflogic.engine.hardware import Hardware as Hardware
 from difflogic.engine.soft.rollout import Engine as Engine
 from difflogic.engine.soft.work_stats import WorkStats as WorkStats
-from difflogic.evaluation.exactness import check as check
 from difflogic.experiment.following import follow as follow
 from difflogic.experiment.options import ExampleOptions as ExampleOptions
 from difflogic.experiment.searching import Trainer as Trainer
 from difflogic.library.applying import apply as apply
 from difflogic.library.benchmarking import bench as bench, compare as compare, plan as plan
 from difflogic.library.conditions import Conditions as Conditions, Rectangle as Rectangle
-from difflogic.library.evaluating import evaluate as evaluate, inspect as inspect
+from difflogic.library.evaluating import check as check, evaluate as evaluate, inspect as inspect
 from difflogic.library.exemplifying import train_examples as train_examples
 from difflogic.library.exporting import export as export
 from difflogic.library.groups import (

@@ -6,12 +6,14 @@ import threading
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.soft_circuit import SoftCircuit
+from difflogic.config.loading import load_config
 from difflogic.config.models import Config
 from difflogic.config.problem import Problem
 from difflogic.evaluation.check_plan import Plan, is_deterministic
@@ -54,18 +56,22 @@ class Trainer:
 
     def __init__(
         self,
-        config: Config,
+        config: Config | str | Path,
         model: Model | None = None,
         ranks: Ranks = ALONE,
         fleets: Fleets | None = None,
     ) -> None:
         """Start from `model`, or from an untrained one wired from the configuration's seed.
 
+        `config` may also be the name of a configuration, or its file.
+
         If the configuration names a saved model, `model` must be that model, since starting over
         goes back to it. Raises ConfigError without it, and for a model of another circuit. With
         several `ranks`, each has a trainer, and all take every step together. Runs on a GPU may
         share `fleets`.
         """
+        if not isinstance(config, Config):
+            config = load_config(config)
         if config.run.start_sha256 is not None and model is None:
             raise config.missing_start
         self.config = config

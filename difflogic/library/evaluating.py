@@ -8,6 +8,7 @@ from typing import Any
 
 from difflogic import inspection
 from difflogic.config import Config
+from difflogic.evaluation import exactness
 from difflogic.evaluation.tests import run_tests
 from difflogic.inspection import Inspection
 from difflogic.library.loaded import Loaded, Source, load
@@ -35,6 +36,17 @@ def inspect(
     tell("inspecting: part", 0, 1, "symmetries")
     seconds = 10.0 if time_limit is None else time_limit
     return inspection.inspect(automaton, seconds)
+
+
+@checked
+def check(source: Source, epochs: int | None = None) -> dict[str, Any]:
+    """Count the wrong cells of a model's hard circuit, as each run does at its end.
+
+    `tested` says on which starts, and how many of them `epochs` of training drew, by default as
+    many as configured. `exact` is what the glossary says. Raises what `load` raises, and
+    ConfigError for a circuit, which has no task.
+    """
+    return exactness.check(load(source).require_model(), epochs)
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,7 @@ def open_plain(path: Path, follow: bool = True) -> BufferedReader:
     ValueError for an impossible path.
     """
     if str(path) == STANDARD:
-        return BufferedReader(BytesIO(_standard_input()))  # type: ignore[type-var]
+        return BufferedReader(BytesIO(_standard_input()))
 
     def opener(name: str, flags: int) -> int:
         return os.open(name, flags | _NO_WAIT | (0 if follow else _NO_LINK))
@@ -241,9 +241,8 @@ def write_whole(path: Path, writer: Callable[[BinaryIO], object]) -> None:
     directories. Use `check_output` first for paths that users name.
     """
     if str(path) == STANDARD:
-        assert sys.__stdout__ is not None, "it was opened for a command"
-        writer(sys.__stdout__.buffer)
-        sys.__stdout__.flush()
+        with open(1, "wb", closefd=False) as stdout:
+            writer(stdout)
         return
     aside = path.with_name(f".dct-{secrets.token_hex(8)}.tmp")
     remove = partial(aside.unlink, missing_ok=True)

@@ -29,3 +29,19 @@ def test_a_loaded_circuit_is_one(tmp_path):
     assert {"simplify", "trained"} < {*dir(again)}
     with pytest.raises(AttributeError, match="no attribute 'simplfy'"):
         again.simplfy()
+
+
+def test_wrong_objects_are_refused_with_what_to_give(tmp_path):
+    MADE.export(tmp_path / "x.json")
+    for given in (tmp_path / "x.json", MADE, MADE.automaton):
+        with pytest.raises(difflogic.DctError, match="is a circuit, not a trained model"):
+            difflogic.check(given)
+    for given, hint in (
+        ("checkerbord", 'did you mean "checkerboard"'),
+        (7, "give a name or a path"),
+    ):
+        with pytest.raises(difflogic.DctError, match=hint):
+            difflogic.Trainer(given)
+    with difflogic.Trainer("checkerboard-small") as trainer:
+        assert trainer.config.name == "checkerboard-small"
+        assert difflogic.check(trainer.result)["step"] == 20
