@@ -16,9 +16,9 @@ import difflogic
 
 ROOT = Path(__file__).parents[1]
 PAGES = {
-    "Train": "experiments local-rules computing pictures regions tiles tough tasks learning runs sweeps",
+    "Train": "experiments local-rules computing pictures tiles tough tasks learning runs sweeps",
     "From data": "examples identify odds chance blocks",
-    "Circuits": "circuits simulation seeing circuit-file silicon",
+    "Circuits": "circuits regions simulation seeing circuit-file silicon",
     "Proofs": "certificates one-side checkers reliability",
     "Speed": "performance sharing gpu",
     "Python": "library reference layers",
