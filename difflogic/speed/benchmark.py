@@ -9,6 +9,7 @@ from difflogic.config import Config
 from difflogic.engine.soft.program import compile_program
 from difflogic.model.model import Model
 from difflogic.speed.measurements import REPEAT, Measurement, fma_rate, measure, of_ways
+from difflogic.system.jit.processor import registers
 from difflogic.system.json_values import chosen
 from difflogic.system.memory import peak_memory
 
@@ -51,6 +52,11 @@ class Benchmark:
         return self.gate_lanes * OPERATIONS / self.peak_all_workers
 
     @property
+    def vector_bits(self) -> int:
+        """Bits of the vectors that the kernels use."""
+        return 8 * registers().width
+
+    @property
     def share_of_peak(self) -> float:
         """Share of the workers' arithmetic peak that a median step reaches.
 
@@ -66,7 +72,7 @@ class Benchmark:
             "precision": self.config.training.precision,
             "repeat": len(self.path.steps),
             "path": self.path.as_dict(self.path),
-            **chosen(self, "gate_lanes", "gate_rate", "peak_one_core"),
+            **chosen(self, "gate_lanes", "gate_rate", "peak_one_core", "vector_bits"),
             **chosen(self, "peak_all_workers", "peak_memory", "limit", "share_of_peak", "noise"),
         }
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from difflogic.config import Config
-from difflogic.engine.kernels.probes import fma_peak, fma_per_round
+from difflogic.engine.kernels.probes import fma_peak, fma_per_round, instructions_per_cycle
 from difflogic.engine.soft.work_stats import WorkStats
 from difflogic.engine.workers import Workers
 from difflogic.experiment.searching import Trainer
@@ -35,6 +35,13 @@ WARM_UP_STEPS = 3
 
 REPEAT = 30
 REPEAT_WITH_ORACLE = 5
+
+IDLE_ROUNDS = 5000
+"""Rounds of `instructions_per_cycle` beside a step: some ten microseconds."""
+FEW_INSTRUCTIONS = 3.5
+SHARED = 0.75
+"""A core passes four instructions or more in a cycle. One that is shared passes fewer, or fewer
+than this share of the most in the same run: docs/notebook/kernels.md."""
 
 ROUNDING = 0.005
 """Rounding of printed speed-ups."""
@@ -71,6 +78,8 @@ class Measurement:
     """Time of all steps that `work` counts, including unmeasured ones."""
     peak: float | None = None
     """Fused multiply-adds per second on as many threads, measured in the same run."""
+    passed: list[float] = field(default_factory=list)
+    """Instructions that a core passed in a cycle, beside each step."""
     difference: float | None = None
     """Largest difference from the first row; None if nothing was compared."""
 
@@ -123,6 +132,12 @@ class Measurement:
         return self.work.seconds_waited / (self.workers * self.spent)
 
     @property
+    def shared(self) -> float:
+        """Share of the steps beside which the core was shared with another thread, 0 to 1."""
+        few = max(FEW_INSTRUCTIONS, SHARED * max(self.passed, default=0.0))
+        return float(np.mean([found < few for found in self.passed or [few]]))
+
+    @property
     def samples_per_second(self) -> float:
         return self.batch / self.total.median
 
@@ -157,7 +172,7 @@ class Measurement:
             "speedup": self.speedup(first),
             "efficiency": self.efficiency(first),
             **chosen(self, "workers", "oversubscribed", "ceiling", "tasks", "waiting"),
-            **chosen(self, "peak", "samples_per_second"),
+            **chosen(self, "peak", "shared", "samples_per_second"),
             **chosen(self, "run_seconds", "difference", "tolerance", "equal", "plan"),
         }
 
@@ -283,6 +298,7 @@ def _measure(row: Measurement, trainer: Trainer | ReferenceTrainer) -> None:
     start = time.perf_counter()
     row.losses.append(trainer.step().soft_loss)
     now = time.perf_counter()
+    row.passed.append(instructions_per_cycle(IDLE_ROUNDS, 1)[0])
     row.spent += now - begun
     row.steps.append(now - start)
     for phase in PHASES:

@@ -53,6 +53,23 @@ def test_a_report_counts_the_work_of_a_step():
     assert report.noise == report.path.total.median / report.path.total.minimum - 1
 
 
+@pytest.mark.parametrize(
+    ("passed", "shared"), [([5.9] * 4, 0), ([5.9, 3.0, 5.8, 5.9], 0.25), ([3.0] * 3, 1), ([], 0)]
+)
+def test_a_core_that_passes_few_instructions_is_shared(passed, shared):
+    setting = measurements.Setting("configured", CONFIG)
+    row = measurements.Measurement(setting, None, steps=[1.0] * 4, passed=passed)
+    assert row.shared == shared
+
+
+@pytest.mark.once
+def test_each_step_is_measured_beside_what_its_core_passes():
+    report = benchmark.run(CONFIG, repeat=3)
+    assert len(report.path.passed) == 3
+    assert all(0.1 < found < 100 for found in report.path.passed)
+    assert report.vector_bits in (128, 256, 512)
+
+
 @pytest.mark.once
 def test_both_ways_are_measured_in_every_phase_and_give_the_same_bits():
     done = []
