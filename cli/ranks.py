@@ -30,14 +30,15 @@ def joined() -> Iterator[Ranks]:
                 ranks.send({"command": sys.argv[1:]})
                 yield ranks
             else:
-                with Interruption(None, PATIENCE):
+                with Interruption(None, PATIENCE) as interruption:
+                    ranks.listen(lambda: max(0, interruption.exit_code - 128))
                     _require_command(ranks)
                     yield ranks
         except BaseException as error:
             # Report it now: leaving MPI may end this process at once.
             if not ranks.leads or ranks.others_wait:
                 who = "" if ranks.leads else f"rank {ranks.rank}: "
-                what = f"error: {who}{error or type(error).__name__}"
+                what = f"error: {who}{str(error) or type(error).__name__}"
                 note("interrupted" if ranks.leads and caused(error) else what)
             raise
 

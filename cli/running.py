@@ -73,6 +73,7 @@ def _train(experiment: Experiment, options: RunOptions, shared: Shared, group: R
                 ranks=group,
             )
         except KeyboardInterrupt:
+            shown.hear(group)
             if not shown.interruption.requested:
                 raise
             from difflogic.system.files import for_shell
@@ -81,6 +82,7 @@ def _train(experiment: Experiment, options: RunOptions, shared: Shared, group: R
             command = f"dct train --resume {for_shell(shown.path)}"
             note(f"interrupted before the final tests; resume: {command}")
             raise typer.Exit(shown.interruption.exit_code) from None
+        shown.hear(group)
     summary = dict(found.summary)
     path = str(found.path)
     if summary["interrupted"]:
@@ -194,6 +196,11 @@ class Shown(ExitStack):
         self._display = display.choose(title, self._progress, self._quiet)
         self.callback(self._display.close)
         trainer.on_search_progress = self._search
+
+    def hear(self, group: Ranks) -> None:
+        """Take a signal that another rank has heard as one to this process."""
+        if group.told and not self.interruption.requested:
+            self.interruption.request(group.told)
 
     def _search(self, searching: SearchProgress) -> None:
         self._progress.searching = searching

@@ -11,9 +11,10 @@ from difflogic.config import config_from_dict
 from difflogic.experiment.searching import Trainer
 from difflogic.model.model import Model
 from difflogic.run.checkpoint import made_with
+from difflogic.system.deadline import never_stop
 from difflogic.system.errors import ConfigError, TrainingError
 from difflogic.system.ranks import Ranks
-from difflogic.system.work import ignore
+from difflogic.system.work import Stopped, ignore, working
 from difflogic.tasks import is_custom
 
 
@@ -50,14 +51,17 @@ def follow(ranks: Ranks, load_code: Callable[[], object] = ignore) -> bool:
     model = None
     if config.run.start_sha256 is not None:
         model = _share_model(Model.create(config), ranks)
-    with Trainer(config, model, ranks) as trainer:
+    # Rank 0 alone hears signals: it says when to stop.
+    alone = working(asked=never_stop, hear=ignore, tell=ignore)
+    with alone, Trainer(config, model, ranks) as trainer:
         trainer.warm_up()
         state = trainer.state()
         for array in state.values():
             ranks.broadcast(array)
         trainer.restore(state)
         while ranks.has_next_step():
-            with suppress(TrainingError):  # rank 0 raises it too, and reports it
+            # Rank 0 raises an error too, and reports it; if it stops, the next is no step.
+            with suppress(TrainingError, Stopped):
                 trainer.step()
     return True
 

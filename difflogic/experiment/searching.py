@@ -124,7 +124,8 @@ class Trainer:
     def _step(self, starts: npt.ArrayLike | None, targets: npt.ArrayLike | None) -> StepResult:
         descent = self.descent
         stage = self.descent.stage
-        result = descent.step(starts, targets)
+        with self.ranks.together():
+            result = descent.step(starts, targets)
         if descent.stage != stage:
             self._best.forget()
         if not self._best.is_due(self.epoch):
@@ -159,6 +160,11 @@ class Trainer:
         descent = self.descent
         # Ranks on other processors may differ in the last bits; a search needs equal ones.
         self.ranks.broadcast(descent.logits)
+        with self.ranks.apart():
+            return self._search()
+
+    def _search(self) -> Finished | None:
+        descent = self.descent
         epoch = max(1, self.epoch)  # `search` may come before the first step
         while True:
             finisher = self._finisher

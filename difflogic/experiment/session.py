@@ -143,6 +143,13 @@ class Session(OpenedRun):
         If the work of this thread is stopped, and the final tests take longer than GRACE_SECONDS,
         it raises Stopped, and a resumed run does them. They are not cut short by `should_stop`.
         """
+        asked = work().asked
+        with working(asked=lambda: asked() or self._ranks.told > 0):
+            return self._train(should_stop, on_step or ignore)
+
+    def _train(
+        self, should_stop: Callable[[], bool], on_step: Callable[[StepResult], None]
+    ) -> dict[str, Any]:
         trainer = self.trainer
         timer = self.trainer.phases
         before = dict(timer.seconds)
@@ -153,7 +160,7 @@ class Session(OpenedRun):
         with self.stopping_if_it_cannot_save():
             # At once, to find out before hours of training if the run cannot be saved.
             self._save_checkpoint()
-            self._loop(should_stop, on_step or ignore, before)
+            self._loop(should_stop, on_step, before)
             self._save_all()
         with working(asked=delayed(work().asked, GRACE_SECONDS)):
             results = summarize(self.config, trainer, self.history, self.resumed)
@@ -209,7 +216,7 @@ class Session(OpenedRun):
         timer = self.trainer.phases
         with timer("checkpoint"):
             device = trainer.config.parallel.device
-            self.save_checkpoint(trainer.state(), timer.account, device)
+            self.save_checkpoint(trainer.epoch, trainer.state(), timer.account, device)
 
     def _save_all(self) -> None:
         if self._saved_epoch == self.trainer.epoch:

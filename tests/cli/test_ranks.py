@@ -12,7 +12,9 @@ from difflogic.library.training import train
 from difflogic.tasks import custom
 from tests.cli.processes import HELD, mpiexec, of_session, wait_until, with_hook
 from tests.cli.test_survival import overrides, wait_for_epoch
+from tests.difflogic.experiment.kill import results
 from tests.difflogic.tasks.custom_task import write
+from tests.difflogic.training.tiny import growing
 
 pytestmark = pytest.mark.thorough
 
@@ -63,7 +65,7 @@ def test_a_killed_rank_ends_the_run_and_a_signal_saves_it(tmp_path, tiny, start)
 
     second = start("train", "--resume=run", "--quiet", **mpiexec(3))
     wait_for_epoch(folder, second, latest + 3)
-    os.kill(rank(second, 1), signal.SIGTERM)  # only rank 0 listens
+    os.kill(rank(second, 1), signal.SIGTERM)
     os.kill(rank(second, 0), signal.SIGTERM)
     assert second.end() == 143, second.err
     summary = json.loads((folder / "summary.json").read_text())
@@ -76,6 +78,67 @@ def test_a_killed_rank_ends_the_run_and_a_signal_saves_it(tmp_path, tiny, start)
         should_stop=lambda: next(left, None) is None,
     )
     assert model_of(folder) == model_of(tmp_path / "one")
+
+
+STOPPED_AT = """
+import os, signal, time
+from pkgutil import resolve_name
+
+rank = os.environ.get("PMI_RANK")
+with open(f"pid{{rank}}", "w") as file:
+    file.write(str(os.getpid()))
+owner, name = resolve_name({owner!r}), {name!r}
+real = getattr(owner, name)
+calls = iter(range({call}, -1, -1))
+
+def stopped(*arguments, **more):
+    if rank == "0" and next(calls, 1) == 0:
+        pid = os.getppid() if {who!r} == "mpiexec" else int(open("pid" + {who!r}).read())
+        os.kill(pid, signal.SIGTERM)
+        time.sleep(0.2)
+    return real(*arguments, **more)
+
+setattr(owner, name, stopped)
+"""
+"""Code for `with_hook`: rank 0 sends SIGTERM to a rank, or to the launcher, as it calls this."""
+PLACES = {
+    "learning": ("difflogic.training.trainer:Descent", "step", 7),
+    "a search": ("difflogic.experiment.best:BestCircuit", "_search", 1),
+    "polishing": ("difflogic.experiment.best:BestCircuit", "_polish", 0),
+    "the tests": ("difflogic.experiment.session", "summarize", 0),
+}
+
+GROWN = growing("training.seed=0", "finishing.polish=300")
+
+
+@pytest.fixture(scope="module")
+def grown(tmp_path_factory):
+    """A run that is found exact, and polished."""
+    path = tmp_path_factory.mktemp("grown") / "run"
+    train(GROWN, directory=path)
+    return results(path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("who", ["mpiexec", "0", "1"])
+@pytest.mark.parametrize("place", PLACES)
+def test_a_signal_to_any_rank_saves_the_run(place, who, grown, tmp_path, start):
+    owner, name, call = PLACES[place]
+    options = mpiexec(2)
+    hook = STOPPED_AT.format(owner=owner, name=name, call=call, who=who)
+    options["variables"] |= with_hook(tmp_path, hook)
+    (tmp_path / "grow.toml").write_text(GROWN.to_toml())
+    run = start("train", "grow.toml", "--dir=run", "--quiet", **options)
+    assert run.end() == 143, run.err
+    assert "error" not in run.err
+    folder = tmp_path / "run"
+    summary = folder / "summary.json"
+    assert not (folder / ".lock").exists()
+    assert summary.exists() or place == "the tests"
+    if place != "the tests":
+        assert json.loads(summary.read_text())["interrupted"]
+    train(resume=folder)
+    assert results(folder) == grown
 
 
 @pytest.mark.once

@@ -9,9 +9,11 @@ import importlib
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+
+import numpy as np
 
 from difflogic.system.errors import ConfigError
 from difflogic.system.ranks.protocol import ALONE, Bytes, LinkedRanks, Ranks
@@ -25,6 +27,9 @@ MPI_IS_MISSING = (
     "several ranks need mpi4py, which is an extra: pip install '.[mpi]' in dct's directory, "
     "into the environment that dct runs in"
 )
+
+SIGNAL = 1
+"""The tag of a message that says which signal a rank has heard."""
 
 EAGER = 0.002
 SLEEP = 0.0005
@@ -42,15 +47,64 @@ class MpiRanks(LinkedRanks):
         near = self._world.Split_type(mpi.COMM_TYPE_SHARED)
         self.here = near.Get_size()
         near.Free()
+        self._heard: Callable[[], int] = lambda: 0
+        self._told = 0
+        self._silent = set(range(1, self.size))
+        """Ranks that have not told rank 0 of a signal."""
+        self._telling: Any = None
 
     def send_bytes(self, data: Bytes, rank: int) -> None:
-        _wait(self._world.Isend([data, self._mpi.BYTE], rank))
+        self.wait(self._world.Isend([data, self._mpi.BYTE], rank).Test)
 
     def receive_bytes(self, data: Bytes, rank: int) -> None:
-        _wait(self._world.Irecv([data, self._mpi.BYTE], rank))
+        self.wait(self._world.Irecv([data, self._mpi.BYTE], rank).Test)
 
     def broadcast_bytes(self, data: Bytes, rank: int) -> None:
-        _wait(self._world.Ibcast([data, self._mpi.BYTE], rank))
+        self.wait(self._world.Ibcast([data, self._mpi.BYTE], rank).Test)
+
+    def begin_receiving(self, data: Bytes) -> Callable[[], bool]:
+        request = self._world.Ibcast([data, self._mpi.BYTE], 0)
+
+        def is_there() -> bool:
+            self._tell()
+            return bool(request.Test())
+
+        return is_there
+
+    def wait(self, is_there: Callable[[], bool]) -> None:
+        """Wait for other ranks, at first at full speed, then sleeping between polls."""
+        began = time.perf_counter()
+        while not is_there():
+            self._tell()
+            if time.perf_counter() - began > EAGER:
+                time.sleep(SLEEP)
+            elif hasattr(os, "sched_yield"):  # sleep(0) takes 50 µs
+                os.sched_yield()
+
+    @property
+    def told(self) -> int:
+        for rank in self._silent if self.leads else ():
+            if self._world.Iprobe(rank, SIGNAL):
+                self._hear(rank)
+                break
+        return self._told
+
+    def _hear(self, rank: int) -> None:
+        found = np.zeros(1, np.int64)
+        self.wait(self._world.Irecv(found, rank, SIGNAL).Test)
+        self._silent.remove(rank)
+        self._told = self._told or int(found[0])
+
+    def listen(self, heard: Callable[[], int]) -> None:
+        self._heard = heard
+
+    def _tell(self) -> None:
+        """Tell rank 0 of a signal, once; called while this rank waits or searches."""
+        if not self.leads and self._telling is None and (number := self._heard()):
+            self._send_signal(number)
+
+    def _send_signal(self, number: int) -> None:
+        self._telling = self._world.Isend(np.array([number], np.int64), 0, SIGNAL)
 
     def leave(self) -> None:
         """End this rank, and the others if they wait for it in a step."""
@@ -58,6 +112,12 @@ class MpiRanks(LinkedRanks):
             self.abort()
         if self.leads:
             self.finish()
+            for rank in [*self._silent]:  # MPI ends with an error if a message is left
+                self._hear(rank)
+        else:
+            if self._telling is None:
+                self._send_signal(0)
+            self.wait(self._telling.Test)
         self._mpi.Finalize()
 
     def abort(self) -> None:
@@ -83,16 +143,6 @@ def mpi_ranks() -> Iterator[Ranks]:
         ranks.leave()
         raise
     ranks.leave()
-
-
-def _wait(request: Any) -> None:
-    """Wait for other ranks, at first at full speed, then sleeping between polls."""
-    began = time.perf_counter()
-    while not request.Test():
-        if time.perf_counter() - began > EAGER:
-            time.sleep(SLEEP)
-        elif hasattr(os, "sched_yield"):  # sleep(0) takes 50 µs
-            os.sched_yield()
 
 
 def started() -> int:

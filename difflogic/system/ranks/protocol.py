@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ import numpy as np
 from difflogic.system.array_types import Array, Bits
 from difflogic.system.deadline import never_stop
 from difflogic.system.errors import TrainingError
-from difflogic.system.work import ignore, working
+from difflogic.system.work import Stopped, ignore, working
 
 Bytes = Bits
 
@@ -71,6 +72,24 @@ class Ranks:
         """Context in which rank 0 takes a step together with all others."""
         yield
 
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Context of what all ranks do in exchange with each other: no stop is heard."""
+        yield
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """Context of what each rank does by itself, until rank 0 goes on without the others."""
+        yield
+
+    @property
+    def told(self) -> int:
+        """The number of the signal that another rank has heard; 0 without one."""
+        return 0
+
+    def listen(self, heard: Callable[[], int]) -> None:
+        """Tell rank 0, as another rank, which signal `heard` returns, once it is not 0."""
+
     def has_next_step(self) -> bool:
         """Wait for rank 0; return whether it takes another step."""
         return False
@@ -90,6 +109,9 @@ ALONE = Ranks()
 class LinkedRanks(Ranks):
     """Ranks with a transport for bytes, which subclasses implement."""
 
+    _next: tuple[npt.NDArray[np.int64], Callable[[], bool]] | None = None
+    """Rank 0's next announcement, while it is received."""
+
     @abstractmethod
     def send_bytes(self, data: Bytes, rank: int) -> None:
         """Send bytes to another rank."""
@@ -101,6 +123,10 @@ class LinkedRanks(Ranks):
     @abstractmethod
     def broadcast_bytes(self, data: Bytes, rank: int) -> None:
         """Copy one rank's `data` to all ranks."""
+
+    @abstractmethod
+    def begin_receiving(self, data: Bytes) -> Callable[[], bool]:
+        """Begin to receive what rank 0 broadcasts next; return what asks whether it is there."""
 
     def send(self, message: Mapping[str, Any]) -> None:
         data = np.frombuffer(json.dumps(message).encode(), np.uint8).copy()
@@ -132,16 +158,32 @@ class LinkedRanks(Ranks):
 
     @contextmanager
     def step(self) -> Iterator[None]:
-        """Context of a step, which cannot be interrupted."""
         self._announce(STEP)
-        before, self.others_wait = self.others_wait, True
+        before = self.others_wait
+        self.others_wait = True
         try:
-            with working(asked=never_stop, hear=ignore):
-                yield
-        except TrainingError:  # raised by all ranks, from the same sums
+            yield
+        except (TrainingError, Stopped):
+            # All ranks raise the one, from the same sums; the other comes while none waits.
             self.others_wait = before
             raise
         self.others_wait = before
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        with working(asked=never_stop, hear=ignore):
+            yield
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        if self.leads:
+            yield
+            return
+        found = np.zeros(1, np.int64)
+        is_there = self.begin_receiving(found.view(np.uint8))
+        self._next = found, is_there
+        with working(asked=lambda: is_there() and found[0] == END):
+            yield
 
     def has_next_step(self) -> bool:
         return self._announce() == STEP
@@ -156,6 +198,15 @@ class LinkedRanks(Ranks):
         self.others_wait = False
 
     def _announce(self, what: int = END) -> int:
-        found = np.array([what], np.int64)
-        self.broadcast(found)
+        found, is_there = self._next or (np.array([what], np.int64), None)
+        self._next = None
+        if is_there is None:
+            self.broadcast(found)
+        else:
+            self.wait(is_there)
         return int(found[0])
+
+    def wait(self, is_there: Callable[[], bool]) -> None:
+        """Wait until something that was begun to be received is there."""
+        while not is_there():
+            time.sleep(0.0005)

@@ -31,6 +31,7 @@ class ThreadRanks(LinkedRanks):
         self.size = size
         self.here = size
         self._links = links
+        self._begun: Bytes | None = None
 
     def send_bytes(self, data: Bytes, rank: int) -> None:
         self._links[self.rank, rank].put(data.tobytes())
@@ -40,6 +41,16 @@ class ThreadRanks(LinkedRanks):
         if found is None:
             raise GoneError("another rank has failed")
         data[:] = np.frombuffer(found, np.uint8)
+
+    def begin_receiving(self, data: Bytes) -> Callable[[], bool]:
+        def is_there() -> bool:
+            if self._begun is not None and not self._links[0, self.rank].empty():
+                self.receive_bytes(self._begun, 0)
+                self._begun = None
+            return self._begun is None
+
+        self._begun = data
+        return is_there
 
     def broadcast_bytes(self, data: Bytes, rank: int) -> None:
         if self.rank != rank:
