@@ -1,5 +1,6 @@
-"""The wheel holds the command, both packages and the configurations."""
+"""The wheel holds the command, both packages and the configurations; it finds its own."""
 
+import os
 import zipfile
 
 import pytest
@@ -25,7 +26,7 @@ def test_the_wheel_holds_packages_configs_and_command(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         (entry_points,) = [name for name in names if name.endswith("/entry_points.txt")]
-        assert "dct = cli.entry:main" in archive.read(entry_points).decode()
+        assert "dct = dct_entry:main" in archive.read(entry_points).decode()
 
     configs = ROOT / "configs"
     shipped = {path.relative_to(configs).as_posix() for path in configs.rglob("*.*")}
@@ -39,19 +40,24 @@ def test_the_wheel_holds_packages_configs_and_command(wheel):
         assert f"difflogic/view/{page}" in names
     assert any(name.endswith("/LICENSE") for name in names)
     tops = {name.split("/")[0] for name in names}
-    assert {top for top in tops if not top.endswith(".dist-info")} == {"cli", "difflogic"}
+    ours = {"cli", "difflogic", "dct_entry"}
+    assert {top for top in tops if not top.endswith(".dist-info")} == ours
 
 
 @pytest.mark.thorough
-def test_the_installed_command_finds_its_configs(wheel, tmp_path):
+def test_the_installed_command_finds_its_own_packages_and_configs(wheel, tmp_path):
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "site")
     code = (
         "import difflogic; assert 'site' in difflogic.__file__, difflogic.__file__\n"
         "import sys; sys.argv = ['dct', 'config', 'show', 'lizard']\n"
-        "from cli.app import main; main()\n"
+        "from dct_entry import main; main()\n"
     )
-    done = run_python("-c", code, cwd=tmp_path, env={"PYTHONPATH": str(tmp_path / "site")})
+    another = tmp_path / "another"
+    (another / "cli").mkdir(parents=True)
+    (another / "cli" / "__init__.py").write_text("raise SystemExit('another cli')")
+    paths = f"{another}{os.pathsep}{tmp_path / 'site'}"
+    done = run_python("-c", code, cwd=tmp_path, env={"PYTHONPATH": paths})
     assert done.returncode == 0, done.stderr
     assert 'name = "lizard"' in done.stdout
     assert "\n........#.#.#.......\n" in done.stdout

@@ -51,7 +51,7 @@ def test_no_command_imports_from_it(words, by, tmp_path):
         (folder / name / "__init__.py").write_text(HOSTILE.format(path=str(told)))
     # As the installed command begins: its own directory is first on the path.
     script = tmp_path / "dct"
-    script.write_text("from cli.entry import main\nif __name__ == '__main__':\n    main()\n")
+    script.write_text("from dct_entry import main\nif __name__ == '__main__':\n    main()\n")
     start = [str(script)] if by == "script" else ["-P", "-m", "cli"]
     if words[0] in ("train", "sweep"):
         words = [*words, f"--dir={tmp_path / 'run'}"]
