@@ -59,7 +59,7 @@ def sweep(
         note(f"error: {found.problem}")
         code = FAILURE
     _report(found.path, found.plan, found.rows, code, as_json)
-    if code or any(row.status == "failed" for row in found.rows):
+    if code or any(row.status in ("failed", "missing") for row in found.rows):
         raise typer.Exit(code or FAILURE)
 
 

@@ -20,7 +20,7 @@ from difflogic.library.simplifying import small_form
 from difflogic.library.trusting import load_trusted
 from difflogic.run.run_directory import LAST, newest, saved_model
 from difflogic.sweeps.directory import SweepDirectory
-from difflogic.sweeps.sweep_results import aggregate, make_row
+from difflogic.sweeps.sweep_results import aggregate, rows_of
 from difflogic.system.array_types import Bits
 from difflogic.system.declaration import TimeLimit, checked
 from difflogic.system.errors import ConfigError
@@ -172,10 +172,6 @@ def _sweep(directory: SweepDirectory) -> Figure:
             f"{directory.path}: {len(plan.variants)} variants are more than a figure can tell "
             f"apart (at most {sweeps.MOST_VARIANTS}); table.csv holds them all"
         )
-    rows = []
-    for variant in plan.variants:
-        for seed in plan.seeds:
-            found = directory.run_state(variant, seed)
-            rows.append(make_row(variant, seed, found.summary, found.problem))
+    rows = rows_of(directory, plan)
     title = f"{plan.request.config}: {counted(len(plan.seeds), 'seed')}"
     return sweeps.draw(title, aggregate(plan, rows), rows)

@@ -28,7 +28,7 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True)
 class ComparedVariant:
-    """A variant on the seeds that ended in it and in the first variant."""
+    """A variant on the seeds that ended in it and in the first variant, failed runs included."""
 
     variant: str
     seeds: int
@@ -43,7 +43,7 @@ class ComparedVariant:
 
 def compare(plan: SweepPlan, rows: Sequence[Row]) -> list[ComparedVariant]:
     """Compare each variant with the first one, which comes first."""
-    ended = [row for row in rows if row.status not in ("missing", "failed")]
+    ended = [row for row in rows if row.status != "missing"]
     first = {row.seed: row for row in ended if row.variant == plan.variants[0].name}
     found = []
     for variant in plan.variants:

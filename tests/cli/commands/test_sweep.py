@@ -16,6 +16,7 @@ from cli.commands.sweep import _report, bars, line
 from cli.terminal.screen import Bar
 from difflogic.library.groups import SweepOptions
 from difflogic.library.sweeping import sweep
+from difflogic.sweeps import sweep_results
 from difflogic.sweeps.directory import SweepDirectory
 from difflogic.sweeps.execution import Execution, Running
 from difflogic.sweeps.sweep_plan import Request, make_plan
@@ -179,6 +180,14 @@ def test_a_failed_run_is_reported_at_the_end_and_repeated(dct, monkeypatch, word
     assert done.json["runs"][2]["error"] == "ZeroDivisionError: a bug"
     assert done.json["variants"][0]["failed"] == 2
     assert done.json["interrupted"] is False
+    listed = dct("runs", "there", "--json")
+    assert [run["state"] for run in listed.json] == ["finished", "finished", "failed", "failed"]
+    assert "seed2: failed: ZeroDivisionError: a bug" in listed.stderr
+    place = SweepDirectory(Path("there"))
+    found = sweep_results.rows_of(place, place.read_plan())
+    assert [(row.status, row.error) for row in found] == [
+        (run["status"], run["error"]) for run in done.json["runs"]
+    ]
     models = {path: path.stat().st_mtime_ns for path in Path("there").rglob("model.npz")}
     monkeypatch.setattr(session, "execute", real)
     again = dct("sweep", "--dir=there", "--workers=1", "--json").json
