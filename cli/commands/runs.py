@@ -8,16 +8,19 @@ import string
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.failures import in_one_line, note
+from cli.failures import FAILURE, in_one_line, note
 from cli.options import AsJson
 from cli.terminal import output
 from difflogic.system.declaration import Operand, Opt
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted, show_bytes
+
+if TYPE_CHECKING:
+    from difflogic.run.records import Records
 
 RunOrSweep = Annotated[Path, Operand('Run directory ("last" for the newest), or sweep', "RUN")]
 RunPaths = Annotated[Sequence[Path], Operand(metavar="RUN…")]
@@ -26,6 +29,8 @@ WIDEST = 40
 UNCOMPARED = ("path", "begun", "age")
 ALWAYS_COMPARED = ("verdict", "gates", "epochs", "seconds")
 """Results that are shown even if they are equal."""
+_SETTINGS = {True: "as shipped", False: "of no shipped experiment", None: ""}
+"""By whether a run's experiment is a shipped one."""
 AGES = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 
 
@@ -50,6 +55,15 @@ def list_(
         note(f"{directory}: no runs yet: dct train NAME makes one, dct runs show RUN shows it")
     else:
         _show_records(found, found.settings)
+    _tell(found)
+
+
+def _tell(found: Records) -> None:
+    """Name what is wrong with runs. Exits 1 if something could not be read."""
+    for problem in found.problems:
+        note(f"error: {in_one_line(problem)}")
+    if not found.is_complete:
+        raise typer.Exit(FAILURE)
 
 
 def _show_records(found: Sequence[dict[str, Any]], settings: Sequence[str]) -> None:
@@ -96,10 +110,12 @@ def show(run: RunOrSweep, as_json: AsJson = False) -> None:
     from difflogic.run import records
 
     found = records.describe(run)
+    record = found.record
     if as_json:
         output.show_json(found)
+        if record["state"] == "unreadable":
+            raise typer.Exit(FAILURE)
         return
-    record = found.record
     path = record["path"]
     state = record["state"]
     begun = record["begun"].astimezone()
@@ -110,7 +126,7 @@ def show(run: RunOrSweep, as_json: AsJson = False) -> None:
         "state": state,
         "problem": in_one_line(found.problem or ""),
         "experiment": in_one_line(f"{record['experiment']}, seed {record['seed']}"),
-        "settings": "as shipped" if found.is_shipped else "of no shipped experiment",
+        "settings": _SETTINGS[found.is_shipped],
         "files": ", ".join(
             f"{in_one_line(name)} {show_bytes(size)}" for name, size in found.files.items()
         ),
@@ -120,11 +136,13 @@ def show(run: RunOrSweep, as_json: AsJson = False) -> None:
             f"{key} {_cell(key, here) or '-'}, shipped {_cell(key, shipped) or '-'}"
             for key, (shipped, here) in found.changed.items()
         )
-    if state == "sweep":
-        lines.pop("experiment"), lines.pop("settings")
+    if record["experiment"] is None:
+        lines.pop("experiment")
     output.show_lines({label: text for label, text in lines.items() if text})
     if found.summary is not None:
         typer.echo("\n" + report.render(found.summary, path, table=True))
+    if state == "unreadable":
+        raise typer.Exit(FAILURE)
 
 
 def compare(
@@ -139,6 +157,7 @@ def compare(
         raise ConfigError("name two runs or more, such as runs/a and last")
     if as_json:
         output.show_json(found)
+        _tell(found)
         return
     names = string.ascii_uppercase[: len(found)] if len(found) <= 26 else range(1, len(found) + 1)
     heads = {str(name): in_one_line(run["path"]) for name, run in zip(names, found, strict=True)}
@@ -148,6 +167,7 @@ def compare(
     lines = [[key, *(_cell(key, run[key]) for run in found)] for key in (*found.settings, *results)]
     shown = [line for line in lines if len(set(line[1:])) > 1 or line[0] in ALWAYS_COMPARED]
     output.show_table(" | ".join(["", *heads]), shown, texts=1 + len(heads))
+    _tell(found)
 
 
 def remove(

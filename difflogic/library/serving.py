@@ -10,7 +10,7 @@ from pathlib import Path
 
 from difflogic.experiment.session import Session
 from difflogic.run.measures import StepResult
-from difflogic.run.record import State
+from difflogic.run.records import State
 from difflogic.run.run_directory import RunDirectory
 from difflogic.system.declaration import Port
 from difflogic.system.files import for_shell

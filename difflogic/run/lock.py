@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from difflogic.run.run_directory import LOCK
-from difflogic.system.errors import LockLostError, RunDirectoryError
-from difflogic.system.files import open_inside, open_plain, read_inside, refused
+from difflogic.system.errors import DctError, LockLostError, RunDirectoryError, UnreadableError
+from difflogic.system.files import cannot_read, open_inside, open_plain, read_inside, refused
 
 MAX_HOLDER_BYTES = 2**12
 GLANCE_SECONDS = 0.05
@@ -77,7 +77,7 @@ class RunLock:
 
     def remove(self) -> None:
         """Remove the file, if it is still this process's."""
-        with suppress(OSError):  # Windows cannot remove an open file: leave it there
+        with suppress(OSError, DctError):  # Windows cannot remove an open file: leave it there
             if self.held:
                 self._path.unlink()
 
@@ -131,11 +131,14 @@ class RunLock:
 
 
 def is_held(directory: Path) -> bool:
-    """Whether a process holds a directory's lock."""
+    """Whether a process holds a directory's lock. Raises UnreadableError."""
+    path = directory / LOCK
     try:
-        with open_plain(directory / LOCK, follow=False) as file:
+        with open_plain(path, follow=False) as file:
             return _is_taken(file)
-    except OSError:
+    except OSError as error:
+        if isinstance(found := cannot_read(path, error), UnreadableError):
+            raise found from None
         return False
 
 
@@ -148,10 +151,13 @@ def _is_taken(file: BinaryIO) -> bool:
 
 
 def _is_at(file: BinaryIO, path: Path) -> bool:
+    """Whether an open file is the one at `path`. Raises UnreadableError."""
     try:
         return os.path.samestat(os.fstat(file.fileno()), path.lstat())
     except FileNotFoundError:
         return False
+    except OSError as error:
+        raise cannot_read(path, error) from None
 
 
 def _write_holder(file: BinaryIO) -> None:
@@ -166,7 +172,7 @@ def _holder(path: Path) -> str:
         holder: Any = json.loads(read_inside(path, MAX_HOLDER_BYTES))
         pid = int(holder["pid"])
         host = str(holder["host"])
-    except (OSError, ValueError, KeyError, TypeError, RecursionError, RunDirectoryError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, DctError):
         return "another process"
     if host != socket.gethostname():
         return f"process {pid} on {host}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple, dataclass, field, fields
 from itertools import pairwise
@@ -10,11 +11,14 @@ from typing import BinaryIO, NamedTuple
 
 from difflogic.run.measures import PHASES, StepResult
 from difflogic.run.run_directory import RunDirectory
-from difflogic.system.errors import RunDirectoryError
-from difflogic.system.files import open_plain, reason
+from difflogic.system.errors import UnreadableError
+from difflogic.system.files import cannot_read, open_plain
 
 MAX_LINE_BYTES = 2**10
 """A row has 23 numbers of up to 25 characters."""
+
+MAX_BYTES = 2**30
+"""More than the metrics of a million epochs."""
 
 MAX_COUNT = 2**53
 
@@ -104,8 +108,10 @@ class History:
     def __iter__(self) -> Iterator[MetricsRow]:
         return iter(self.rows)
 
-    def __len__(self) -> int:
-        return len(self.rows)
+    @property
+    def epoch(self) -> int:
+        """The last epoch; 0 before the first."""
+        return self.rows[-1].epoch if self.rows else 0
 
     def add(self, row: MetricsRow) -> None:
         """Append the row of the next epoch."""
@@ -129,38 +135,48 @@ class History:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-def read_metrics(run: RunDirectory, epochs: int) -> History:
-    """Read the first `epochs` rows of metrics.csv. Raises RunDirectoryError if it has fewer."""
-    if not epochs:
-        return History()
+def read_metrics(run: RunDirectory, epochs: int | None = None) -> tuple[History, str | None]:
+    """Return the rows of metrics.csv up to an epoch, and what is wrong with it, if anything.
+
+    These are the rows before the first damaged one, and none of a file that is missing. Raises
+    UnreadableError.
+    """
+    history = History()
     try:
         with open_plain(run.metrics, follow=False) as file:
-            return from_csv(file, epochs)
-    except OSError as error:
-        raise RunDirectoryError(f"{run.metrics}: cannot be read: {reason(error)}") from None
+            if os.fstat(file.fileno()).st_size > MAX_BYTES:
+                raise ValueError("it is larger than any metrics")
+            for row in _rows(file, epochs):
+                history.add(row)
     except ValueError as error:
-        raise RunDirectoryError(f"{run.metrics}: is damaged: {error}") from None
+        return history, f"{run.metrics}: is damaged: {error}"
+    except OSError as error:
+        if isinstance(found := cannot_read(run.metrics, error), UnreadableError):
+            raise found from None
+        return history, str(found)
+    return history, None
 
 
-def from_csv(file: BinaryIO, epochs: int) -> History:
-    """Read the rows of epochs 1 to `epochs`, and no more of the file.
+def _rows(file: BinaryIO, epochs: int | None) -> Iterator[MetricsRow]:
+    """Yield the rows up to an epoch. Raises ValueError, with what is wrong, at a damaged one.
 
-    Raises ValueError, with what is wrong, if a row is missing or damaged.
+    Some may be missing, where a run went on without a damaged part.
     """
     names = _read_line(file)
-    history = History()
-    for epoch in range(1, epochs + 1):
-        values = _read_line(file)
-        if not values:
-            raise ValueError(f"it ends after epoch {epoch - 1}")
+    last = 0
+    while last != epochs and (values := _read_line(file)):
         try:
             row = _from_cells(dict(zip(names, values, strict=True)))
         except (KeyError, TypeError, ValueError):
-            raise ValueError(f"the row of epoch {epoch} is damaged") from None
-        if row.epoch != epoch:
-            raise ValueError(f"epoch {row.epoch} stands where epoch {epoch} should")
-        history.add(row)
-    return history
+            raise ValueError(f"the row after epoch {last} is damaged") from None
+        if row.epoch <= last:
+            raise ValueError(f"epoch {row.epoch} stands after epoch {last}")
+        if epochs is not None and row.epoch > epochs:
+            raise ValueError(f"epoch {row.epoch} stands where epoch {epochs} should")
+        yield row
+        last = row.epoch
+    if epochs is not None and last < epochs:
+        raise ValueError(f"it ends after epoch {last}")
 
 
 def _read_line(file: BinaryIO) -> list[str]:

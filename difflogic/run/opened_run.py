@@ -30,8 +30,8 @@ from difflogic.run.settings import (
     write_config,
 )
 from difflogic.run.start_model import StartModel, fitted
-from difflogic.system.errors import LockLostError, RunDirectoryError, TrainingError
-from difflogic.system.files import for_shell, write_whole
+from difflogic.system.errors import LockLostError, RunDirectoryError, TrainingError, UnreadableError
+from difflogic.system.files import for_shell, kind_of, write_whole
 from difflogic.system.work import say
 
 
@@ -49,7 +49,7 @@ class OpenedRun:
         self.summary: dict[str, Any] | None = None
         """The contents of summary.json, once the run is finished or has stopped again."""
         self.history = History()
-        """The epochs so far."""
+        """The epochs so far that are measured: without those whose metrics were lost."""
         self.resumed = 0
         """Number of times the run was resumed."""
         self._given = given
@@ -175,11 +175,12 @@ class OpenedRun:
         self._lock.require()
         return self.run.write(self.run.metrics, self.history.to_csv())
 
-    def save_checkpoint(self, state: State, seconds: Mapping[str, float], device: str) -> None:
+    def save_checkpoint(
+        self, epoch: int, state: State, seconds: Mapping[str, float], device: str
+    ) -> None:
         """Write the metrics, and a checkpoint of the last epoch."""
         self.save_metrics()
         self._lock.require()
-        epoch = len(self.history)
         origin = made_with(device)
         settings = self.config.to_dict()
         digest = self.history.digest
@@ -211,20 +212,20 @@ class OpenedRun:
             yield
         except LockLostError as error:
             raise TrainingError(
-                f"{error}\nThe run stops after epoch {len(self.history)} and writes nothing more. "
+                f"{error}\nThe run stops after epoch {self.history.epoch} and writes nothing more. "
                 "Once no other process uses the directory, continue from its last checkpoint "
                 f"with: {resume}"
             ) from error
-        except RunDirectoryError as error:
+        except (RunDirectoryError, UnreadableError) as error:
             if self._reached is None:
                 saved = "nothing is saved."
-            elif not self.run.checkpoint(self._reached).is_file():
+            elif not kind_of(self.run.checkpoint(self._reached)):
                 saved = "its checkpoints are gone as well."
             else:
                 good = f"its checkpoint of epoch {self._reached} is good"
                 saved = f"{good}. After fixing this, continue with: {resume}"
             raise TrainingError(
-                f"{error}\nThe run stops after epoch {len(self.history)}; {saved}"
+                f"{error}\nThe run stops after epoch {self.history.epoch}; {saved}"
             ) from error
 
     # What is discarded

@@ -11,7 +11,7 @@ from statistics import median
 
 from difflogic.config import Config, load_config, shipped_configs
 from difflogic.pictures.picture import picture_directory
-from difflogic.run.record import SEED, proved_runs
+from difflogic.run.records import SEED, proved_runs
 from difflogic.run.settings import changed
 
 FEW = 3

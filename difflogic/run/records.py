@@ -1,24 +1,52 @@
-"""Records of runs: listed, compared and described: `runs`."""
+"""Runs at a glance: settings and results, read quickly from their directories; lists of them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from glob import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from difflogic.run.record import RunRecord, list_runs, read_record
-from difflogic.run.run_directory import ROOT, RunDirectory
+from difflogic.run import lock
+from difflogic.run.run_directory import ROOT, RunDirectory, changed, entries, epoch_of, suggestion
+from difflogic.run.story import ON_PAIRS, verdict, whole
+from difflogic.run.summary import read_summary, require_its_files
 from difflogic.system.declaration import checked
-from difflogic.system.files import refused
+from difflogic.system.errors import DctError, RunDirectoryError, UnreadableError
+from difflogic.system.files import kind_of, read_inside
 from difflogic.system.html_table import table
-from difflogic.system.toml import flat
+from difflogic.system.toml import MAX_BYTES, flat, parse_toml
 
+if TYPE_CHECKING:
+    from difflogic.config import Config
+
+State = Literal["waiting", "training", "stopped", "finished"]
+"""A run waits before its configuration is written. It trains while a process holds its lock."""
+SEED = "training.seed"
+NEIGHBOURS = 50
 UNIMPORTANT = re.compile(r"name$|training\.seed$|(parallel\.(?!device$)|checkpoint\.|published\.)")
 """Settings that have a column of their own, or change no result."""
 FROM_EXAMPLES = re.compile(r"task\.(pairs|held_out)$|automaton\.")
 """Settings of rules learned from examples that a list shows; the others are chosen to fit."""
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """One run or sweep in a list."""
+
+    path: Path
+    columns: dict[str, Any]
+    """What `runs` says about each run; None if unknown."""
+    settings: Mapping[str, Any]
+    """The run's configuration, by ``section.key``."""
+    summary: Mapping[str, Any] | None = None
+    """The contents of summary.json, once the run has ended or stopped."""
+    problem: str | None = None
+    """Why the run is damaged, cannot be read, or failed."""
 
 
 class Records(list[dict[str, Any]]):
@@ -27,9 +55,16 @@ class Records(list[dict[str, Any]]):
     After the columns come the settings that differ, by ``section.key``, None where not set.
     """
 
-    def __init__(self, records: Iterable[dict[str, Any]], settings: Sequence[str] = ()) -> None:
-        super().__init__(records)
+    def __init__(self, records: Iterable[RunRecord], settings: Sequence[str] = ()) -> None:
+        found = list(records)
+        super().__init__(
+            {**each.columns, **{key: each.settings.get(key) for key in settings}} for each in found
+        )
         self.settings = tuple(settings)
+        self.problems = [each.problem for each in found if each.problem is not None]
+        """What is wrong with runs, in the order of the records."""
+        self.is_complete = all(each.columns["state"] != "unreadable" for each in found)
+        """Whether everything could be read."""
 
     def _repr_html_(self) -> str:
         """Show the table in a notebook."""
@@ -44,14 +79,15 @@ def runs(source: str | Path | Sequence[str | Path] = ROOT, *, inside: bool = Fal
     the runs are records. The settings that differ between runs of the same experiment are keys,
     too; of named runs, all that differ.
 
-    Each record has path, experiment, seed, verdict, gates, epochs, seconds (from start to
-    end), processor_seconds, attempts, wrong_cells, from_step (since when it is proved), state
-    (finished, stopped, training, damaged or sweep), begun (UTC), age (seconds), version and
-    processor. The verdict is proved (right in every case), exact (right on samples), late
-    (proved, but only from a later step than the trained one), right on its pairs (learned from
-    examples, and not proved on other grids), not exact, or the state of a run that has not ended.
+    Each record has path, experiment, seed, verdict, gates, epochs, seconds (from start
+    to end), processor_seconds, attempts, wrong_cells, from_step (since when it is proved), state
+    (finished, stopped, training, failed in a sweep, damaged, unreadable or sweep), begun (UTC), age
+    (seconds), version and processor. The verdict is proved (right in every case), exact (right on
+    samples), late (proved, but only from a later step than the trained one), right on its pairs
+    (learned from examples, and not proved on other grids), not exact, or the state of a run that
+    has not ended.
 
-    Raises RunDirectoryError.
+    Raises RunDirectoryError, and UnreadableError for the directory itself.
     """
     if isinstance(source, str | Path):
         across = False
@@ -59,9 +95,172 @@ def runs(source: str | Path | Sequence[str | Path] = ROOT, *, inside: bool = Fal
     else:
         across = True
         found = [opened(name) for name in source]
-    settings = differing(found, across)
-    records = ({**x.columns, **{key: x.settings.get(key) for key in settings}} for x in found)
-    return Records(records, settings)
+    return Records(found, differing(found, across))
+
+
+def list_runs(root: str | Path = ROOT, inside: bool = False) -> list[RunRecord]:
+    """Return the runs and sweeps under `root`, the last begun or extended at the end.
+
+    With `inside`, the runs of a sweep stand in its place, as they do if `root` is a sweep. What is
+    damaged, or cannot be read, is listed as such. Raises RunDirectoryError or UnreadableError for
+    `root` itself.
+    """
+    if not kind_of(Path(root), follow=False):
+        hint = suggestion(Path(root)) or ": dct train NAME makes runs/"
+        raise RunDirectoryError(f"{root}: no such directory{hint}")
+    named = RunDirectory(Path(root))
+    if named.is_sweep:
+        found = list(_of_sweep(named))
+    else:
+        found = [record for each in entries(root) for record in _under(each, inside)]
+    return sorted(found, key=lambda record: (record.columns["begun"], record.path))
+
+
+def _under(run: RunDirectory, inside: bool) -> Iterator[RunRecord]:
+    try:
+        if inside and run.is_sweep:
+            yield from _of_sweep(run)
+        else:
+            yield read_record(run)
+    except FileNotFoundError:  # removed meanwhile
+        return
+    except UnreadableError as error:
+        yield _unknown(run, error)
+
+
+def _of_sweep(sweep: RunDirectory) -> Iterator[RunRecord]:
+    """Yield the runs of a sweep, and those that failed before they had a directory."""
+    failed = sweep.failed
+    for run in sweep.runs:
+        for record in _under(run, inside=False):
+            error = failed.pop(run.path, None)
+            if error is not None and record.columns["state"] == "stopped":
+                columns = {**record.columns, "state": "failed", "verdict": "failed"}
+                yield RunRecord(run.path, columns, record.settings, record.summary, error)
+            else:
+                yield record
+    for path, error in failed.items():
+        seed = path.name.removeprefix("seed")
+        known = {"seed": int(seed) if seed.isdecimal() else None}
+        columns = _columns(path, "failed", changed(sweep.path), **known)
+        yield RunRecord(path, columns, {}, problem=f"{path}: failed: {error}")
+
+
+def read_record(run: RunDirectory, with_files: bool = True) -> RunRecord:
+    """Return what the files of a run or sweep say. Raises FileNotFoundError if it is neither.
+
+    `with_files` also compares the files of a finished run with its summary.
+    """
+    if run.is_sweep:
+        return RunRecord(run.path, _columns(run.path, "sweep", run.begun), {})
+    settings: dict[str, Any] = {}
+    begun = changed(run.config)
+    try:
+        begun = run.begun
+        with suppress(ValueError):
+            settings = flat(parse_toml(read_inside(run.config, MAX_BYTES).decode()))
+        found = read_summary(run) or {}
+        if not (found or isinstance(settings.get(SEED), int)):
+            raise RunDirectoryError(f"{run.config}: is damaged")
+        state = state_of(run, found)
+        if with_files and state == "finished":
+            require_its_files(run, found)
+        last = run.checkpoints[:1]
+    except UnreadableError as error:
+        return _unknown(run, error)
+    except DctError as error:
+        known = {"experiment": settings.get("name"), "seed": settings.get(SEED)}
+        columns = _columns(run.path, "damaged", begun, **known)
+        return RunRecord(run.path, columns, settings, problem=str(error))
+    if not found:
+        epochs = epoch_of(last[0]) if last else 0
+        known = {"experiment": settings.get("name"), "seed": settings[SEED], "epochs": epochs}
+        return RunRecord(run.path, _columns(run.path, state, begun, **known), settings)
+    scores = found["scores"]
+    columns = _columns(
+        run.path,
+        state,
+        begun,
+        experiment=found["experiment"],
+        seed=found["seed"],
+        verdict=verdict(scores) if state == "finished" else state,
+        gates=scores["checked"]["active_gates"],
+        epochs=found["epochs"],
+        seconds=whole(found["seconds"]),
+        processor_seconds=found["seconds"]["processor"],
+        attempts=found.get("attempts", {}).get("begun"),
+        wrong_cells=scores["checked"]["wrong_cells"],
+        from_step=scores["assurance"]["from_step"],
+        version=found["versions"].get("dct"),
+        processor=found["cpu"]["name"],
+    )
+    return RunRecord(run.path, columns, settings, found)
+
+
+_COLUMNS = (
+    "path",
+    "experiment",
+    "seed",
+    "verdict",
+    "gates",
+    "epochs",
+    "seconds",
+    "processor_seconds",
+    "attempts",
+    "wrong_cells",
+    "from_step",
+    "state",
+    "begun",
+    "age",
+    "version",
+    "processor",
+)
+
+
+def _columns(path: Path, state: str, begun: datetime, **known: Any) -> dict[str, Any]:
+    """Return all columns of a record, None where it is not known."""
+    age = (datetime.now(UTC) - begun).total_seconds()
+    always = {"path": str(path), "state": state, "verdict": state, "begun": begun, "age": age}
+    return dict.fromkeys(_COLUMNS) | always | known
+
+
+def _unknown(run: RunDirectory, error: UnreadableError) -> RunRecord:
+    columns = _columns(run.path, "unreadable", changed(run.path))
+    return RunRecord(run.path, columns, {}, problem=str(error))
+
+
+def state_of(run: RunDirectory, summary: Mapping[str, Any] | None) -> State:
+    """Return the state of a run with this summary, if any: what lists, pages and sweeps say.
+
+    Raises UnreadableError.
+    """
+    if lock.is_held(run.path):
+        return "training"
+    if summary and summary["finished"]:
+        return "finished"
+    return "stopped" if run.is_run else "waiting"
+
+
+def proved_runs(run: Path, config: Config) -> list[tuple[int, float]]:
+    """Return epochs and seconds of the earlier runs beside `run` that proved with its settings.
+
+    Looks at the newest `NEIGHBOURS` whose names have the experiment's in them.
+    """
+    settings = flat(config.effective())
+    beside = []
+    found = []
+    with suppress(OSError):
+        pattern = f"*{escape(config.name)}*"
+        beside = sorted(path for path in run.parent.glob(pattern) if path != run)
+    for path in beside[-NEIGHBOURS:]:
+        with suppress(OSError, DctError):
+            each = read_record(RunDirectory(path), with_files=False)  # each run starts with this
+            is_same = all(
+                each.settings.get(key) == value for key, value in settings.items() if key != SEED
+            )
+            if is_same and each.columns["verdict"] in ("proved", ON_PAIRS):
+                found.append((each.columns["epochs"], each.columns["seconds"]))
+    return found
 
 
 @dataclass(frozen=True)
@@ -72,47 +271,49 @@ class Described:
     """As `runs` returns it."""
     changed: dict[str, tuple[Any, Any]]
     """Settings that differ from the shipped experiment's: its value, and the run's."""
-    is_shipped: bool
-    """Whether the experiment is a shipped one; if not, `changed` is empty."""
+    is_shipped: bool | None
+    """Whether the experiment is a shipped one; None if the settings are not known."""
     summary: dict[str, Any] | None
     """The contents of summary.json."""
     files: dict[str, int]
     """The bytes of each file."""
     problem: str | None
-    """Why the run is damaged: a file that is, or does not match summary.json."""
+    """Why the run is damaged, or cannot be read."""
 
 
 def describe(run: str | Path) -> Described:
     """Return a run's results, its settings beside the shipped ones, and its files.
 
-    Raises RunDirectoryError.
+    Raises RunDirectoryError or UnreadableError.
     """
     from difflogic.config import load_config, shipped_configs  # a list needs no models
 
     found = opened(run)
-    (record,) = runs([found.path])
-    changed = {}
-    if is_shipped := (name := found.columns["experiment"]) in shipped_configs():
-        shipped = flat(load_config(name).to_dict())
+    differences = {}
+    is_shipped = None
+    if found.settings:
+        name = found.columns["experiment"]
+        is_shipped = name in shipped_configs()
+        shipped = flat(load_config(name).to_dict()) if is_shipped else found.settings
         for key in dict.fromkeys([*shipped, *found.settings]):
             pair = shipped.get(key), found.settings.get(key)
-            if pair[0] != pair[1] and found.settings and not UNIMPORTANT.match(key):
-                changed[key] = pair
+            if pair[0] != pair[1] and not UNIMPORTANT.match(key):
+                differences[key] = pair
     summary = None if found.summary is None else dict(found.summary)
     sizes = RunDirectory(found.path).sizes
-    return Described(record, changed, is_shipped, summary, sizes, found.problem)
+    return Described(found.columns, differences, is_shipped, summary, sizes, found.problem)
 
 
 def opened(name: str | Path) -> RunRecord:
     """Return the run or sweep in a directory, or the newest one for "last".
 
-    Raises RunDirectoryError.
+    Raises RunDirectoryError or UnreadableError.
     """
     run = RunDirectory.named(name, sweeps=True)
     try:
         return read_record(run)
-    except OSError as error:
-        raise refused(run.path, "used as run directory", error) from error
+    except FileNotFoundError:
+        raise RunDirectoryError(f"{run.path}: was removed meanwhile") from None
 
 
 def differing(found: Sequence[RunRecord], across: bool = False) -> list[str]:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from difflogic.run.lock import RunLock, is_held
-from difflogic.run.run_directory import ATTEMPT, RunDirectory, is_folder
+from difflogic.run.run_directory import ATTEMPT, RunDirectory, size_of
 from difflogic.system.errors import RunDirectoryError
-from difflogic.system.files import refused, remove_leftovers
+from difflogic.system.files import is_folder, refused, remove_leftovers
 
 CONTROL = ".running-"
 """Prefix of the name of the directory by which a sweep stops its runs."""
@@ -30,7 +30,7 @@ class Removable:
     @property
     def size(self) -> int:
         """Bytes of all files."""
-        return sum(file.lstat().st_size for _, files in self.parts for file in files)
+        return sum(size_of(file) for _, files in self.parts for file in files)
 
     def remove(self) -> None:
         """Remove it. Raises RunDirectoryError if it is in use, or the system refuses."""

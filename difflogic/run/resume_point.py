@@ -10,7 +10,7 @@ from difflogic.run.metrics import History, read_metrics
 from difflogic.run.run_directory import RunDirectory
 from difflogic.run.settings import differing
 from difflogic.system.errors import ConfigError, RunDirectoryError
-from difflogic.system.files import for_shell
+from difflogic.system.files import for_shell, kind_of
 from difflogic.system.work import say
 
 
@@ -20,22 +20,23 @@ def find_resume_point(
     """Return the latest usable checkpoint and the metrics up to it.
 
     `template` has the names, shapes and types of the trainer's state. Skips a checkpoint that is
-    damaged, foreign, or not covered by metrics.csv, and says so. Returns None if the run has
-    neither checkpoints nor results. Raises RunDirectoryError if no checkpoint is usable, or if a
-    newer program wrote one.
+    damaged or foreign, and says so. The checkpoint alone tells where the run stands: of damaged
+    metrics, the rows before the damage are kept. Returns None if the run has neither checkpoints
+    nor results. Raises RunDirectoryError if no checkpoint is usable, if a newer program wrote one,
+    or for the metrics of another run; UnreadableError for what cannot be read.
     """
     problems: list[str] = []
     for path in run.checkpoints:
         try:
-            checkpoint, history = _read(path, run, config, template)
+            checkpoint = _read(path, config, template)
         except CheckpointError as error:
             problems.append(str(error))
             continue
         for problem in problems:
             say(f"warning: {problem}: went back to {path.name}")
         _note_other_origin(checkpoint, config.parallel.device)
-        return checkpoint, history
-    if not (problems or run.model.exists() or run.summary.exists()):  # written after an epoch
+        return checkpoint, _covered(run, checkpoint)
+    if not (problems or kind_of(run.model) or kind_of(run.summary)):  # written after an epoch
         return None
     listed = "\n  ".join(problems or ["there is no checkpoint in it"])
     kept = config.run.start_sha256 is not None
@@ -46,9 +47,7 @@ def find_resume_point(
     )
 
 
-def _read(
-    path: Path, run: RunDirectory, config: Config, template: State
-) -> tuple[Checkpoint, History]:
+def _read(path: Path, config: Config, template: State) -> Checkpoint:
     checkpoint = read_checkpoint(path, template)
     try:
         changes = differing(config_from_dict(checkpoint.config, str(path)), config)
@@ -56,16 +55,19 @@ def _read(
         raise CheckpointError(f"{path}: its configuration is damaged: {error}") from None
     if changes:
         raise CheckpointError(f"{path}: is of another run: {', '.join(changes)}")
-    try:
-        history = read_metrics(run, checkpoint.epoch)
-    except RunDirectoryError as error:
-        raise CheckpointError(f"{path}: cannot be used, since {error}") from None
-    if checkpoint.history not in ("", history.digest):
-        raise CheckpointError(
-            f"{path}: cannot be used, since {run.metrics} is of another run: put back this "
-            "run's own"
+    return checkpoint
+
+
+def _covered(run: RunDirectory, checkpoint: Checkpoint) -> History:
+    """Return the metrics up to a checkpoint, as far as they are good."""
+    history, problem = read_metrics(run, checkpoint.epoch)
+    if problem is not None:
+        say(f"warning: {problem}: the run goes on without the rows that are lost")
+    elif checkpoint.history not in ("", history.digest):
+        raise RunDirectoryError(
+            f"{run.metrics}: is of another run: put back this run's own, or remove it"
         )
-    return checkpoint, history
+    return history
 
 
 def _note_other_origin(checkpoint: Checkpoint, device: str) -> None:

@@ -8,7 +8,7 @@ The other modules of this package say what is in the files.
 
 from __future__ import annotations
 
-import os
+import json
 import re
 import stat
 from collections.abc import Mapping
@@ -22,10 +22,14 @@ from pathlib import Path
 from typing import Self
 
 from difflogic.system import files
-from difflogic.system.errors import RunDirectoryError
+from difflogic.system.errors import DctError, RunDirectoryError
 from difflogic.system.files import (
+    cannot_read,
     for_shell,
-    is_there,
+    is_file,
+    is_folder,
+    kind_of,
+    listed,
     open_plain,
     read_inside,
     refused,
@@ -106,18 +110,18 @@ class RunDirectory:
     def at(cls, path: Path) -> Self:
         """Return the directory `path`, made if it is missing. Raises RunDirectoryError."""
         path = Path(path)
+        found = kind_of(path)
         try:
-            missing = not path.exists()
-            inode = _make(path) if missing else 0
+            inode = 0 if found else _make(path)
             path.mkdir(exist_ok=True)
-            any(path.iterdir())
         except FileExistsError:
-            what = "a link that leads nowhere" if path.is_symlink() and missing else "a file"
+            what = "a file" if found else "a link that leads nowhere"
             raise RunDirectoryError(
                 f"{path}: is {what}, not a directory: name a new or empty directory"
             ) from None
         except OSError as error:
             raise refused(path, "used as run directory", error) from error
+        listed(path)
         return cls(path, inode)
 
     @classmethod
@@ -128,18 +132,16 @@ class RunDirectory:
         """
         run = newest(root) if str(name) == LAST else cls(Path(name))
         path = run.path
-        try:
-            there = is_there(run.config)
-        except OSError as error:
-            raise refused(path, "used as run directory", error) from error
-        if is_there(path) and not path.is_dir():
-            raise RunDirectoryError(f"{path}: is not a run directory, but a file")
-        if not path.is_dir():
+        found = kind_of(path)
+        if not found:
             raise RunDirectoryError(f"{path}: no such run directory{suggestion(path, root)}")
+        if found != stat.S_IFDIR:
+            raise RunDirectoryError(f"{path}: is not a run directory, but a file")
         if sweeps and run.is_sweep:
             return run
         if not run.is_run:
             name = run.config.name
+            there = kind_of(run.config)
             what = f"its {name} is not a regular file" if there else f"it has no {name}"
             raise run.refusal(f"holds no run, as {what}: name another")
         return run
@@ -156,22 +158,19 @@ class RunDirectory:
 
     @property
     def is_run(self) -> bool:
-        """Whether it holds a run."""
-        return os.path.isfile(self.config)
+        """Whether it holds a run. Raises UnreadableError."""
+        return is_file(self.config)
 
     @property
     def is_sweep(self) -> bool:
-        """Whether it holds a sweep."""
-        return os.path.isfile(self.sweep)
+        """Whether it holds a sweep. Raises UnreadableError."""
+        return is_file(self.sweep)
 
     @property
     def runs(self) -> list[RunDirectory]:
-        """The runs of a sweep, by name, without links and what cannot be read."""
-        found: list[Path] = []
-        with suppress(OSError):
-            for variant in filter(is_folder, sorted(self.path.iterdir())):
-                with suppress(OSError):
-                    found += filter(is_folder, sorted(variant.iterdir()))
+        """The runs of a sweep, by name, without links. Raises UnreadableError."""
+        variants = filter(is_folder, listed(self.path))
+        found = [path for each in variants for path in listed(each) if is_folder(path)]
         return [run for run in map(RunDirectory, found) if run.is_run]
 
     @property
@@ -179,21 +178,46 @@ class RunDirectory:
         """When the run or sweep was last begun or extended, in UTC.
 
         Read from config.toml; without a valid time there, it is the time of that file, or of a
-        sweep's plan, but none in the future. Raises OSError.
+        sweep's plan, but none in the future. Raises FileNotFoundError if it is neither, and
+        UnreadableError or RunDirectoryError.
         """
         if self.is_sweep:
-            return _changed(self.sweep)
-        with open_plain(self.config, follow=False) as file:
-            written = _WRITTEN.match(file.read(100).decode(errors="replace"))
+            return changed(self.sweep)
+        try:
+            with open_plain(self.config, follow=False) as file:
+                written = _WRITTEN.match(file.read(100).decode(errors="replace"))
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise cannot_read(self.config, error) from None
         with suppress(ValueError, OverflowError):
             if written is not None:
                 return datetime.fromisoformat(written[1]).replace(tzinfo=UTC)
-        return _changed(self.config)
+        return changed(self.config)
+
+    @property
+    def failed(self) -> dict[Path, str]:
+        """The directories of a sweep's runs that failed, and why, by its table.
+
+        A failed run may have no directory. Raises UnreadableError.
+        """
+        try:
+            content = read_inside(self.path / TABLES[1], _MOST_BYTES)
+            rows = json.loads(content)["runs"]
+            failed = [row for row in rows if row["status"] == "failed"]
+            return {
+                self.path / str(row["variant"]) / f"seed{int(row['seed'])}": str(row["error"])
+                for row in failed
+            }
+        except (FileNotFoundError, RunDirectoryError):
+            return {}
+        except (ValueError, KeyError, TypeError, RecursionError):  # damaged, or from elsewhere
+            return {}
 
     @property
     def checkpoints(self) -> list[Path]:
         """Its checkpoints, the latest epoch first."""
-        found = [path for path in self.path.iterdir() if _CHECKPOINT.fullmatch(path.name)]
+        found = [path for path in listed(self.path) if _CHECKPOINT.fullmatch(path.name)]
         return sorted(found, key=epoch_of, reverse=True)
 
     def checkpoint(self, epoch: int) -> Path:
@@ -207,8 +231,8 @@ class RunDirectory:
     @property
     def sizes(self) -> dict[str, int]:
         """The bytes of each file, by name, without the lock."""
-        entries = sorted(each for each in self.path.iterdir() if each.name != LOCK)
-        return {each.name: each.lstat().st_size for each in entries if each.is_file()}
+        entries = (each for each in listed(self.path) if each.name != LOCK and is_file(each))
+        return {each.name: size_of(each) for each in entries}
 
     @property
     def summed_up(self) -> tuple[Path, ...]:
@@ -218,7 +242,7 @@ class RunDirectory:
     @property
     def pending(self) -> list[RunDirectory]:
         """Runs inside of it, one of which may become its own; or what a killed process left."""
-        found = filter(is_folder, sorted(self.path.iterdir()))
+        found = filter(is_folder, listed(self.path))
         return [RunDirectory(path) for path in found if ATTEMPT.fullmatch(path.name)]
 
     def split(self) -> tuple[list[Path], list[Path]]:
@@ -239,9 +263,9 @@ class RunDirectory:
                 known += [first, *_CODE.findall(content.decode(errors="replace")), *later]
         own = []
         others = []
-        for entry in sorted(self.path.iterdir()):
+        for entry in listed(self.path):
             rank = next((i for i, name in enumerate(known) if fnmatch(entry.name, name)), None)
-            if rank is not None and stat.S_ISREG(entry.lstat().st_mode):
+            if rank is not None and kind_of(entry, follow=False) == stat.S_IFREG:
                 own.append((rank, entry))
             elif entry.name != LOCK:
                 others.append(entry)
@@ -279,10 +303,7 @@ class RunDirectory:
     @property
     def has_remains(self) -> bool:
         """Whether a process that was killed, or is at work, has left something: a lock or runs."""
-        try:
-            return (self.path / LOCK).exists() or bool(self.pending)
-        except (OSError, ValueError):  # no directory
-            return False
+        return is_folder(self.path) and bool(kind_of(self.path / LOCK) or self.pending)
 
     @property
     def is_empty(self) -> bool:
@@ -301,7 +322,7 @@ class RunDirectory:
         if not self.is_empty:
             hint = ""
             path = for_shell(self.path)
-            if self.config.is_file():
+            if self.is_run:
                 hint = f" (to continue its run, use --resume {path})"
             elif self.has_remains:
                 hint = f" (dct runs rm {path} removes what a killed process left)"
@@ -311,8 +332,8 @@ class RunDirectory:
             )
 
     def discard(self) -> None:
-        """Remove the files of a run that has no results."""
-        with suppress(OSError):
+        """Remove the files of a run that has no results, as far as possible."""
+        with suppress(OSError, DctError):
             for path in reversed(self.split()[0]):
                 path.unlink(missing_ok=True)
 
@@ -329,18 +350,20 @@ class RunDirectory:
 
 
 def entries(root: str | Path) -> list[RunDirectory]:
-    """Return the runs and sweeps under `root`, the last begun or extended at the end."""
-    try:
-        paths = list(Path(root).iterdir())
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise refused(Path(root), "searched", error) from error
+    """Return the runs and sweeps under `root`, the last begun or extended at the end.
+
+    What is damaged or cannot be read is among them, by the time of its directory. Raises
+    UnreadableError or RunDirectoryError.
+    """
     found = []
-    for run in map(RunDirectory, paths):
-        with suppress(OSError):  # a pipe or an unreadable directory does not hide the other runs
-            if run.is_run or run.is_sweep:
-                found.append((run.begun, run.path))
+    with suppress(FileNotFoundError):
+        for run in map(RunDirectory, listed(Path(root))):
+            with suppress(FileNotFoundError):  # removed meanwhile
+                try:
+                    if run.is_run or run.is_sweep:
+                        found.append((run.begun, run.path))
+                except DctError:
+                    found.append((changed(run.path), run.path))
     return [RunDirectory(path) for _, path in sorted(found)]
 
 
@@ -349,12 +372,13 @@ def suggestion(path: Path, root: str | Path = ROOT) -> str:
 
     That is the newest under `root`, or else in the working directory and its directories.
     """
-    inside = [run.path for run in RunDirectory(path.parent).runs if run.path.name == path.name]
-    if inside:
-        return f": did you mean {for_shell(inside[0])}?"
-    if found := entries(root):
-        return f': the newest of {root} is {found[-1].path}, or "{LAST}"'
-    with suppress(OSError, RunDirectoryError):
+    with suppress(OSError, DctError):
+        inside = [run.path for run in RunDirectory(path.parent).runs if run.path.name == path.name]
+        if inside:
+            return f": did you mean {for_shell(inside[0])}?"
+    with suppress(OSError, DctError):
+        if found := entries(root):
+            return f': the newest of {root} is {found[-1].path}, or "{LAST}"'
         places = islice(filter(is_folder, Path().iterdir()), MOST_SEARCHED)
         here = [run for place in (Path(), *places) for run in entries(place)]
         if here:
@@ -363,7 +387,10 @@ def suggestion(path: Path, root: str | Path = ROOT) -> str:
 
 
 def newest(root: str | Path = ROOT) -> RunDirectory:
-    """Return the newest run or sweep under `root`. Raises RunDirectoryError without one."""
+    """Return the newest run or sweep under `root`.
+
+    Raises RunDirectoryError without one, and UnreadableError if it may be one that cannot be read.
+    """
     found = entries(root)
     if not found:
         raise RunDirectoryError(f"{root}: has no run: name a run's directory instead of {LAST}")
@@ -382,12 +409,13 @@ def saved_model(path: Path, root: str | Path = ROOT) -> Path:
     "last" is the newest run under `root`. Raises RunDirectoryError if a run has not saved yet, and
     for a sweep.
     """
-    run = newest(root) if str(path) == LAST and not path.exists() else RunDirectory(path)
-    if not run.path.is_dir():
-        if not is_there(path) and (found := suggestion(path, root)).endswith("?"):
-            raise RunDirectoryError(f"{path}: no such run{found}")
+    run = newest(root) if str(path) == LAST and not kind_of(path) else RunDirectory(path)
+    found = kind_of(run.path)
+    if found != stat.S_IFDIR:
+        if not found and (meant := suggestion(path, root)).endswith("?"):
+            raise RunDirectoryError(f"{path}: no such run{meant}")
         return path
-    if not run.model.exists():
+    if not kind_of(run.model, follow=False):
         raise run.refusal(
             f"holds no {run.model.name}: name the directory of a run that has saved, or a file"
         )
@@ -403,18 +431,20 @@ def epoch_of(checkpoint: Path) -> int:
     return int(checkpoint.stem.partition("-")[2])
 
 
-def is_folder(path: Path) -> bool:
-    """Whether this is a directory, and no link to one."""
-    return path.is_dir() and not path.is_symlink()
-
-
-def _changed(path: Path) -> datetime:
-    now = datetime.now(UTC)
+def size_of(file: Path) -> int:
+    """Return the bytes of a file that is there. Raises UnreadableError."""
     try:
-        changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-    except (ValueError, OverflowError):  # a year out of range
-        return now
-    return min(changed, now)
+        return file.lstat().st_size
+    except OSError as error:
+        raise cannot_read(file, error) from None
+
+
+def changed(path: Path) -> datetime:
+    """Return when a file or directory was changed, in UTC; now if the system does not say."""
+    now = datetime.now(UTC)
+    with suppress(OSError, ValueError, OverflowError):  # ValueError: a year out of range
+        return min(datetime.fromtimestamp(path.stat().st_mtime, UTC), now)
+    return now
 
 
 def _make(path: Path) -> int:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
+from stat import S_IFLNK
 from typing import Any
 
 from difflogic.config import Config, load_config
 from difflogic.config.sections import CHANGEABLE
 from difflogic.run.run_directory import RunDirectory
 from difflogic.system.errors import ConfigError, RunDirectoryError
+from difflogic.system.files import kind_of
 from difflogic.system.toml import flat
 from difflogic.tasks.custom import code_of
 
@@ -93,9 +95,13 @@ def write_config(run: RunDirectory, config: Config, plan: str = "") -> Path:
 
 
 def read_config(run: RunDirectory) -> Config | None:
-    """Return the run's configuration, or None if it has none yet. Raises ConfigError."""
-    if run.config.is_symlink():
+    """Return the run's configuration, or None if it has none yet.
+
+    Raises ConfigError if it is damaged, and UnreadableError.
+    """
+    found = kind_of(run.config, follow=False)
+    if found == S_IFLNK:
         raise ConfigError(
             f"{run.config}: is a link, and links are not followed here: replace it with the file"
         )
-    return load_config(run.config) if run.config.exists() else None
+    return load_config(run.config) if found else None

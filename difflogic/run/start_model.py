@@ -16,7 +16,7 @@ from difflogic.model.model import Model
 from difflogic.run.run_directory import RunDirectory
 from difflogic.system.archive import MAX_FILE_BYTES
 from difflogic.system.errors import ConfigError, ModelFileError, RunDirectoryError
-from difflogic.system.files import open_plain, reason, write_whole
+from difflogic.system.files import cannot_read, open_plain, write_whole
 
 _SIZES = {
     "channels": "automaton.channels",
@@ -38,13 +38,16 @@ class StartModel:
 
     @classmethod
     def read(cls, path: Path, name: str | None = None, follow: bool = True) -> StartModel:
-        """Read a model's file, through a link only if `follow`. Raises ModelFileError."""
+        """Read a model's file, through a link only if `follow`.
+
+        Raises ModelFileError or UnreadableError.
+        """
         model = Model.load(path, follow=follow)
         try:
             with open_plain(path, follow) as file:
                 content = file.read(MAX_FILE_BYTES)
         except OSError as error:
-            raise ModelFileError(f"{path}: cannot be read: {reason(error)}") from None
+            raise cannot_read(path, error, ModelFileError) from None
         return cls(name or str(path), model, content)
 
     @classmethod
@@ -57,7 +60,7 @@ class StartModel:
     def kept(cls, run: RunDirectory, config: Config) -> StartModel:
         """Read the model that a run with `config` started from.
 
-        Raises RunDirectoryError if it is missing, damaged or another model.
+        Raises RunDirectoryError if it is missing, damaged or another model, and UnreadableError.
         """
         try:
             start = cls.read(run.start, follow=False)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from contextlib import suppress
-from errno import ENOENT
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from difflogic.run.run_directory import RunDirectory
 from difflogic.system.errors import RunDirectoryError
-from difflogic.system.files import digest, for_shell, read_inside, reason
+from difflogic.system.files import digest, for_shell, read_inside
 from difflogic.system.json_values import json_value
 
 if TYPE_CHECKING:
@@ -129,18 +127,20 @@ class _Summary(_Entries):
 
 
 def write_summary(run: RunDirectory, results: Mapping[str, Any]) -> Path:
-    """Write summary.json, with the checksums of the files that it sums up."""
-    found = {}
-    for path in run.summed_up:
-        with suppress(OSError):
-            found[path.name] = digest(path)
-    return run.write(run.summary, render(results, found))
+    """Write summary.json, with the checksums of the files that it sums up.
+
+    Raises RunDirectoryError, and UnreadableError if one of them cannot be read back.
+    """
+    sums = {path.name: digest(path) for path in run.summed_up}
+    there = {name: found for name, found in sums.items() if found is not None}
+    return run.write(run.summary, render(results, there))
 
 
 def read_summary(run: RunDirectory, config: Config | None = None) -> dict[str, Any] | None:
-    """Return summary.json, or None if it is missing. Raises RunDirectoryError if it is damaged.
+    """Return summary.json, or None if it is missing.
 
-    With the run's configuration, also raises it if the files of a finished run do not match.
+    Raises RunDirectoryError if it is damaged; with the run's configuration, also if the files of a
+    finished run do not match. Raises UnreadableError.
     """
     try:
         found = parse(read_inside(run.summary, MOST_SUMMARY_BYTES))
@@ -172,11 +172,9 @@ def require_whole(run: RunDirectory, config: Config) -> None:
 def require_its_files(run: RunDirectory, results: Mapping[str, Any]) -> None:
     """Raise RunDirectoryError if the files of a finished run do not match its summary."""
     for path in run.summed_up:
-        try:
-            found = digest(path)
-        except OSError as error:
-            what = "is missing" if error.errno == ENOENT else reason(error)
-            raise RunDirectoryError(f"{path}: {what}") from None
+        found = digest(path)
+        if found is None:
+            raise RunDirectoryError(f"{path}: is missing")
         if found != results[FILES].get(path.name):
             what = f"is damaged, or of another run than {run.summary.name} describes"
             raise RunDirectoryError(f"{path}: {what}")

@@ -18,8 +18,16 @@ from difflogic.run.run_directory import LOCK, SWEEP, RunDirectory
 from difflogic.run.settings import differing, read_config
 from difflogic.run.summary import read_summary
 from difflogic.sweeps.sweep_plan import Request, SweepPlan, Variant, differences, lookup, with_seed
-from difflogic.system.errors import ConfigError, RunDirectoryError
-from difflogic.system.files import LEFTOVERS, for_shell, read_inside, refused, require_directory
+from difflogic.system.errors import ConfigError, DctError, RunDirectoryError
+from difflogic.system.files import (
+    LEFTOVERS,
+    for_shell,
+    kind_of,
+    listed,
+    read_inside,
+    refused,
+    require_directory,
+)
 from difflogic.system.quantities import format_ranges, parse_seeds
 from difflogic.tasks import custom, task_class
 from difflogic.tasks.code import allow_code
@@ -56,12 +64,10 @@ class SweepDirectory(RunDirectory):
         A process that was killed early leaves a lock and unfinished files.
         """
         try:
-            names = sorted(path.name for path in self.path.iterdir())
-            foreign = [each for each in names if each != LOCK and not fnmatch(each, LEFTOVERS)]
+            names = [path.name for path in listed(self.path)]
         except FileNotFoundError:
             return
-        except OSError as error:
-            raise refused(self.path, "used for a sweep", error) from error
+        foreign = [each for each in names if each != LOCK and not fnmatch(each, LEFTOVERS)]
         if foreign:
             raise RunDirectoryError(
                 f"{self.path}: holds {foreign[0]}, and is not a sweep: name a new or empty "
@@ -70,7 +76,7 @@ class SweepDirectory(RunDirectory):
 
     def discard_if_without_runs(self) -> None:
         """Remove its files if it has no runs."""
-        with suppress(OSError):
+        with suppress(OSError, DctError):
             if not self.split()[1]:
                 self.discard()
 
@@ -150,7 +156,10 @@ class SweepDirectory(RunDirectory):
         return plan.with_seeds(before.seeds)
 
     def run_state(self, variant: Variant, seed: int) -> RunState:
-        """Return the state of a run's directory. Raises RunDirectoryError if it is a link."""
+        """Return the state of a run's directory.
+
+        Raises RunDirectoryError if it is a link, and UnreadableError.
+        """
         path = self.run_path(variant, seed)
         require_directory(path.parent)
         require_directory(path)
@@ -178,7 +187,7 @@ class SweepDirectory(RunDirectory):
     def clear_lock(self, variant: Variant, seed: int) -> None:
         """Remove the lock of a run that was killed when it was finished."""
         path = self.run_path(variant, seed)
-        if (path / LOCK).exists():
+        if kind_of(path / LOCK):
             with suppress(RunDirectoryError), RunLock(path):
                 pass
 
@@ -186,7 +195,7 @@ class SweepDirectory(RunDirectory):
         """Rename a foreign directory in a run's place; return its new path."""
         path = self.run_path(variant, seed)
         number = 1
-        while (aside := path.with_name(f"{path.name}-set-aside-{number}")).exists():
+        while kind_of(aside := path.with_name(f"{path.name}-set-aside-{number}"), follow=False):
             number += 1
         try:
             path.rename(aside)

@@ -8,6 +8,7 @@ import secrets
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 from difflogic.run.outlook import Usual, beside_usual, usual, usual_of
@@ -47,8 +48,9 @@ class Execution:
         self._rows: dict[int, Row] = {}
         self.warnings: list[str] = []
         """Problems of earlier runs, which are done again."""
-        for index, (variant, seed) in enumerate(self._runs):
-            found = directory.run_state(variant, seed)
+        states = [directory.run_state(*each) for each in self._runs]  # before any is touched
+        for index, found in enumerate(states):
+            variant, seed = self._runs[index]
             if found.summary is not None:
                 directory.clear_lock(variant, seed)
                 self._rows[index] = make_row(variant, seed, found.summary)
@@ -67,8 +69,9 @@ class Execution:
         self._thread = threading.Thread(target=self._work, name="dct-sweep", daemon=True)
 
     def __enter__(self) -> Execution:
-        for stale in self._directory.path.glob(f"{CONTROL}*"):
-            remove_control(stale)  # of a sweep that was killed
+        with suppress(OSError):
+            for stale in self._directory.path.glob(f"{CONTROL}*"):
+                remove_control(stale)  # of a sweep that was killed
         return self
 
     def __exit__(self, *raised: object) -> None:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from difflogic.run.lock import is_held
 from difflogic.run.run_directory import RunDirectory, epoch_of
-from difflogic.system.errors import DctError, RunDirectoryError
-from difflogic.system.files import read_inside, write_inside
+from difflogic.system.errors import DctError, RunDirectoryError, UnreadableError
+from difflogic.system.files import is_folder, kind_of, read_inside, write_inside
 from difflogic.system.stops import throttled
 from difflogic.system.work import Stopped, ignore, stopped, working
 from difflogic.version import __version__
@@ -51,8 +51,11 @@ class Control:
     """Name of the Dask event that stops runs on machines without the path."""
 
     def is_shared(self) -> bool:
-        """Return whether this process sees the directory."""
-        return os.path.isdir(self.path)
+        """Return whether this process sees the directory; what cannot be read is there."""
+        try:
+            return is_folder(Path(self.path))
+        except UnreadableError:
+            return True
 
     def stop_test(self) -> Callable[[], bool]:
         """Return a function that tells whether to stop; it is cheap to call."""
@@ -65,7 +68,7 @@ class Control:
         return self.parent is not None and self.parent not in (os.getpid(), os.getppid())
 
     def _is_over(self) -> bool:
-        return self.is_orphan() or not os.path.isdir(self.path)
+        return self.is_orphan() or not self.is_shared()
 
     def _is_over_elsewhere(self) -> bool:
         """Ask the scheduler; if it does not answer, the sweep is over."""
@@ -157,7 +160,7 @@ def _execute(job: PlannedRun, path: Path, fleets: Fleets | None = None) -> dict[
     try:
         while True:
             epoch = 0
-            with suppress(OSError):  # of a new run
+            with suppress(OSError, DctError):  # of a new run
                 epoch = max(map(epoch_of, RunDirectory(path).checkpoints), default=0)
             beat.write(epoch)
             try:
@@ -199,7 +202,7 @@ def read_beats(path: Path) -> dict[int, int]:
     beats = {}
     with suppress(OSError):
         for entry in path.iterdir():
-            with suppress(OSError, ValueError, RunDirectoryError):
+            with suppress(OSError, ValueError, DctError):
                 beats[int(entry.name)] = int(read_inside(entry, 32) or 0)
     return beats
 
@@ -207,6 +210,8 @@ def read_beats(path: Path) -> dict[int, int]:
 def remove_control(path: Path) -> None:
     """Stop all runs by removing the control directory."""
     for _ in range(10):  # a run may write its file meanwhile
-        shutil.rmtree(path, ignore_errors=True)
-        if not path.exists():
-            return
+        with suppress(OSError):
+            shutil.rmtree(path)
+        with suppress(UnreadableError):
+            if not kind_of(path, follow=False):
+                return

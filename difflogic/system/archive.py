@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.system.array_types import Array
-from difflogic.system.errors import ModelFileError
-from difflogic.system.files import open_plain, reason
+from difflogic.system.errors import DctError, ModelFileError, UnreadableError
+from difflogic.system.files import cannot_read, open_plain
 
 MAX_FILE_BYTES = 2**28
 """More than the largest accepted circuit takes in float64."""
@@ -75,11 +75,16 @@ def write_npz(
 
 
 def is_archive(path: Path) -> bool:
-    """Return whether a file starts like an npz archive, or like an npy file."""
+    """Return whether a file starts like an npz archive, or like an npy file.
+
+    Raises UnreadableError.
+    """
     try:
         with open_plain(path) as file:
             return file.read(len(_NPY)).startswith((_MAGIC, _NPY))
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
+        if isinstance(found := cannot_read(path, error), UnreadableError):
+            raise found from None
         return False
 
 
@@ -87,7 +92,7 @@ class NpzReader:
     """Reads single arrays of an npz file, whose shapes and types are known beforehand.
 
     An npy file is read as an archive of one array. A context manager. Every method raises
-    ModelFileError if the file does not fit.
+    ModelFileError if the file does not fit, and UnreadableError if the system refuses it.
     """
 
     def __init__(
@@ -105,21 +110,23 @@ class NpzReader:
         except IsADirectoryError:
             raise self.error("is a directory: name its model.npz") from None
         except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-            raise self.error(f"cannot be read: {reason(error)}") from None
+            raise cannot_read(path, error, ModelFileError) from None
+        self._cautious = _CautiousFile(self._file)
         try:
             if os.fstat(self._file.fileno()).st_size > largest:
                 raise self.error(f"is no {kind} file: it is larger than any {kind}")
-            cautious = _CautiousFile(_archived(self._file))
-            self._archive = zipfile.ZipFile(cautious)
-            cautious.trusted = True
+            self._archive = zipfile.ZipFile(_archived(self._cautious))
+            self._cautious.trusted = True
         except ModelFileError:
             self._file.close()
             raise
+        except OSError as error:
+            self._file.close()
+            raise cannot_read(path, error, ModelFileError) from None
         except Exception:  # zipfile raises far more than BadZipFile on hostile bytes
             self._file.close()
-            raise self.error(
-                "is not an npz archive, or is cut off: use another copy of the file"
-            ) from None
+            what = "is not an npz archive, or is cut off: use another copy of the file"
+            raise self._unpacking(what) from None
         self.names = [entry.filename.removesuffix(".npy") for entry in self._archive.infolist()]
 
     def __enter__(self) -> Self:
@@ -132,6 +139,13 @@ class NpzReader:
     def error(self, text: str) -> ModelFileError:
         text = text.removeprefix(f'entry "{_PLAIN}" ')  # of an npy file
         return ModelFileError(f"{self._path}: {text}")
+
+    def _unpacking(self, text: str) -> DctError:
+        """Return the error for what zipfile cannot unpack, which hides those of the system."""
+        refused = self._cautious.refused
+        if refused is None:
+            return self.error(text)
+        return cannot_read(self._path, refused, ModelFileError)
 
     def text(self, name: str, limit: int) -> str:
         """Read UTF-8 text of at most `limit` bytes, stored as an array of bytes."""
@@ -200,7 +214,8 @@ class NpzReader:
                 # Only the declared size: far more may be packed there.
                 file = io.BytesIO(packed.read(entry.file_size))
         except Exception:  # a wrong checksum, encryption, an end of file, and more
-            raise self.error(f'entry "{name}" is damaged: take another copy of the file') from None
+            what = f'entry "{name}" is damaged: take another copy of the file'
+            raise self._unpacking(what) from None
         try:
             # 3.0 differs from 2.0 in the names of fields, which arrays of numbers do not have.
             read = _HEADERS[np.lib.format.read_magic(file)]
@@ -217,7 +232,7 @@ class NpzReader:
         return array.astype(dtype.newbyteorder("="), order="C")
 
 
-def _archived(file: BinaryIO) -> BinaryIO:
+def _archived(file: _CautiousFile) -> Any:
     """Return a file, or an archive in memory of the array that an npy file holds."""
     plain = file.read(len(_NPY)) == _NPY
     file.seek(0)
@@ -225,6 +240,7 @@ def _archived(file: BinaryIO) -> BinaryIO:
         return file
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
+        file.trusted = True
         archive.writestr(f"{_PLAIN}.npy", file.read())
     return packed
 
@@ -242,12 +258,17 @@ class _CautiousFile:
         self.seekable = file.seekable
         self.close = file.close
         self.trusted = False
+        self.refused: OSError | None = None
+        """What the system said when it last refused to read."""
 
     def read(self, size: int = -1) -> bytes:
         """Read `size` bytes, or all. Raises ValueError for more than a list may take."""
-        if self.trusted:
-            return self._file.read(size)
-        content = self._file.read(_DIRECTORY_BYTES + 1 if size < 0 else size)
-        if len(content) > _DIRECTORY_BYTES:
+        limited = size < 0 and not self.trusted
+        try:
+            content = self._file.read(_DIRECTORY_BYTES + 1 if limited else size)
+        except OSError as error:
+            self.refused = error
+            raise
+        if len(content) > _DIRECTORY_BYTES and not self.trusted:
             raise ValueError("too many entries")
         return content

@@ -33,6 +33,13 @@ class RunDirectoryError(DctError):
     """A file or run directory that cannot be created or written, or that exists already."""
 
 
+class UnreadableError(DctError):
+    """A file or directory that the system does not let us read now: nothing is known of it.
+
+    It is neither missing nor damaged, so nothing that handles those may catch this.
+    """
+
+
 class ProofError(DctError):
     """A simplified circuit without a proof that it does the same; it is not used."""
 

@@ -24,7 +24,14 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
-from difflogic.system.errors import ConfigError, MissingFileError, RunDirectoryError, StorageError
+from difflogic.system.errors import (
+    ConfigError,
+    DctError,
+    MissingFileError,
+    RunDirectoryError,
+    StorageError,
+    UnreadableError,
+)
 from difflogic.system.work import undoing
 
 CONFIG = "config.toml"
@@ -73,6 +80,11 @@ _REMEDIES = {
 
 _STORAGE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EMFILE, errno.ENFILE)
 
+_MISSING = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG)
+"""What the system says of a path at which there is nothing."""
+_NO_FILE = (*_MISSING, errno.EISDIR, errno.EINVAL, errno.ENXIO, errno.EFBIG)
+"""What it, or `open_plain`, says of a path at which there is no plain file, now or later."""
+
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _LFS = b"version https://git-lfs.github.com/spec/"
@@ -109,10 +121,24 @@ def open_plain(path: Path, follow: bool = True) -> BufferedReader:
     return file
 
 
+def cannot_read(
+    path: Path, error: OSError | ValueError, kind: type[DctError] = RunDirectoryError
+) -> DctError:
+    """Return the error for something that cannot be read.
+
+    UnreadableError if the system refuses it now; `kind` if there is nothing that could be read,
+    such as a link or a pipe where a file should be.
+    """
+    if isinstance(error, OSError) and error.errno not in _NO_FILE:
+        kind = UnreadableError
+    return kind(f"{path}: cannot be read: {reason(error)}")
+
+
 def read_inside(path: Path, largest: int) -> bytes:
     """Read a plain file of at most `largest` bytes in a directory that may be somebody else's.
 
-    Raises FileNotFoundError if it is missing, and RunDirectoryError if it cannot be used.
+    Raises FileNotFoundError if it is missing, UnreadableError if the system refuses it, and
+    RunDirectoryError if it is no such file.
     """
     try:
         with open_plain(path, follow=False) as file:
@@ -120,7 +146,7 @@ def read_inside(path: Path, largest: int) -> bytes:
     except FileNotFoundError:
         raise
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        raise RunDirectoryError(f"{path}: cannot be read: {reason(error)}") from None
+        raise cannot_read(path, error) from None
     if len(content) > largest:
         raise RunDirectoryError(f"{path}: is damaged: it is larger than any file of its kind")
     return content
@@ -130,7 +156,7 @@ def read_named(path: Path, largest: int, kind: str) -> bytes:
     """Read a plain file of at most `largest` bytes that the user named, perhaps through a link.
 
     `kind` names such a file in messages, as in "a picture". Raises MissingFileError if there is no
-    such file, and ConfigError if it cannot be used.
+    such file, UnreadableError if the system refuses it, and ConfigError if it cannot be used.
     """
     try:
         with open_plain(path) as file:
@@ -138,7 +164,7 @@ def read_named(path: Path, largest: int, kind: str) -> bytes:
     except FileNotFoundError as error:
         raise MissingFileError(f"{path}: cannot be read: {reason(error)}{nearest(path)}") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        raise ConfigError(f"{str(path)!r}: cannot be read: {reason(error)}") from None
+        raise cannot_read(path, error, ConfigError) from None
     if len(content) > largest:
         raise ConfigError(f"{path}: is larger than {largest} bytes: this is not {kind}")
     return content
@@ -180,28 +206,64 @@ def write_inside(path: Path, text: str) -> None:
 
 def require_directory(path: Path) -> None:
     """Raise RunDirectoryError if `path`, in such a directory, exists and is not a directory."""
-    with suppress(FileNotFoundError):
-        if not stat.S_ISDIR(path.lstat().st_mode):
-            raise RunDirectoryError(
-                f"{path}: is not a directory, or a link, which dct does not follow: move it away"
-            )
+    if kind_of(path, follow=False) not in (0, stat.S_IFDIR):
+        raise RunDirectoryError(
+            f"{path}: is not a directory, or a link, which dct does not follow: move it away"
+        )
 
 
-def is_there(path: Path) -> bool:
-    """Return whether `path` exists. Raises OSError if that cannot be determined."""
+def kind_of(path: Path, follow: bool = True) -> int:
+    """Return the kind of what is at `path`, as `stat.S_IFMT` does; 0 if there is nothing.
+
+    Raises UnreadableError if the system does not say.
+    """
     try:
-        path.stat()
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    return True
+        return stat.S_IFMT(path.stat(follow_symlinks=follow).st_mode)
+    except ValueError:  # a NUL in the path
+        return 0
+    except OSError as error:
+        if error.errno in _MISSING:
+            return 0
+        raise cannot_read(path, error) from None
 
 
-def digest(path: Path) -> str:
-    """Return the SHA-256 of a file in such a directory, in hexadecimal. Raises OSError."""
-    with open_plain(path, follow=False) as file:
-        if os.fstat(file.fileno()).st_size > MAX_DIGESTED_BYTES:
-            raise OSError(errno.EFBIG, "larger than any file of dct's", str(path))
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def is_file(path: Path) -> bool:
+    """Whether there is a plain file, or a link to one. Raises UnreadableError."""
+    return kind_of(path) == stat.S_IFREG
+
+
+def is_folder(path: Path) -> bool:
+    """Whether there is a directory, and no link to one. Raises UnreadableError."""
+    return kind_of(path, follow=False) == stat.S_IFDIR
+
+
+def listed(folder: Path) -> list[Path]:
+    """Return what is in a directory, by name.
+
+    Raises FileNotFoundError if there is nothing, and UnreadableError or RunDirectoryError.
+    """
+    try:
+        return sorted(folder.iterdir())
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise cannot_read(folder, error) from None
+
+
+def digest(path: Path) -> str | None:
+    """Return the SHA-256 of a file in such a directory, in hexadecimal; None if it is missing.
+
+    Raises UnreadableError or RunDirectoryError.
+    """
+    try:
+        with open_plain(path, follow=False) as file:
+            if os.fstat(file.fileno()).st_size > MAX_DIGESTED_BYTES:
+                raise OSError(errno.EFBIG, "larger than any file of dct's", str(path))
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise cannot_read(path, error) from None
 
 
 def for_shell(path: str | Path) -> str:
@@ -269,26 +331,27 @@ def check_output(path: Path | None, force: bool = False) -> None:
     """Raise RunDirectoryError unless a file may be written at `path`, if a user named one.
 
     An earlier file may be replaced only with `force`, only if it is a regular file, and never if it
-    is one of a run's.
+    is one of a run's. A link is neither replaced nor followed: it may lead to standard output.
     """
     if path is None or str(path) == STANDARD:
         return
-    if path.is_dir():
+    found = kind_of(path, follow=False)
+    if stat.S_IFDIR in (found, kind_of(path)):
         raise RunDirectoryError(f"{path}: is a directory: name a file")
-    if path.is_symlink() and os.readlink(path).startswith(("/proc/", "/dev/")):
-        raise RunDirectoryError(
-            f"{path}: leads to a stream: for standard output, name it {STANDARD}"
-        )
-    if os.path.lexists(path) and not path.is_file():
-        is_link = path.is_symlink()
-        what = "a link to something other than a file" if is_link else "not a regular file"
-        raise RunDirectoryError(f"{path}: is {what}: choose another path")
-    if path.exists() and _is_of_run(path):
+    if found == stat.S_IFLNK:
+        if os.readlink(path).startswith(("/proc/", "/dev/")):
+            what = f"leads to a stream: for standard output, name it {STANDARD}"
+        else:
+            what = "is a link: name the file that it should lead to"
+        raise RunDirectoryError(f"{path}: {what}")
+    if found not in (0, stat.S_IFREG):
+        raise RunDirectoryError(f"{path}: is not a regular file: choose another path")
+    if found and _is_of_run(path):
         raise RunDirectoryError(
             f"{path}: belongs to the run in that directory, which is never overwritten: choose "
             "another path"
         )
-    if path.exists() and not force:
+    if found and not force:
         raise RunDirectoryError(f"{path}: exists already: give --force to overwrite it")
     parent = path.absolute().parent
     if not parent.is_dir():
@@ -331,8 +394,8 @@ def _flush_names(directory: Path) -> None:
 
 def remove_leftovers(directory: Path) -> None:
     """Remove temporary files of killed processes. No other process may be using `directory`."""
-    for path in directory.glob(LEFTOVERS):
-        with suppress(OSError):  # a leftover does no harm
+    with suppress(OSError):  # a leftover does no harm
+        for path in directory.glob(LEFTOVERS):
             path.unlink(missing_ok=True)
 
 

@@ -29,7 +29,7 @@ from typer.testing import CliRunner
 
 from cli.app import app
 from tests.cli.conftest import TINY
-from tests.cli.faults import FAULTS, Faults, Killed
+from tests.cli.faults import FAULTS, READING, Faults, Killed
 from tests.difflogic.experiment.kill import results
 from tests.difflogic.identification.automata import film, life, soup
 from tests.difflogic.tasks import custom_task
@@ -173,6 +173,121 @@ def test_a_fault_or_a_kill_at_a_few_file_operations(name, trials):
 @pytest.mark.parametrize("name", CASES)
 def test_a_fault_or_a_kill_at_every_file_operation(name, fault, trials):
     tried = trials(name)
+    found = {at: tried.fail(at, fault) for at in range(len(tried.operations))}
+    wrong = {at: problem for at, problem in found.items() if problem}
+    assert not wrong, f"{len(wrong)} of {len(found)} wrong: {wrong}"
+
+
+READ = {
+    "train --resume": (["train", "--resume=place", "--epochs=4", "--quiet"], [*TRAIN, PLACE]),
+    "train --resume from a model": (
+        ["train", "--resume=place", "--epochs=4", "--quiet"],
+        [*TRAIN, *SEARCHING, "--from=run", PLACE],
+    ),
+    "sweep --dir": (["sweep", "--dir=place", "--workers=1"], [*SWEEP, PLACE]),
+    "sweep --seeds": (["sweep", "--dir=place", "--seeds=2", "--workers=1"], [*SWEEP, PLACE]),
+    "eval": (["eval", "place"], [*TRAIN, PLACE]),
+    "runs": (["runs", ".", "--all"], [*SWEEP, PLACE]),
+    "runs show": (["runs", "show", "place"], [*TRAIN, PLACE]),
+    "runs show last": (["runs", "show", "last"], [*TRAIN]),
+    "runs rm": (["runs", "rm", "place", "--yes"], [*TRAIN, PLACE]),
+    "runs rm SWEEP": (["runs", "rm", "place", "--yes"], [*SWEEP, PLACE]),
+    "simplify": (["simplify", "place", "-o", "small.json"], [*TRAIN, PLACE]),
+    "report": (["report", "place", "-o", "page.html"], [*TRAIN, PLACE]),
+    "plot SWEEP": (["plot", "place", "-o", "plot.svg"], [*SWEEP, PLACE]),
+}
+"""What reads runs, after what made them."""
+LOST = "went back|starts again|starts at epoch 0|made again|restored|set-aside|damaged|as shipped"
+"""What must not be said of a file only because it cannot be read now."""
+
+
+class ReadTrials:
+    """One of the commands of READ, with a read that fails."""
+
+    def __init__(self, name: str, root: Path) -> None:
+        self._words, before = READ[name]
+        self._root = root
+        self._template = root / "template"
+        self._template.mkdir()
+        with contextlib.chdir(self._template):
+            if "--from=run" in before:
+                assert dct(*TRAIN, "--dir=run").exit_code == 0
+            assert dct(*before).exit_code == 0
+        with self._fresh() as folder, Faults(folder, reading=True) as faults:
+            self.shown = self._plain(dct(*self._words))
+            self.operations = faults.done
+            self.whole = self._tree(folder)
+
+    @contextlib.contextmanager
+    def _fresh(self) -> Iterator[Path]:
+        with contextlib.chdir(shutil.copytree(self._template, self._root / "trial")):
+            yield self._root / "trial"
+        shutil.rmtree(self._root / "trial")
+
+    def _plain(self, done: Any) -> str:
+        assert done.exit_code == 0, done.stderr
+        return " ".join(re.sub(r"[0-9.]+ (s|min)\b|[0-9:]+ %|seconds.*", "", done.stdout).split())
+
+    def _tree(self, folder: Path) -> dict[str, Any]:
+        """Return what must be equal in the end: results of runs, and other files' names."""
+        runs = sorted(path.parent for path in folder.rglob("summary.json"))
+        found: dict[str, Any] = {str(run.relative_to(folder)): results(run) for run in runs}
+        names = (str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+        return {**found, "names": sorted(name for name in names if "/.lock" not in name)}
+
+    def fail(self, at: int, fault: str) -> str:
+        """Let a read fail; return what is wrong then, or nothing."""
+        with self._fresh() as folder:
+            kept = {path: path.stat().st_mtime_ns for path in folder.rglob("summary.json")}
+            try:
+                with Faults(folder, at, fault, reading=True):
+                    done = dct(*self._words)
+            except Exception as error:
+                return f"raises {error!r}"
+            said = done.stdout + done.stderr
+            if done.exit_code == 0:
+                if found := re.search(LOST, done.stderr):
+                    return f"exits 0 and says {found[0]}: {said}"
+                shown = self._plain(done)
+                whole = shown == self.shown or self._words[0] not in ("runs", "eval")
+                return "" if whole and self._tree(folder) == self.whole else f"exits 0: {said}"
+            if "cannot be" not in said and "EMFILE" not in said:
+                return f"does not say what cannot be read: {said}"
+            if found := re.search(LOST, said):
+                return f"says {found[0]}: {said}"
+            if self._words[:2] == ["runs", "rm"]:
+                return "" if not (folder / "place").exists() or self._again(folder) else said
+            if lost := [path for path in kept if not path.exists()]:
+                return f"lost {lost}: {said}"
+            return "" if self._again(folder) else f"is not the same afterwards: {said}"
+
+    def _again(self, folder: Path) -> bool:
+        done = dct(*self._words)
+        if "exists already" in done.stderr:
+            return True
+        return done.exit_code == 0 and self._tree(folder) == self.whole
+
+
+@pytest.fixture(scope="module")
+def reads(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], ReadTrials]:
+    return cache(lambda name: ReadTrials(name, tmp_path_factory.mktemp("reads")))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", READ)
+def test_a_read_that_fails_at_a_few_points_loses_nothing(name, reads):
+    tried = reads(name)
+    many = len(tried.operations)
+    points = zip((0.1, 0.4, 0.7), READING, strict=True)
+    found = {fault: tried.fail(int(share * many), fault) for share, fault in points}
+    assert not any(found.values()), found
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("fault", READING)
+@pytest.mark.parametrize("name", READ)
+def test_a_read_that_fails_at_any_point_loses_nothing(name, fault, reads):
+    tried = reads(name)
     found = {at: tried.fail(at, fault) for at in range(len(tried.operations))}
     wrong = {at: problem for at, problem in found.items() if problem}
     assert not wrong, f"{len(wrong)} of {len(found)} wrong: {wrong}"

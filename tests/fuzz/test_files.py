@@ -31,14 +31,14 @@ from difflogic.model.model import Model
 from difflogic.run.checkpoint import read_checkpoint
 from difflogic.run.lock import RunLock
 from difflogic.run.metrics import COLUMNS, History, MetricsRow, read_metrics
-from difflogic.run.record import list_runs
+from difflogic.run.records import list_runs
 from difflogic.run.run_directory import LOCK, SWEEP, RunDirectory
 from difflogic.run.settings import read_config
 from difflogic.run.summary import read_summary
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.simulator import LAST_STEP, Simulator, World
 from difflogic.sweeps import directory
-from difflogic.system.errors import DctError
+from difflogic.system.errors import DctError, RunDirectoryError
 from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.formats import naive_logicars
 from tests.difflogic.formats.made import assert_same, life, random_circuit
@@ -163,8 +163,10 @@ def read(kind, path):
         case "summary":
             read_summary(run)
         case "metrics":
-            history = read_metrics(run, EPOCHS)
-            assert len(history) == EPOCHS
+            history, problem = read_metrics(run, EPOCHS)
+            if problem is not None:
+                raise RunDirectoryError(problem)
+            assert history.epoch == EPOCHS
             assert history.to_csv().startswith(",".join(COLUMNS))
         case "checkpoint":
             read_checkpoint(path, template())

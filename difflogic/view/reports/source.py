@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,14 +9,12 @@ from typing import Any
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.model.model import Model
-from difflogic.run.metrics import MetricsRow, from_csv
+from difflogic.run.metrics import MetricsRow, read_metrics
 from difflogic.run.run_directory import RunDirectory
 from difflogic.run.summary import read_summary
 from difflogic.system.array_types import Bits
 from difflogic.system.errors import RunDirectoryError
-from difflogic.system.files import read_inside
-
-MOST_METRICS_BYTES = 2**28
+from difflogic.system.files import kind_of
 
 
 @dataclass(frozen=True)
@@ -37,22 +34,12 @@ class ReportSource:
 
 
 def read_training(directory: Path) -> tuple[tuple[MetricsRow, ...], dict[str, Any] | None]:
-    """Return all complete rows of a run's metrics, and its summary, if they are there.
+    """Return the rows of a run's metrics, and its summary, if they are there.
 
-    Raises RunDirectoryError for metrics that are damaged or cannot be read.
+    Raises RunDirectoryError for damaged ones, and UnreadableError.
     """
     run = RunDirectory(directory)
-    return _rows(run.metrics), read_summary(run)
-
-
-def _rows(path: Path) -> tuple[MetricsRow, ...]:
-    try:
-        content = read_inside(path, MOST_METRICS_BYTES)
-    except FileNotFoundError:
-        return ()
-    # Text after the last line's end is a row that is still being written.
-    rows = max(0, content.count(b"\n") - 1)
-    try:
-        return tuple(from_csv(io.BytesIO(content), rows)) if rows else ()
-    except ValueError as error:
-        raise RunDirectoryError(f"{path}: is damaged: {error}") from None
+    history, problem = read_metrics(run)
+    if problem is not None and kind_of(run.metrics, follow=False):
+        raise RunDirectoryError(problem)
+    return tuple(history), read_summary(run)

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from difflogic.model.model import Model
-from difflogic.run.record import state_of
+from difflogic.run.records import state_of
 from difflogic.run.run_directory import RunDirectory
 from difflogic.run.summary import read_summary
 from difflogic.sweeps.directory import SweepDirectory
 from difflogic.system.errors import DctError
-from difflogic.system.files import for_shell, is_there
+from difflogic.system.files import for_shell, kind_of
 from difflogic.view.reports.source import read_training
 from difflogic.view.watching.feed import Feed
 
@@ -39,10 +39,10 @@ class Follower:
 
         `chosen` is the place of a sweep's run to show from now on.
         """
-        if not is_there(self._path):
-            feed.publish(state="removed")
-            return
         try:
+            if not kind_of(self._path):
+                feed.publish(state="removed")
+                return
             if self._sweep is not None:
                 self._look_at_sweep(self._sweep, feed, chosen)
             self._look_at_run(RunDirectory(self._run), feed)

@@ -8,7 +8,7 @@ from typing import Literal
 
 from difflogic.model.model import Model
 from difflogic.run.metrics import MetricsRow
-from difflogic.run.record import State
+from difflogic.run.records import State
 
 
 @dataclass(frozen=True)

@@ -113,17 +113,11 @@ def of_another_run(path):
         write(path.parent, trainer)
 
 
-def uncovered(path):
-    metrics = path.parent / "metrics.csv"
-    metrics.write_text("\n".join(metrics.read_text().splitlines()[:-1]) + "\n")
-
-
 DAMAGES = {
     "truncated": lambda path: path.write_bytes(path.read_bytes()[:1000]),
     "empty": lambda path: path.write_bytes(b""),
     "foreign": foreign,
     "of another run": of_another_run,
-    "not covered by the metrics": uncovered,
     "a directory": lambda path: (path.unlink(), path.mkdir()),
 }
 
@@ -165,12 +159,46 @@ def test_metrics_of_another_run_are_noticed(run, tmp_path):
     execute(tiny("training.seed=5", "training.epochs=10"), tmp_path / "other")
     metrics = (tmp_path / "other" / "metrics.csv").read_bytes()
     (run / "metrics.csv").write_bytes(metrics)
-    with pytest.raises(RunDirectoryError, match=r"metrics\.csv is of another run"):
+    with pytest.raises(RunDirectoryError, match=r"metrics\.csv: is of another run"):
         execute(CONFIG, run)
     assert (run / "metrics.csv").read_bytes() == metrics
     assert len(RunDirectory(run).checkpoints) == 2
 
 
+def without_lines(*numbers):
+    def change(metrics):
+        lines = metrics.read_text().splitlines(keepends=True)
+        metrics.write_text("".join(line for n, line in enumerate(lines) if n not in numbers))
+
+    return change
+
+
+LOSSES = {
+    "gone": (lambda metrics: metrics.unlink(), []),
+    "a link": (lambda metrics: (metrics.unlink(), metrics.symlink_to("elsewhere")), []),
+    "cut": (without_lines(6, 7), [1, 2, 3, 4, 5]),
+    "torn": (lambda metrics: metrics.write_text(metrics.read_text()[:-40]), [1, 2, 3, 4, 5, 6]),
+}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_checkpoint_alone_says_where_a_run_stands(run, whole, loss, said):
+    """Lost rows of metrics stay lost; the run goes on from its checkpoint, twice, to its bits."""
+    change, kept = LOSSES[loss]
+    change(run / "metrics.csv")
+    stretch = []
+    execute(CONFIG, run, on_step=stretch.append, should_stop=stop_after(1))
+    execute(CONFIG, run, on_step=stretch.append)
+    assert [result.epoch for result in stretch] == [8, 9, 10]
+    assert "goes on without the rows that are lost" in said[0]
+    found = results(run)
+    rows = found.pop("metrics")
+    assert rows == [row for row in whole["metrics"] if int(row[0]) in (*kept, 8, 9, 10)]
+    assert found == {name: part for name, part in whole.items() if name != "metrics"}
+
+
+@pytest.mark.thorough
 def test_a_checkpoint_of_a_newer_program_stops_the_run(run, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(checkpoint, "VERSION", 2)

@@ -8,11 +8,10 @@ import pytest
 
 from difflogic.config import load_config
 from difflogic.run import run_directory
-from difflogic.run.metrics import read_metrics
 from difflogic.run.run_directory import RunDirectory, saved_model
 from difflogic.run.settings import read_config, refuse_changes, run_name, write_config
 from difflogic.run.summary import write_summary
-from difflogic.system.errors import ConfigError, RunDirectoryError
+from difflogic.system.errors import ConfigError, RunDirectoryError, UnreadableError
 
 CONFIG = load_config("checkerboard-small", ["training.seed=36"])
 
@@ -47,9 +46,7 @@ def test_a_directory_that_another_made_in_its_place_is_not_removed(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["moved", "run"]
 
 
-def test_messages_name_what_is_missing_and_what_to_ask_for(tmp_path):
-    with pytest.raises(RunDirectoryError, match=r"metrics\.csv: cannot be read: no such file"):
-        read_metrics(RunDirectory(tmp_path), 1)
+def test_fewer_epochs_are_refused_with_what_to_ask_for(tmp_path):
     short = load_config("checkerboard-small", ["training.seed=36", "training.epochs=1"])
     with pytest.raises(RunDirectoryError, match=r"ask for \d+ epochs or more, or continue it with"):
         refuse_changes(tmp_path, CONFIG, short)
@@ -147,9 +144,10 @@ class TestLast:
             RunDirectory.named(tmp_path / "odd")
 
     def test_an_unreadable_directory(self, tmp_path, monkeypatch):
-        """It is an error if named, and ignored among others."""
-        mine = self.make(tmp_path, "mine")
+        """It is an error if named, or if it may be the newest."""
+        mine = self.make(tmp_path, "mine", changed=1000)
         theirs = self.make(tmp_path, "theirs", "3000-01-01")
+        os.utime(theirs, (10, 10))
         look = os.stat
 
         def guarded(path, **more):
@@ -158,10 +156,13 @@ class TestLast:
             return look(path, **more)
 
         monkeypatch.setattr(os, "stat", guarded)
-        with pytest.raises(RunDirectoryError, match="theirs: cannot be used as run directory: per"):
+        with pytest.raises(UnreadableError, match=r"config\.toml: cannot be read: permission"):
             RunDirectory.named(theirs)
         assert RunDirectory.named("last", tmp_path).path == mine
-        with pytest.raises(RunDirectoryError, match=r"toml: cannot be searched: not a directory"):
+        os.utime(theirs, (2000, 2000))
+        with pytest.raises(UnreadableError, match="theirs/"):
+            RunDirectory.named("last", tmp_path)
+        with pytest.raises(RunDirectoryError, match=r"toml: cannot be read: not a directory"):
             RunDirectory.named("last", mine / "config.toml")
 
     def test_a_future_file_time_does_not_count(self, tmp_path):

@@ -75,7 +75,7 @@ def test_a_directory_must_hold_nothing_but_what_a_killed_sweep_left(place):
 
 def test_an_unusable_path_is_refused(tmp_path):
     place = SweepDirectory(tmp_path / ("x" * 300))
-    with pytest.raises(RunDirectoryError, match="cannot be used for a sweep: file name too long"):
+    with pytest.raises(RunDirectoryError, match="cannot be read: file name too long"):
         place.require_empty()
     (tmp_path / "file").touch()
     with pytest.raises(RunDirectoryError, match="cannot be used as run directory"):

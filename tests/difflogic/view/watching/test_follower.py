@@ -9,7 +9,7 @@ import pytest
 import difflogic
 from difflogic.experiment.session import execute
 from difflogic.run.lock import RunLock
-from difflogic.run.record import list_runs
+from difflogic.run.records import list_runs
 from difflogic.run.run_directory import RunDirectory
 from difflogic.run.summary import read_summary, write_summary
 from difflogic.sweeps.directory import SweepDirectory
