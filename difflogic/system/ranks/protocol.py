@@ -109,7 +109,7 @@ ALONE = Ranks()
 class LinkedRanks(Ranks):
     """Ranks with a transport for bytes, which subclasses implement."""
 
-    _next: tuple[npt.NDArray[np.int64], Callable[[], bool]] | None = None
+    _next: tuple[Array, Callable[[], bool]] | None = None
     """Rank 0's next announcement, while it is received."""
 
     @abstractmethod
