@@ -8,10 +8,8 @@ neighbours (`grid.py`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit import gates
 from difflogic.circuit.evaluate import Soft, evaluate
@@ -40,10 +38,10 @@ def row_values(netlist: Netlist, coefficients: Array, inputs: Array) -> Array:
 def rollout(
     netlist: Netlist,
     coefficients: Array,
-    start: npt.NDArray[Any],
+    start: Array,
     steps: int,
     boundary: Boundary,
-    mask: npt.NDArray[Any] | None = None,
+    mask: Array | None = None,
 ) -> list[Array]:
     """Return the states (C, H, W) of all steps, beginning with the start.
 
@@ -78,7 +76,7 @@ def coefficient_gradients(
     states: list[Array],
     gradient: Array,
     boundary: Boundary,
-    mask: npt.NDArray[Any] | None = None,
+    mask: Array | None = None,
 ) -> Array:
     """Return dL/d(coefficients), shape (parameters, 4), given dL/d(last state)."""
     total = np.zeros((netlist.parameters, 4))
@@ -115,12 +113,12 @@ def coefficient_gradients(
 def logit_gradients(
     netlist: Netlist,
     logits: Array,
-    start: npt.NDArray[Any],
+    start: Array,
     target: Array,
     channels: Sequence[int],
     steps: int,
     boundary: Boundary,
-    mask: npt.NDArray[Any] | None = None,
+    mask: Array | None = None,
 ) -> tuple[float, Array]:
     """Return the loss of one sample and dL/dlogits (parameters, 16)."""
     probabilities = gates.softmax(logits)

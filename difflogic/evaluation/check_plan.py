@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.grid import Grid
 from difflogic.circuit.specification import Cases
 from difflogic.evaluation.scene import NumberedStarts, Patches, Scene, Streams, scene_of
 from difflogic.evaluation.trial import Count
-from difflogic.system.array_types import Bits
+from difflogic.system.array_types import Bits, Int64s
 from difflogic.tasks.base import Task
 from difflogic.tasks.checked import later_steps
 
@@ -142,7 +141,7 @@ class Plan:
             numbered_starts=numbered_starts,
         )
 
-    def judge(self, wrong: npt.NDArray[np.int64]) -> Exactness:
+    def judge(self, wrong: Int64s) -> Exactness:
         """Return the counts from the wrong cells of each start, (steps, starts)."""
         return Exactness(
             tuple(

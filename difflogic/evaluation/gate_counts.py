@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.gates import OPS, Op
 from difflogic.engine.hard.hard_simulator import active_gates
 from difflogic.model.model import Model
+from difflogic.system.array_types import Bits
 
 PASSING = (Op.A, Op.B)
 """Ops that only pass an input on. All others are active."""
@@ -60,7 +60,7 @@ def count(model: Model) -> dict[str, Any]:
     }
 
 
-def _statistics(ops: npt.NDArray[np.uint8]) -> dict[str, Any]:
+def _statistics(ops: Bits) -> dict[str, Any]:
     histogram = np.bincount(ops, minlength=OPS)
     return {
         "gates": len(ops),

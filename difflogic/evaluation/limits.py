@@ -18,9 +18,9 @@ import numpy.typing as npt
 from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.proof.convergence.planes import Board, as_planes
 from difflogic.proof.convergence.sets import Sets
-from difflogic.system.array_types import Bits, Words
+from difflogic.system.array_types import Bits, Flags, Words
 
-Cells = npt.NDArray[np.bool_]
+Cells = Flags
 
 MIXED = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], np.uint64)
 """Odd numbers that mix the words of a case to its hash."""
@@ -31,7 +31,7 @@ class Limits:
 
     def __init__(self, channels: int) -> None:
         self._channels = channels
-        self._cases: list[npt.NDArray[np.uint8]] = []
+        self._cases: list[Bits] = []
         self._last: tuple[Board, Sets] | None = None
 
     def add_step(self, board: Board, counted: Words, before: Sets, after: Sets) -> None:
@@ -76,7 +76,7 @@ class Limits:
         self._cases.append(_distinct(packed))
 
     @cached_property
-    def planes(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
+    def planes(self) -> tuple[Words, Words]:
         """Where inputs may be 1, and 0, (inputs, 2, words), and where outputs may not be."""
         channels = self._channels
         found = _distinct(np.concatenate(self._cases))
@@ -100,7 +100,7 @@ def _plane_of(board: Board, planes: Words, flipped: int) -> Cells:
     return bits ^ np.bool_(flipped)
 
 
-def _distinct(packed: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+def _distinct(packed: Bits) -> Bits:
     """Return the different rows, in the order of their hashes."""
     width = -(-packed.shape[1] // 8) * 8
     padded = np.zeros((len(packed), width), np.uint8)

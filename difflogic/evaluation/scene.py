@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.grid import Grid
-from difflogic.system.array_types import Bits
+from difflogic.system.array_types import Array, Bits, Flags
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks.base import Task
 from difflogic.tasks.checked import draw_batch
 
-Draw = Callable[[int, int], tuple[Bits, npt.NDArray[Any]]]
+Draw = Callable[[int, int], tuple[Bits, Array]]
 """Takes (first, batch); returns starts (batch, C, H, W) and their targets (batch, L, H, W)."""
 
 FIRST_FOUND = 2**62
@@ -143,7 +142,7 @@ class Scene:
         undamaged_at = self.undamaged_at + later if self.damage is not None else ()
         return replace(self, at=self.at + later, undamaged_at=undamaged_at)
 
-    def counts(self, samples: Sequence[int]) -> npt.NDArray[np.bool_]:
+    def counts(self, samples: Sequence[int]) -> Flags:
         """Return whether each start counts at each counted step, (counts, samples)."""
         if not self.undamaged_at:
             return np.ones((len(self.at), len(samples)), np.bool_)
@@ -152,7 +151,7 @@ class Scene:
         spared = np.array(samples) == 0
         return np.asarray(everybody[:, None] | spared)
 
-    def targets(self, drawn: npt.NDArray[Any]) -> Bits:
+    def targets(self, drawn: Array) -> Bits:
         """Return the targets (batch, L, H, W), or (counts, batch, L, H, W) if they move on."""
         targets: Bits = (drawn != 0).astype(np.uint8)
         if self.advance is None:
@@ -187,7 +186,7 @@ class NumberedStarts:
         self._starts += list(starts)
         return range(first, first + len(starts))
 
-    def draw(self, first: int, batch: int) -> tuple[Bits, npt.NDArray[Any]]:
+    def draw(self, first: int, batch: int) -> tuple[Bits, Array]:
         """Return starts (batch, C, height, width) and their targets, by consecutive numbers."""
         if first < FIRST_FOUND:
             return self._draw(first, batch)
@@ -198,7 +197,7 @@ class NumberedStarts:
 def scene_of(task: Task, streams: Streams, at: Sequence[int]) -> Scene:
     """Return the scene of a task with its own grid and fire rate, counted after the steps `at`."""
 
-    def draw(first: int, batch: int) -> tuple[Bits, npt.NDArray[Any]]:
+    def draw(first: int, batch: int) -> tuple[Bits, Array]:
         return draw_batch(task, streams.seed, streams.epoch, batch, streams.start, first)
 
     def advance(board: Bits) -> Bits:

@@ -12,14 +12,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.firing import Firing
 from difflogic.circuit.netlist import Netlist
 from difflogic.engine.hard.candidates import Candidates
 from difflogic.engine.hard.hard_simulator import HardSimulator, Script
 from difflogic.evaluation.scene import Scene
-from difflogic.system.array_types import Bits, Words
+from difflogic.system.array_types import Array, Bits, Int64s, Words
 from difflogic.system.streams import sample_streams
 from difflogic.system.work import may_cancel
 
@@ -29,8 +28,8 @@ VALUES_AT_ONCE = 2**26
 EVENTS_AT_ONCE = 2**24
 """Cells times steps, over all starts, to draw masks and damage for at a time."""
 
-Ops = npt.NDArray[np.uint8]
-Wrong = npt.NDArray[np.int64]
+Ops = Bits
+Wrong = Int64s
 """Wrong bits or cells of each start after each counted step, shape (counted steps, starts)."""
 
 
@@ -54,7 +53,7 @@ class Count:
     """Whether an exact circuit must have no wrong cell here; None if this test does not decide."""
 
     @classmethod
-    def of_scene(cls, name: str, scene: Scene, wrong: npt.NDArray[np.int64]) -> Iterator[Count]:
+    def of_scene(cls, name: str, scene: Scene, wrong: Int64s) -> Iterator[Count]:
         """Yield a count for each step, from the wrong cells of each start (steps, starts)."""
         counted = scene.counted(wrong.shape[1])
         for step, cells in zip(scene.at, wrong, strict=True):
@@ -71,7 +70,7 @@ class Count:
             )
 
     @classmethod
-    def of_all_steps(cls, name: str, scene: Scene, wrong: npt.NDArray[np.int64]) -> Count:
+    def of_all_steps(cls, name: str, scene: Scene, wrong: Int64s) -> Count:
         """Return the count of all steps together, from the wrong cells as for `of_scene`."""
         last = replace(scene, at=scene.at[-1:])
         total = wrong.sum(axis=0, keepdims=True)
@@ -170,7 +169,7 @@ def _blocks(
         yield Block(simulator, simulator.pack_states(states), scripts, scene.at[-1])
 
 
-def draw_samples(scene: Scene, samples: Sequence[int]) -> tuple[Bits, npt.NDArray[Any]]:
+def draw_samples(scene: Scene, samples: Sequence[int]) -> tuple[Bits, Array]:
     """Draw starts (batch, C, H, W) and targets (batch, L, H, W) by their numbers."""
     numbers = np.asarray(samples)
     stretches = np.split(numbers, np.flatnonzero(np.diff(numbers) != 1) + 1)

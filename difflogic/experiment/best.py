@@ -9,13 +9,12 @@ from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.config.problem import Problem
 from difflogic.search.finisher import AnyFinisher, Finished
 from difflogic.search.polish import CircuitCost, Polished
 from difflogic.search.walk import OnProgress
-from difflogic.system.array_types import Array
+from difflogic.system.array_types import Array, Bits
 from difflogic.system.streams import Purpose, stream
 from difflogic.system.work import ignore
 from difflogic.training.sampling import attempt_of
@@ -197,7 +196,7 @@ def _gain_from_array(values: Array) -> Polished | None:
     return Polished(CircuitCost(gates, step), CircuitCost(fewer, sooner), candidates)
 
 
-def make_most_probable(logits: Array, ops: npt.NDArray[np.uint8]) -> None:
+def make_most_probable(logits: Array, ops: Bits) -> None:
     """Make `ops` (parameters,) the most probable of `logits` (16, parameters), in place.
 
     A gate's new op and its present one swap logits, so the gate stays as decided as before. If

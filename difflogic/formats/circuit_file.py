@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from difflogic.circuit.automaton import Automaton, Blocks
@@ -21,6 +20,7 @@ from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import CENTER
 from difflogic.formats import strict_json
 from difflogic.formats.strict_json import MAX_CHANNELS, MAX_GATES, ROWS
+from difflogic.system.array_types import Int64s
 from difflogic.system.errors import CircuitError, did_you_mean, in_plain_words, shorten, shown
 
 FORMAT = "dct-circuit"
@@ -293,7 +293,7 @@ def _require_held(head: Head) -> None:
             raise CircuitError(f'"held": channel {label} stays, so its output must be {own}')
 
 
-def _gates(data: dict[str, Any]) -> npt.NDArray[np.int64]:
+def _gates(data: dict[str, Any]) -> Int64s:
     """Return the gates' op numbers, rows a and rows b, shape (3, gates)."""
     if "gates" not in data:
         raise CircuitError('key "gates" is missing: the list of gates')

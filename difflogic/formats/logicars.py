@@ -24,15 +24,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import OPS
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD
 from difflogic.formats.strict_json import MAX_CHANNELS, MAX_GATES, ROWS
+from difflogic.system.array_types import Int64s
 from difflogic.system.errors import CircuitError, shown
 
-GateRows = npt.NDArray[np.int64]
+GateRows = Int64s
 """Shape (3, gates): op, wire_a and wire_b of each gate."""
 
 _GATE_KEYS = ("op", "wire_a", "wire_b")

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.gpu.adapter import Adapter, surviving
 from difflogic.gpu.tables import JOB_WORDS, LANES, THREADS, Shape, Words32, offsets, shader
+from difflogic.system.array_types import Array, Float32s
 
 MIXES = 1
 RUNS = 2
@@ -140,14 +140,14 @@ class Fleet:
             self._free.append(run)
             self._condition.notify_all()
 
-    def write(self, buffer: str, run: int, part: str, data: npt.NDArray[Any]) -> None:
+    def write(self, buffer: str, run: int, part: str, data: Array) -> None:
         """Write `data`, numbers of 4 bytes, to a part of a run's place in a buffer."""
         words = np.ascontiguousarray(data).view(np.uint32)
         with surviving("writing to it"), self._using:
             at = self._at(buffer, run, part)
             self._device.queue.write_buffer(self._buffers[buffer], at, words)
 
-    def read(self, buffer: str, run: int, part: str, numbers: int) -> npt.NDArray[np.float32]:
+    def read(self, buffer: str, run: int, part: str, numbers: int) -> Float32s:
         """Return the first `numbers` numbers of a part of a run's place in a buffer."""
         with surviving("reading from it"), self._using:
             at = self._at(buffer, run, part)

@@ -21,7 +21,7 @@ from difflogic.engine.soft.arrangement import Arrangement
 from difflogic.gpu.adapter import find_adapter
 from difflogic.gpu.fleet import MIXES, MOVES, REDUCES, RUNS, Fleet, Fleets, Job
 from difflogic.gpu.tables import Shape, shape_of, tables
-from difflogic.system.array_types import Array
+from difflogic.system.array_types import Array, Bits, Float32s
 from difflogic.system.errors import TrainingError
 
 FREE = 2.0**30
@@ -143,10 +143,10 @@ class DeviceLearned:
 
     def run(
         self,
-        starts: npt.NDArray[Any],
-        targets: npt.NDArray[Any],
+        starts: Array,
+        targets: Array,
         channels: Sequence[int],
-        masks: npt.NDArray[np.uint8] | None,
+        masks: Bits | None,
         loss_steps: Sequence[int],
     ) -> Array:
         """Differentiate samples; return their losses. After `mix` the gradients start at zero."""
@@ -214,7 +214,7 @@ class DeviceLearned:
         fleet, run = self._at
         fleet.write("learned", run, part, np.asarray(array, np.float32))
 
-    def _spread(self, batch: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+    def _spread(self, batch: Array) -> Float32s:
         """Lay out samples (batch, rows, H, W) lane by lane, (rows, lanes)."""
         shape = self._at[0].shape
         lanes = np.zeros((batch.shape[1], shape.lanes), np.float32)
@@ -243,10 +243,10 @@ class DeviceEngine:
     def run_training(
         self,
         coefficients: Array,
-        starts: npt.NDArray[Any],
-        targets: npt.NDArray[Any],
+        starts: Array,
+        targets: Array,
         loss_channels: Sequence[int],
-        masks: npt.NDArray[np.uint8] | None = None,
+        masks: Bits | None = None,
         loss_steps: Sequence[int] = (),
     ) -> tuple[list[float], dict[str, float]]:
         """Do as `Engine.run_training`, with the coefficients on the device.

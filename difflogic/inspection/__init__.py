@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
@@ -16,15 +15,16 @@ from difflogic.inspection import symmetry
 from difflogic.inspection.equations import Equations
 from difflogic.inspection.equations import equations as write_equations
 from difflogic.inspection.symmetry import Traits
+from difflogic.system.array_types import Flags, Int64s
 
 
 @dataclass(frozen=True)
 class WireUse:
     """Which inputs are read, and how often each row is."""
 
-    reads: npt.NDArray[np.bool_]
+    reads: Flags
     """Whether any next state reads a neighbour's channel, shape (9, C)."""
-    fan_out: npt.NDArray[np.int64]
+    fan_out: Int64s
     """Number of gates and outputs that read each row, shape (rows,)."""
 
 

@@ -14,7 +14,6 @@ from heapq import heappop, heappush
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import BitLogic, evaluate
@@ -22,7 +21,7 @@ from difflogic.circuit.grid import CENTER, NEIGHBORHOOD, turned
 from difflogic.circuit.life_like import notation
 from difflogic.circuit.xag import Xag, XagGate
 from difflogic.proof.satisfiability import Formula
-from difflogic.system.array_types import Words
+from difflogic.system.array_types import Bits, Words
 from difflogic.system.deadline import Deadline
 
 SQUARE_SYMMETRIES = {
@@ -124,7 +123,7 @@ def _affine_differences(
     return xag, [reduce(xag.xor_, each) for each in zip(*outputs, map(int, zero), strict=True)]
 
 
-def _life_table(circuit: Circuit) -> npt.NDArray[np.uint8] | None:
+def _life_table(circuit: Circuit) -> Bits | None:
     """Return the next state by centre and sum of the others, (2, 9); None if that is not enough."""
     if circuit.channels > 1:
         return None

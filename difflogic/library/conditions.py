@@ -6,10 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from difflogic.circuit.colors import hex_color
 from difflogic.library.painting import Paint, Painting, Regions, read_painting
+from difflogic.system.array_types import Array
 from difflogic.system.declaration import (
     MOST_SIDE,
     Advanced,
@@ -25,14 +26,12 @@ from difflogic.system.errors import ConfigError, described
 from difflogic.system.work import say
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from difflogic.circuit.automaton import Automaton
     from difflogic.library.loaded import Loaded
     from difflogic.simulation.bit_grid import Geometry
     from difflogic.simulation.simulator import Erasure
 
-    Start = str | Path | npt.NDArray[Any] | None
+    Start = str | Path | Array | None
 else:
     Start = str | Path | None
 
@@ -247,7 +246,7 @@ class Conditions:
         say(f"{named}: --size and --boundary are its own, unless given")
         return replace(self, size=self.size or size, boundary=self.boundary or boundary)
 
-    def start_of(self, automaton: Automaton) -> str | npt.NDArray[Any]:
+    def start_of(self, automaton: Automaton) -> str | Array:
         """Return the start, by default the automaton's own."""
         if self.start is None:
             return automaton.start

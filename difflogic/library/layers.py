@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit import gates
 from difflogic.circuit.firing import Firing
@@ -23,7 +22,7 @@ from difflogic.engine.soft.rollout import Engine
 from difflogic.engine.soft.sharing import Sharing
 from difflogic.library.loaded import Loaded, load
 from difflogic.model.model import Model
-from difflogic.system.array_types import Array
+from difflogic.system.array_types import Array, Bits
 from difflogic.system.arrays import bits, real_numbers
 from difflogic.system.errors import ConfigError
 from difflogic.system.streams import Purpose, sample_streams
@@ -86,7 +85,7 @@ class SoftRollout:
 
     def draw_masks(
         self, batch: int, size: tuple[int, int], steps: int | None = None, *, seed: int, epoch: int
-    ) -> npt.NDArray[np.uint8] | None:
+    ) -> Bits | None:
         """Return the masks of a training epoch, (batch, steps, H, W): 1 where a cell updates.
 
         None for a synchronous automaton.
@@ -102,7 +101,7 @@ class SoftRollout:
         *,
         steps: int | None = None,
         keep: Keep = None,
-        masks: npt.NDArray[np.uint8] | None = None,
+        masks: Bits | None = None,
         hard: bool = False,
     ) -> tuple[Array, PullBack]:
         """Roll a batch out. Return states, and a function that takes their gradients back.

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from difflogic.system.array_types import Array
 from difflogic.system.declaration import Opt
 from difflogic.system.errors import ConfigError, errors_about, shorten
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from difflogic.circuit.automaton import Automaton
 
     Numbers = Any
@@ -61,7 +60,7 @@ UNPAINTED = Painting()
 
 def read_painting(
     painting: Painting, automaton: Automaton, size: tuple[int, int] | None = None
-) -> npt.NDArray[Any] | None:
+) -> Array | None:
     """Return the numbers that the held channels get, shape (rows, columns); None for no painting.
 
     Raises ConfigError for a painting with other numbers or colours than there are parts, or of
@@ -97,7 +96,7 @@ def read_painting(
     return cells.astype(np.uint8)
 
 
-def _numbers(path: Path, colours: Sequence[str] | None) -> npt.NDArray[Any]:
+def _numbers(path: Path, colours: Sequence[str] | None) -> Array:
     """Return the numbers in a file."""
     from difflogic.system.archive import NpzReader, is_archive
     from difflogic.system.files import read_named
@@ -110,7 +109,7 @@ def _numbers(path: Path, colours: Sequence[str] | None) -> npt.NDArray[Any]:
         return _parsed(path.suffix.lower(), content, colours)
 
 
-def _parsed(suffix: str, content: bytes, colours: Sequence[str] | None) -> npt.NDArray[Any]:
+def _parsed(suffix: str, content: bytes, colours: Sequence[str] | None) -> Array:
     """Return the numbers in a file that is no archive."""
     import numpy as np
 

@@ -13,10 +13,8 @@ from __future__ import annotations
 
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.examples.universe import bounds, placed
@@ -28,7 +26,7 @@ from difflogic.pictures.text import parse_picture
 from difflogic.simulation.bit_grid import BitGrid, pack, unpack
 from difflogic.simulation.simulator import LAST_STEP, Simulator
 from difflogic.system.archive import NpzReader, Parts, is_archive, write_npz
-from difflogic.system.array_types import Bits
+from difflogic.system.array_types import Array, Bits, Int64s
 from difflogic.system.errors import ConfigError, MissingFileError, errors_about, shorten
 from difflogic.system.files import read_named, text_of, write_whole
 from difflogic.system.quantities import format_ranges
@@ -53,9 +51,9 @@ MOST_ARRAY = 2**26
 def prepare(
     simulator: Simulator,
     automaton: Automaton,
-    start: str | npt.NDArray[Any],
+    start: str | Array,
     density: float,
-    paint: npt.NDArray[Any] | None = None,
+    paint: Array | None = None,
 ) -> None:
     """Set the start of a simulator that has zeros: by one of START_NAMES, a file or an array.
 
@@ -155,14 +153,14 @@ def _rule(automaton: Automaton) -> str:
     return space.name(tabulate(space, automaton.circuit)) or automaton.name
 
 
-def bits_of(states: npt.NDArray[np.int64], channels: int) -> Bits:
+def bits_of(states: Int64s, channels: int) -> Bits:
     """Return the bits of cells' states, (channels, rows, columns), the lowest first."""
     if (most := int(states.max())) >> channels:
         raise ConfigError(f"has the state {most}, more than the visible channels can hold")
     return np.stack([states >> bit & 1 for bit in range(channels)]).astype(np.uint8)
 
 
-def _place_array(grid: BitGrid, array: npt.NDArray[Any], automaton: Automaton) -> bool:
+def _place_array(grid: BitGrid, array: Array, automaton: Automaton) -> bool:
     """Set a start from an array; return whether it has all channels."""
     geometry = grid.geometry
     labels = automaton.circuit.labels
@@ -217,7 +215,7 @@ def save_state(path: Path, simulator: Simulator) -> None:
         for channel in range(geometry.channels)
         for rows in geometry.bands()
     )
-    arrays: dict[str, npt.NDArray[Any] | Parts] = {
+    arrays: dict[str, Array | Parts] = {
         "size": np.array([geometry.height, geometry.width], np.int64),
         "labels": np.array(simulator.circuit.labels, np.int64),
         "step": np.array(simulator.step, np.int64),
@@ -226,7 +224,7 @@ def save_state(path: Path, simulator: Simulator) -> None:
     write_whole(path, lambda file: write_npz(file, arrays, zipfile.ZIP_DEFLATED))
 
 
-def load_state(path: Path, simulator: Simulator) -> npt.NDArray[Any] | None:
+def load_state(path: Path, simulator: Simulator) -> Array | None:
     """Load a saved state into a simulator. If the file is a single other array, return that.
 
     Raises ConfigError or ModelFileError, with the file's name, if the file is not a state, or does

@@ -14,7 +14,6 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.live_part import fold
@@ -27,6 +26,7 @@ from difflogic.proof.convergence.findings import Finding
 from difflogic.proof.convergence.one_side import OneSide
 from difflogic.proof.convergence.sets import as_array
 from difflogic.proof.question import Asked
+from difflogic.system.array_types import Array, Bits, Flags
 from difflogic.system.errors import CircuitError
 
 VERSION = 2
@@ -91,7 +91,7 @@ def write_cases(automaton: Automaton, cases: Cases) -> str:
     return proof_text("dct-cases", automaton, asked, {}, "cases", pairs)
 
 
-def _named(automaton: Automaton, starts: npt.NDArray[np.bool_]) -> str:
+def _named(automaton: Automaton, starts: Flags) -> str:
     """Say what distinct starts (N, C, H, W) are, in the words that the checker confirms."""
     count, _, height, width = starts.shape
     own = np.zeros((height, width), np.bool_)
@@ -175,7 +175,7 @@ def damage_part(found: Confinement, table: Table) -> dict[str, Any]:
     }
 
 
-def _signs(state: npt.NDArray[np.uint8]) -> Iterator[str]:
+def _signs(state: Bits) -> Iterator[str]:
     """Yield each cell's sets, one sign per channel."""
     return ("".join(SET_SIGNS[value] for value in cell) for cell in state.reshape(len(state), -1).T)
 
@@ -185,7 +185,7 @@ def _numbered(cells: Iterable[Any], numbers: dict[Any, int]) -> RunLengths:
     return _lines(numbers.setdefault(each, len(numbers)) for each in cells)
 
 
-def _planes(bits: npt.NDArray[Any]) -> list[RunLengths]:
+def _planes(bits: Array) -> list[RunLengths]:
     return [_lines(channel.ravel().astype(int).tolist()) for channel in bits]
 
 

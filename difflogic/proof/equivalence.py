@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.case_words import MOST_INPUTS, first_case
 from difflogic.circuit.circuit import Circuit
@@ -26,7 +25,7 @@ from difflogic.circuit.evaluate import BitLogic, Logic, Value, evaluate
 from difflogic.circuit.grid import NEIGHBORS
 from difflogic.proof.satisfiability import Formula
 from difflogic.proof.verdict import Verdict
-from difflogic.system.array_types import Words
+from difflogic.system.array_types import Flags, Words
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError
 from difflogic.system.json_values import fields_of
@@ -230,14 +229,12 @@ def _confirmed(
         bits = columns[:, clearable[:1]]
 
 
-def _next_state(
-    circuit: Circuit, label: int, places: list[InputPlace], bits: npt.NDArray[np.bool_]
-) -> npt.NDArray[np.bool_]:
+def _next_state(circuit: Circuit, label: int, places: list[InputPlace], bits: Flags) -> Flags:
     inputs = np.zeros((circuit.inputs, bits.shape[1]), np.bool_)
     for (neighbor, place), row in zip(places, bits, strict=True):
         if place in circuit.labels:
             inputs[neighbor * circuit.channels + circuit.labels.index(place)] = row
-    state: npt.NDArray[np.bool_] = circuit.next_state(inputs)[circuit.labels.index(label)]
+    state: Flags = circuit.next_state(inputs)[circuit.labels.index(label)]
     return state
 
 

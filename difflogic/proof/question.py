@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.grid import Boundary, Walls
+from difflogic.system.array_types import Int64s
 from difflogic.system.json_values import fields_of
 
 Claim = Literal["stays", "shows", "holds", "heals", "computes", "obeys"]
@@ -99,7 +99,7 @@ class Wound:
         """Rows and columns of a window."""
         return self.side + 2 * self.frame
 
-    def distances(self, height: int, width: int, row: int, column: int) -> npt.NDArray[np.int64]:
+    def distances(self, height: int, width: int, row: int, column: int) -> Int64s:
         """Return how far each cell of a grid is from the square that begins here."""
         y, x = np.indices((height, width)) - np.array([row, column])[:, None, None]
         ways = -y, y - self.side + 1, -x, x - self.side + 1

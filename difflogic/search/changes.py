@@ -6,14 +6,13 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.engine.hard.candidates import Candidates, Found, new_job
 from difflogic.engine.kernels import candidates as k
 from difflogic.evaluation.trial import Ops, Trial
+from difflogic.system.array_types import Array, Int32s, Int64s, Ints
 from difflogic.system.work import may_cancel
 
 AT_ONCE = 64
@@ -72,17 +71,13 @@ class Acceptance:
         self.rng.bit_generator.state = before
         self.rng.random(fields[k.DRAWN])
 
-    def follow(self, fields: npt.NDArray[np.int64]) -> None:
+    def follow(self, fields: Int64s) -> None:
         """Go on as far as a walk with these `fields` has come."""
         self.tried, self.improvements, self.wrong = fields[COUNTS].tolist()
 
     def walk(
-        self,
-        candidates: Candidates,
-        parameters: npt.NDArray[np.int32],
-        ops: Ops,
-        on_progress: Callable[[], None],
-    ) -> tuple[npt.NDArray[np.int64], int, bool]:
+        self, candidates: Candidates, parameters: Int32s, ops: Ops, on_progress: Callable[[], None]
+    ) -> tuple[Int64s, int, bool]:
         """Try these changes until this rule ends it; return the indices of those that are kept.
 
         The base takes over the kept changes. At least one change is tried, if there is any.
@@ -126,11 +121,7 @@ class Changes:
             self._candidates = None
 
     def walk(
-        self,
-        gates: npt.NDArray[np.int32],
-        ops: Ops,
-        rule: Acceptance,
-        on_progress: Callable[[], None],
+        self, gates: Int32s, ops: Ops, rule: Acceptance, on_progress: Callable[[], None]
     ) -> None:
         """Try changes in turn, `ops[i]` for gate `gates[i]`; go to those that a rule keeps.
 
@@ -159,7 +150,7 @@ class Changes:
             self.go_to(ops)
         return kept
 
-    def find(self, gates: npt.NDArray[np.integer], ops: npt.NDArray[Any]) -> Found:
+    def find(self, gates: Ints, ops: Array) -> Found:
         """Return the first of some changes that leaves no bit wrong."""
         if self._candidates is not None:
             found = self._candidates.find(gates, ops)
@@ -171,7 +162,7 @@ class Changes:
                 return Found(place + 1, place, self.trial.active_gates)
         return Found(len(ops))
 
-    def with_change(self, gates: npt.NDArray[np.integer], ops: npt.NDArray[Any]) -> Ops:
+    def with_change(self, gates: Ints, ops: Array) -> Ops:
         """Return the circuit's ops with other `ops` for `gates`."""
         changed = self.ops.copy()
         changed[gates] = ops

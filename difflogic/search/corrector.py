@@ -7,8 +7,6 @@ diagram for it needs no search, and takes a time in proportion to the cells.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -20,6 +18,7 @@ from difflogic.pictures.decision_diagram import ANY_VALUE, DecisionDiagram, smal
 from difflogic.pictures.places import Places
 from difflogic.search.finisher import AnyFinisher, Certify, Correction, Finished
 from difflogic.search.walk import OnProgress, SearchProgress
+from difflogic.system.array_types import Array, Bits
 from difflogic.system.work import ignore
 from difflogic.tasks.base import Task
 
@@ -37,7 +36,7 @@ class Corrector(AnyFinisher):
         self._certify = certify
 
     def finish(
-        self, logits: npt.NDArray[Any], rng: np.random.Generator, on_progress: OnProgress = ignore
+        self, logits: Array, rng: np.random.Generator, on_progress: OnProgress = ignore
     ) -> Finished:
         """Return whether the circuit of `logits` (16, parameters) is proved right once corrected.
 
@@ -66,7 +65,7 @@ class Corrector(AnyFinisher):
         return last
 
     @staticmethod
-    def run(task: Task, circuit: SoftCircuit, starts: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+    def run(task: Task, circuit: SoftCircuit, starts: Array) -> Bits:
         """Return the states of a hard circuit after one step, (samples, C, H, W)."""
         grid = Grid(task.height, task.width, task.automaton.boundary)
         simulator = HardSimulator(circuit.netlist, grid, len(starts))

@@ -14,10 +14,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.netlist import Netlist
 from difflogic.circuit.soft_circuit import SoftCircuit
@@ -32,6 +31,7 @@ from difflogic.search.rectification import RepairByDetectors, can_rectify
 from difflogic.search.repair import FEW_WRONG, Repair, Sensitivity
 from difflogic.search.verifier import Verifier
 from difflogic.search.walk import OnProgress
+from difflogic.system.array_types import Array, Int64s
 from difflogic.system.work import ignore
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class AnyFinisher(ABC):
 
     @abstractmethod
     def finish(
-        self, logits: npt.NDArray[Any], rng: np.random.Generator, on_progress: OnProgress = ignore
+        self, logits: Array, rng: np.random.Generator, on_progress: OnProgress = ignore
     ) -> Finished:
         """Return an exact circuit near `logits` (16, parameters), or the best one found."""
 
@@ -135,7 +135,7 @@ class Finisher(Verifier, AnyFinisher):
         self._rectifies = bool(settings.rectify) and can_rectify(self._scene, self._complete)
 
     def finish(
-        self, logits: npt.NDArray[Any], rng: np.random.Generator, on_progress: OnProgress = ignore
+        self, logits: Array, rng: np.random.Generator, on_progress: OnProgress = ignore
     ) -> Finished:
         """Search from the most probable ops of `logits` (16, parameters).
 
@@ -180,7 +180,7 @@ class Finisher(Verifier, AnyFinisher):
         # A cell that is wrong once is wrong at many of the counted steps.
         return 4 * FEW_WRONG if self._plan.holds else FEW_WRONG
 
-    def _useful_steps(self, ops: npt.NDArray[np.int64]) -> int:
+    def _useful_steps(self, ops: Int64s) -> int:
         """Return the number of first steps with few wrong cells on average; at least 1.
 
         Errors spread from step to step: later steps follow once the earlier ones are right.

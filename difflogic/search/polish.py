@@ -17,7 +17,6 @@ from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.gates import OPS, Op
 from difflogic.engine.hard.hard_simulator import live_parameters
@@ -25,6 +24,7 @@ from difflogic.evaluation.trial import Ops
 from difflogic.search.changes import Changes
 from difflogic.search.verifier import Verifier
 from difflogic.search.walk import walk
+from difflogic.system.array_types import Array, Flags
 
 CHANGES_AT_ONCE = 64
 """Changes per batch."""
@@ -101,7 +101,7 @@ def polish(
     return drift.tidied(), Polished(before, drift.best, spent)
 
 
-OpChanges = tuple[npt.NDArray[Any], npt.NDArray[Any]]
+OpChanges = tuple[Array, Array]
 """Gates, and another op for each."""
 
 
@@ -166,7 +166,7 @@ class _Drift:
         self._changes.go_to(ops)
         self._live = np.flatnonzero(self._live_in(ops))
 
-    def _live_in(self, ops: Ops) -> npt.NDArray[np.bool_]:
+    def _live_in(self, ops: Ops) -> Flags:
         return live_parameters(self._verifier.netlist, ops, self._trial.scene.channels)
 
     def _propose(self, left: int) -> OpChanges | None:

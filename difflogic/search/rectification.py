@@ -17,10 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.gates import OPS, READS, Op
 from difflogic.circuit.netlist import Netlist
@@ -32,6 +31,7 @@ from difflogic.evaluation.scene import Scene
 from difflogic.evaluation.trial import Ops, Trial, draw_samples
 from difflogic.search.repair import DRIFT, GRADIENT_COST, Repair
 from difflogic.search.walk import walk
+from difflogic.system.array_types import Array, Flags, Float32s, Int64s, Words
 
 MAKING_SPARE = 4000
 """Changes to try in order to free gates, before free gates become detectors."""
@@ -137,7 +137,7 @@ class RepairByDetectors(Repair):
         self.rule.wrong = place.wrong
         self.rule.most_gates = place.most_gates
 
-    def _removals(self, left: int) -> npt.NDArray[Any] | None:
+    def _removals(self, left: int) -> Array | None:
         """Propose ops, mostly for fewer gates; later descents keep that size."""
         if self.rule.is_over:
             return None
@@ -147,11 +147,11 @@ class RepairByDetectors(Repair):
         others = self.rule.rng.integers(0, OPS, DRIFT)
         return np.where(self.rule.rng.random(DRIFT) < REMOVED, removed, others)
 
-    def _others(self, left: int) -> npt.NDArray[Any] | None:
+    def _others(self, left: int) -> Array | None:
         """Propose any ops. Later descents may use the gates."""
         return None if self.rule.is_over else self.rule.rng.integers(0, OPS, DRIFT)
 
-    def _keep(self, ops: npt.NDArray[Any]) -> int:
+    def _keep(self, ops: Array) -> int:
         """Keep those of these ops, for any gates, that leave no more cells wrong."""
         return self._try(self._live_gates(len(ops)), ops)
 
@@ -269,9 +269,7 @@ class Rectifier:
             netlist, ops, spare, rows.astype(np.int32), values, gates.astype(np.int32), slopes
         )
 
-    def _trace(
-        self, ops: Ops, rows: npt.NDArray[np.int64], kept: npt.NDArray[np.int64]
-    ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float32]]:
+    def _trace(self, ops: Ops, rows: Int64s, kept: Int64s) -> tuple[Words, Float32s]:
         """Return values of `rows`, (rows, words), and slopes of `kept` rows, (kept, points)."""
         read = rows.astype(np.int32)
         self._hard.begin(ops, self._channels, read)
@@ -280,12 +278,7 @@ class Rectifier:
         )
         return values.reshape(len(rows), -1), slopes.reshape(len(kept), self._hard.points)
 
-    def _steady(
-        self,
-        live: npt.NDArray[np.bool_],
-        channels: npt.NDArray[np.bool_],
-        reads: npt.NDArray[np.bool_],
-    ) -> npt.NDArray[np.bool_]:
+    def _steady(self, live: Flags, channels: Flags, reads: Flags) -> Flags:
         """Return the rows, apart from single gates, that do not depend on spare gates."""
         netlist = self._netlist
         inputs = self._netlist.inputs

@@ -7,10 +7,8 @@ cells are wrong, it also keeps changes that make nothing worse.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.gates import OPS
 from difflogic.circuit.netlist import Netlist
@@ -18,6 +16,7 @@ from difflogic.engine.hard.hard_simulator import live_parameters
 from difflogic.evaluation.trial import Ops, Trial
 from difflogic.search.changes import Acceptance, Changes
 from difflogic.search.walk import OnProgress, SearchProgress
+from difflogic.system.array_types import Array, Floats, Int64s, Ints
 
 SHORTLIST = 150
 """Candidates per gradient, from the logits and from the gradient each."""
@@ -44,7 +43,7 @@ MOST_FRUITLESS = 4
 GRADIENT_COST = 40
 """A gradient counts as this many candidates, since it takes about as long."""
 
-Sensitivity = Callable[[Ops, tuple[int, ...]], npt.NDArray[np.floating]]
+Sensitivity = Callable[[Ops, tuple[int, ...]], Floats]
 """Takes ops and the numbers of starts on which they fail. Returns the predicted change of wrong
 cells, (parameters, 16), by gate and new op."""
 
@@ -55,7 +54,7 @@ class Repair:
     def __init__(
         self,
         netlist: Netlist,
-        logits: npt.NDArray[Any],
+        logits: Array,
         sensitivity: Sensitivity,
         rule: Acceptance,
         on_progress: OnProgress,
@@ -106,11 +105,7 @@ class Repair:
         self._try(self._live_gates(DRIFT), self.rule.rng.integers(0, OPS, DRIFT))
 
     def _try(
-        self,
-        gates: npt.NDArray[np.integer],
-        ops: npt.NDArray[Any],
-        sideways: float = 1.0,
-        improvements: int = DRIFT,
+        self, gates: Ints, ops: Array, sideways: float = 1.0, improvements: int = DRIFT
     ) -> int:
         """Try changes of gates; return how many were tried.
 
@@ -128,12 +123,12 @@ class Repair:
     def _report(self) -> None:
         self._on_progress(SearchProgress(self.rule.tried, self.rule.most_tried, self.rule.wrong))
 
-    def _live_gates(self, count: int = 0) -> npt.NDArray[np.int64]:
+    def _live_gates(self, count: int = 0) -> Int64s:
         """Return the gates that matter, or some drawn from them."""
         live = np.flatnonzero(live_parameters(self._netlist, self.ops, self._trial.scene.channels))
         return self.rule.rng.choice(live, count) if count else live
 
-    def _shortlist(self, change: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    def _shortlist(self, change: Array) -> tuple[Array, Array]:
         """Return gates and ops, the best ones first, alternately by the gradient and the logits."""
         live = self._live_gates()
         ranked = []
@@ -146,7 +141,7 @@ class Repair:
         return live[gates], ops
 
 
-def lowest(values: npt.NDArray[Any], count: int) -> npt.NDArray[np.int64]:
+def lowest(values: Array, count: int) -> Int64s:
     """Return the indices of the `count` lowest values, as a stable sort would order them.
 
     Sorts no other values.

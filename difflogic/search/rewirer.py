@@ -17,7 +17,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import OPS, PASS_THROUGH, fixed_logits
@@ -35,6 +34,7 @@ from difflogic.evaluation.trial import Ops
 from difflogic.search.finisher import AnyFinisher, Certify, Finished
 from difflogic.search.polish import CircuitCost, Polished
 from difflogic.search.walk import OnProgress, SearchProgress, walk
+from difflogic.system.array_types import Array, Int64s
 from difflogic.system.streams import Purpose, stream
 from difflogic.system.work import ignore
 
@@ -77,7 +77,7 @@ class Rewirer(AnyFinisher):
         self._last: tuple[Ops, SoftCircuit | None] | None = None
 
     def finish(
-        self, logits: npt.NDArray[Any], rng: np.random.Generator, on_progress: OnProgress = ignore
+        self, logits: Array, rng: np.random.Generator, on_progress: OnProgress = ignore
     ) -> Finished:
         """Return whether the circuit of `logits` (16, parameters) is proved and tough once rewired.
 
@@ -138,10 +138,10 @@ def rewire(
     for net in nets:
         k.load(net)
 
-    def propose(left: int) -> npt.NDArray[np.int64]:
+    def propose(left: int) -> Int64s:
         return rng.integers(0, 2**31, (DRIFTS, CHANGES, k.DRAWS))
 
-    def accept(draws: npt.NDArray[np.int64]) -> int:
+    def accept(draws: Int64s) -> int:
         """Let each net keep what does no harm; then all go on from the smallest."""
         jobs = [partial(k.rewire, *each) for each in zip(nets, draws, strict=True)]
         workers.run(

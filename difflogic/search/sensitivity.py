@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.firing import Firing
 from difflogic.circuit.gates import COEFFICIENTS
@@ -17,6 +15,7 @@ from difflogic.evaluation.check_plan import Plan
 from difflogic.evaluation.scene import Patches
 from difflogic.evaluation.trial import Ops, draw_samples
 from difflogic.search.footprint import most_samples
+from difflogic.system.array_types import Array, Bits, Float64s
 from difflogic.system.streams import sample_streams
 
 
@@ -38,7 +37,7 @@ class GradientSensitivity:
         self._batch = min(plan.starts, most_samples(scene.grid))
         self._hard = HardGradients(netlist, scene.grid, steps, self._batch)
 
-    def __call__(self, ops: Ops, samples: Sequence[int]) -> npt.NDArray[np.float64]:
+    def __call__(self, ops: Ops, samples: Sequence[int]) -> Float64s:
         """Return the predicted change of wrong cells, (parameters, 16), by gate and new op."""
         scene = self._scene
         chosen = sorted(samples[: self._batch])
@@ -54,12 +53,10 @@ class GradientSensitivity:
         with np.errstate(invalid="ignore"):
             # Not by BLAS, which adds and fuses differently on each processor.
             terms = self._hard.gradients.T[:, :, None] * COEFFICIENTS.T[:, None]
-            change: npt.NDArray[np.float64] = terms[0] + terms[1] + terms[2] + terms[3]
+            change: Float64s = terms[0] + terms[1] + terms[2] + terms[3]
         return change - change[np.arange(len(ops)), ops][:, None]
 
-    def _onward(
-        self, ops: Ops, starts: npt.NDArray[Any], chosen: Sequence[int]
-    ) -> npt.NDArray[Any]:
+    def _onward(self, ops: Ops, starts: Array, chosen: Sequence[int]) -> Array:
         """Return the states at the training step, damaged as in the scene."""
         damage = self._scene.damage
         steps = damage.until if isinstance(damage, Patches) else self._steps
@@ -70,7 +67,7 @@ class GradientSensitivity:
             states = states * (1 - damage.of(chosen))[:, None]
         return states
 
-    def _masks(self, samples: Sequence[int]) -> npt.NDArray[np.uint8] | None:
+    def _masks(self, samples: Sequence[int]) -> Bits | None:
         scene = self._scene
         seed, _, purpose, epoch = scene.streams
         shape = scene.grid.height, scene.grid.width

@@ -9,12 +9,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.netlist import Netlist
 from difflogic.evaluation.check_plan import Plan
 from difflogic.evaluation.trial import Ops, Trial
 from difflogic.search.footprint import FIRST_STARTS, ROUND, VERIFIED_STARTS
+from difflogic.system.array_types import Int64s
 
 if TYPE_CHECKING:
     from difflogic.evaluation.judge import Judge
@@ -124,7 +124,7 @@ class Verifier:
         return Trial(self.netlist, self._scene, samples)
 
 
-def _worst(trial: Trial, wrong: npt.NDArray[np.int64]) -> list[int]:
+def _worst(trial: Trial, wrong: Int64s) -> list[int]:
     """Return the numbers of the starts with the most `wrong` cells, (starts,)."""
     worst = np.argsort(-wrong, kind="stable")[:NEW_COUNTEREXAMPLES]
     return [trial.samples[place] for place in worst if wrong[place]]

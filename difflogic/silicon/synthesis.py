@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.formats.interface import used_interface
@@ -21,6 +20,7 @@ from difflogic.formats.notation import rendered
 from difflogic.formats.write_blif import write_blif
 from difflogic.silicon.tools import ToolError, run_program, run_tool, tool_file
 from difflogic.silicon.write_top import site_names, write_sites, write_top
+from difflogic.system.array_types import Array
 from difflogic.system.deadline import Deadline
 from difflogic.system.work import checking, tell
 
@@ -146,9 +146,7 @@ class Flow:
     folder: Path
     deadline: Deadline
 
-    def synthesize(
-        self, start: npt.NDArray[Any], damaged: npt.NDArray[Any], seed: int = 0
-    ) -> Synthesis:
+    def synthesize(self, start: Array, damaged: Array, seed: int = 0) -> Synthesis:
         """Synthesise a grid, then place and route it.
 
         A reset sets the bits `start` (C, H, W); the damage input clears the cells `damaged` (H, W).
@@ -209,7 +207,7 @@ class Flow:
             raise
         return True
 
-    def read_out(self, moments: Sequence[int], damage: Sequence[int]) -> Iterator[npt.NDArray[Any]]:
+    def read_out(self, moments: Sequence[int], damage: Sequence[int]) -> Iterator[Array]:
         """Yield the visible channels (V, H, W) after each of the steps `moments`, ascending.
 
         Icarus Verilog simulates the synthesised netlist from a reset, with damage after the steps

@@ -9,13 +9,13 @@ Source: multi-start local search with successive halving (Jamieson and Talwalkar
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.simplification.kernels import annealing as kernels
 from difflogic.simplification.kernels.nets import VIRTUAL, Net, copy, simulate
 from difflogic.simplification.kernels.windows import extract, put_back
 from difflogic.simplification.nets import cleaned, from_xag, gates, new_net, new_work
 from difflogic.simplification.resynthesis import starts
+from difflogic.system.array_types import Int32s, Int64s
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.elementary import exponential, logarithm, power
 from difflogic.system.work import may_cancel
@@ -99,7 +99,7 @@ def search(
     return cleaned(net)
 
 
-def _read_inputs(net: Net) -> npt.NDArray[np.int64]:
+def _read_inputs(net: Net) -> Int64s:
     """Return the input nodes that a gate or an output reads, ascending."""
     read = np.zeros(int(net.size[0]), np.bool_)
     first = 1 + net.inputs
@@ -109,9 +109,7 @@ def _read_inputs(net: Net) -> npt.NDArray[np.int64]:
     return np.flatnonzero(read[1:first]) + 1
 
 
-def _without_other_inputs(
-    net: Net, inputs: npt.NDArray[np.int64]
-) -> tuple[Net, npt.NDArray[np.int32]]:
+def _without_other_inputs(net: Net, inputs: Int64s) -> tuple[Net, Int32s]:
     """Return the net over the inputs that it reads, with gates as outputs; and its leaves."""
     nodes = int(net.size[0])
     member = np.zeros(nodes, np.bool_)

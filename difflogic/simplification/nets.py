@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.case_words import words, words_of
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.xag import Xag, absorb_inverters
 from difflogic.simplification.kernels.nets import VIRTUAL, Net, NetMemory, clean
+from difflogic.system.array_types import Words
 
 
 def new_net(inputs: int, outputs: int, gates: int) -> Net:
@@ -73,7 +73,7 @@ def to_circuit(net: Net, labels: Sequence[int]) -> Circuit:
     return absorb_inverters(op, a, b, 1 + net.inputs, net.outputs, labels)
 
 
-def input_tables(inputs: int) -> npt.NDArray[np.uint64]:
+def input_tables(inputs: int) -> Words:
     """Return the truth tables of the inputs, shape (inputs, words), case 0 in the lowest bit.
 
     Fewer than 64 cases are repeated to fill the word.

@@ -12,13 +12,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.grid import Boundary
-from difflogic.system.array_types import Bits, Words
+from difflogic.system.array_types import Array, Bits, Words
 from difflogic.system.arrays import CACHE_LINE, aligned
 
 WORD = 64
@@ -165,7 +163,7 @@ class BitGrid:
         return found.hexdigest()
 
 
-def pack(bits: npt.NDArray[Any]) -> Words:
+def pack(bits: Array) -> Words:
     """Pack 0 and 1, shape (channels, rows, width), into words (rows, channels, words)."""
     channels, rows, width = bits.shape
     padded = np.zeros((rows, channels, 8 * -(-width // WORD)), np.uint8)

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.colors import Color
 from difflogic.simulation.bit_grid import BitGrid, unpack
+from difflogic.system.array_types import Bits
 from difflogic.system.files import write_whole
 
 SIDE = 2048
@@ -58,9 +58,7 @@ def save_picture(
     return _cells_per_pixel(grid)
 
 
-def render(
-    grid: BitGrid, channels: Sequence[int], palette: Sequence[Color] = ()
-) -> npt.NDArray[np.uint8]:
+def render(grid: BitGrid, channels: Sequence[int], palette: Sequence[Color] = ()) -> Bits:
     """Return colours of shape (rows, columns, 3), one pixel per cell or square of cells.
 
     The bits form a colour's number in the `palette`, by default `usual_palette`; the first channel

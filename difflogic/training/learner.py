@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, Self
 
-import numpy as np
-import numpy.typing as npt
-
 from difflogic.circuit.grid import Grid
 from difflogic.circuit.netlist import Netlist
-from difflogic.system.array_types import Array
+from difflogic.system.array_types import Array, Bits
 from difflogic.training.plan import ParallelPlan
 
 
@@ -24,10 +21,10 @@ class Differentiator(Protocol):
     def run_training(
         self,
         coefficients: Array,
-        starts: npt.NDArray[Any],
-        targets: npt.NDArray[Any],
+        starts: Array,
+        targets: Array,
         loss_channels: Sequence[int],
-        masks: npt.NDArray[np.uint8] | None = None,
+        masks: Bits | None = None,
         loss_steps: Sequence[int] = (),
     ) -> tuple[list[float], dict[str, float]]:
         """Return each sample's loss, and seconds by phase: see `Engine.run_training`."""
@@ -39,7 +36,7 @@ class Differentiator(Protocol):
 class Learner(Protocol):
     """Logits (16, parameters), the soft gates that they mix, and AdamW, on some device."""
 
-    ops: npt.NDArray[np.uint8]
+    ops: Bits
     decided: float
     conformed_gates: int
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.forms import FORMS
 from difflogic.circuit.gates import COEFFICIENTS, DECIDED, OPS
@@ -18,7 +17,7 @@ from difflogic.circuit.netlist import Netlist
 from difflogic.config.sections import TrainingConfig
 from difflogic.engine.kernels import logits as k
 from difflogic.engine.soft.rollout import Engine
-from difflogic.system.array_types import Array
+from difflogic.system.array_types import Array, Bits
 from difflogic.system.errors import TrainingError
 from difflogic.training.plan import ParallelPlan
 
@@ -37,7 +36,7 @@ class Learned:
         dtype = logits.dtype
         self.logits = logits
         """The current logits. To replace them, call `load`."""
-        self.ops: npt.NDArray[np.uint8] = np.empty(parameters, np.uint8)
+        self.ops: Bits = np.empty(parameters, np.uint8)
         """The most probable op of each gate (parameters,) in the last mixture."""
         self.decided = 0.0
         """Share of gates, 0 to 1, with an op of a probability above DECIDED in that mixture."""

@@ -11,11 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
 from difflogic.config.problem import Problem
-from difflogic.system.array_types import Bits
+from difflogic.system.array_types import Bits, Float64s
 from difflogic.system.streams import Purpose, stream
 
 SAMPLES_AT_ONCE = 16
@@ -30,7 +27,7 @@ class PoolSample(NamedTuple):
 
     start: Bits
     """Shape (channels, height, width)."""
-    target: npt.NDArray[np.float64]
+    target: Float64s
     """Shape (loss channels, height, width)."""
     step: int
     """Number of steps from `start` to the target."""

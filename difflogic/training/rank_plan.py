@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.netlist import Netlist
 from difflogic.config.problem import Problem
 from difflogic.engine.hardware import Hardware
 from difflogic.engine.soft.rollout import Engine, add_slots
-from difflogic.system.array_types import Array
+from difflogic.system.array_types import Array, Bits
 from difflogic.system.machine import cpu_count
 from difflogic.system.quantities import counted
 from difflogic.system.ranks import Ranks
@@ -86,7 +85,7 @@ def exchanged_bytes(problem: Problem, parameters: int) -> int:
     return 4 * parameters * precision.itemsize + 8 * problem.training.batch
 
 
-def split_exchanged(data: npt.NDArray[np.uint8], like: Array) -> tuple[Array, Array]:
+def split_exchanged(data: Bits, like: Array) -> tuple[Array, Array]:
     """Return the sums, in the shape of `like`, and the losses, as views of exchanged bytes."""
     sums, losses = np.split(data, [like.nbytes])
     return sums.view(like.dtype).reshape(like.shape), losses.view(np.float64)

@@ -7,7 +7,6 @@ does not search for exact circuits.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit import gates
 from difflogic.circuit.forms import FORMS
@@ -16,7 +15,7 @@ from difflogic.config.problem import Problem, untrained
 from difflogic.config.sections import EPSILON
 from difflogic.engine import oracle
 from difflogic.run.measures import PhaseTimer, StepResult
-from difflogic.system.array_types import Array
+from difflogic.system.array_types import Array, Bits, Float64s
 from difflogic.training.pool import draw_pool
 from difflogic.training.sampling import attempt_of, draw_samples
 
@@ -88,7 +87,7 @@ class ReferenceTrainer:
                 wrong += int((np.abs(last - target) > 0.5).sum())
                 first = end.astype(np.uint8) if first is None else first
 
-        def run(start: Array, steps: int) -> npt.NDArray[np.uint8]:
+        def run(start: Array, steps: int) -> Bits:
             return oracle.rollout(netlist, hard, start, steps, boundary)[-1].astype(np.uint8)
 
         for sample in draw_pool(self._problem, self.epoch, run):
@@ -117,7 +116,7 @@ class ReferenceTrainer:
 
     def _conformed(self, circuit: SoftCircuit) -> SoftCircuit:
         """Return a circuit in float64 whose gates have the learned form."""
-        logits: npt.NDArray[np.float64] = circuit.logits.T.astype(np.float64)
+        logits: Float64s = circuit.logits.T.astype(np.float64)
         if self._form is not None:
             self._form.conform(logits)
         return SoftCircuit(circuit.layers, np.ascontiguousarray(logits.T))

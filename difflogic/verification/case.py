@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit import gates
 from difflogic.circuit.firing import Firing
@@ -13,7 +12,7 @@ from difflogic.circuit.grid import Grid
 from difflogic.circuit.netlist import Architecture, Netlist, flatten, wire
 from difflogic.config import Config, load_config
 from difflogic.engine import oracle
-from difflogic.system.array_types import Array
+from difflogic.system.array_types import Array, Bits
 from difflogic.system.streams import Purpose, sample_streams, stream
 
 
@@ -30,8 +29,8 @@ class Case:
     seed: int = 0
     netlist: Netlist = field(init=False)
     logits: Array = field(init=False)
-    starts: npt.NDArray[np.uint8] = field(init=False)
-    masks: npt.NDArray[np.uint8] | None = field(init=False)
+    starts: Bits = field(init=False)
+    masks: Bits | None = field(init=False)
     loss_gradients: Array = field(init=False)
 
     def __post_init__(self) -> None:
@@ -57,13 +56,13 @@ class Case:
             object.__setattr__(self, name, value)
 
     @property
-    def any_ops(self) -> npt.NDArray[np.uint8]:
+    def any_ops(self) -> Bits:
         """Random ops, (parameters,): all 16, not only those favoured by random logits."""
         rng = stream(self.seed, Purpose.HELD_OUT_START)
         return rng.integers(0, gates.OPS, self.netlist.parameters).astype(np.uint8)
 
     @property
-    def mixing_ops(self) -> npt.NDArray[np.uint8]:
+    def mixing_ops(self) -> Bits:
         """Random ops from `MIXING`, (parameters,): few wrong bits vanish before the next state."""
         rng = stream(self.seed, Purpose.HELD_OUT_START)
         return rng.choice(MIXING, self.netlist.parameters).astype(np.uint8)
@@ -73,7 +72,7 @@ class Case:
         """The gates' coefficients, (parameters, 4), in float64."""
         return gates.mix(gates.softmax(self.logits))
 
-    def mask(self, sample: int) -> npt.NDArray[np.uint8] | None:
+    def mask(self, sample: int) -> Bits | None:
         """Return the mask of a sample, (steps, H, W); None if all cells are updated."""
         return None if self.masks is None else self.masks[sample]
 

@@ -26,7 +26,7 @@ from difflogic.model.model import Model
 from difflogic.run.measures import StepResult
 from difflogic.run.metrics import MetricsRow
 from difflogic.run.run_directory import RunDirectory
-from difflogic.system.array_types import Array
+from difflogic.system.array_types import Array, Float64s
 from difflogic.system.machine import cpu_count
 from difflogic.system.quantities import counted
 from difflogic.system.strategy import Strategy
@@ -294,7 +294,7 @@ def oracle_agrees_with_finite_differences(case: Case, samples: int = 12) -> Devi
     channels = list(range(case.netlist.channels))
     target = np.zeros(case.starts.shape[1:])
 
-    def loss(logits: npt.NDArray[np.float64]) -> float:
+    def loss(logits: Float64s) -> float:
         coefficients = gates.mix(gates.softmax(logits))
         return oracle.loss(case.rollout(coefficients, 0)[-1], target, channels)
 
@@ -403,7 +403,7 @@ class _Supervision:
     case: Case
     loss_steps: tuple[int, ...]
     channels: tuple[int, ...]
-    targets: npt.NDArray[np.float64]
+    targets: Float64s
 
     def by_engine(self, dtype: npt.DTypeLike, sharing: Sharing) -> tuple[Array, Array]:
         """Return the loss of each sample, and dL/d(coefficients).

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from difflogic.system.array_types import Array
 from difflogic.system.json_values import fields_of
 
 
@@ -56,7 +56,7 @@ class Deviation:
         return fields_of(self, "passed") | {"reason": self.tolerance.reason}
 
 
-def distance(x: npt.NDArray[Any], y: npt.NDArray[Any]) -> float:
+def distance(x: Array, y: Array) -> float:
     """Return the largest absolute difference; infinite for NaN and for different shapes."""
     if x.shape != y.shape:
         return float("inf")
@@ -64,7 +64,7 @@ def distance(x: npt.NDArray[Any], y: npt.NDArray[Any]) -> float:
     return largest if np.isfinite(largest) else float("inf")
 
 
-def relative(x: npt.NDArray[Any], y: npt.NDArray[Any]) -> float:
+def relative(x: Array, y: Array) -> float:
     """Return the largest difference divided by the largest magnitude of `y`."""
     largest = distance(x, y)
     if largest == float("inf"):  # `y` may contain NaN

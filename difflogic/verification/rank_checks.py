@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.config import Config
 from difflogic.experiment.following import gather
 from difflogic.experiment.searching import Trainer
+from difflogic.system.array_types import Array
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.system.strategy import STRATEGIES
 from difflogic.verification.case import uneven
@@ -78,7 +78,7 @@ def _cut(config: Config) -> Config:
     )
 
 
-def _train(config: Config, ranks: Ranks) -> tuple[npt.NDArray[Any], ...]:
+def _train(config: Config, ranks: Ranks) -> tuple[Array, ...]:
     """Return losses and results of searches in a few epochs, and the logits after them."""
     with Trainer(config, ranks=ranks) as trainer:
         gather(trainer, ranks)

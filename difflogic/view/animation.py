@@ -10,10 +10,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.simulation.bit_grid import BitGrid
 from difflogic.simulation.state_picture import usual_palette
+from difflogic.system.array_types import Bits
 from difflogic.system.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ ROW_PIXELS = 1600
 LINE_PIXELS = 16
 """Height of a grid of one row, which would be hard to see as part of a square."""
 
-Pixels = npt.NDArray[np.uint8]
+Pixels = Bits
 """Numbers of colours in a palette, shape (rows, columns)."""
 
 BACKGROUND = 0

@@ -10,10 +10,9 @@ gates that it reaches and takes over their values.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.gates import Op
 from difflogic.circuit.netlist import Netlist
@@ -32,7 +31,7 @@ from difflogic.engine.kernels.candidate_base import (
 from difflogic.engine.kernels.candidate_changes import FOLLOWED, UNORDERED, Scratch
 from difflogic.engine.kernels.hard import hard_rollout, read_values
 from difflogic.engine.kernels.structures import WORDS, HardRun
-from difflogic.system.array_types import Bits, Words
+from difflogic.system.array_types import Array, Bits, Int32s, Words
 from difflogic.system.arrays import aligned
 from difflogic.system.work import may_cancel
 
@@ -208,7 +207,7 @@ class Candidates:
                 self._tidy()
         return bool(fields[k.FITS])
 
-    def find(self, parameters: npt.NDArray[Any], ops: npt.NDArray[Any]) -> Found | None:
+    def find(self, parameters: Array, ops: Array) -> Found | None:
         """Return the first change that leaves no wrong bit; None if its values do not fit."""
         job = new_job(parameters.astype(np.int32), ops.astype(np.uint8), k.FINDS, stop=0)
         decisions = undecided(len(ops))
@@ -221,7 +220,7 @@ class Candidates:
         hit = int(fields[k.HIT])
         return Found(tried) if hit == k.NO_HIT else Found(tried, hit, int(job.results[hit, 1]))
 
-    def change(self, parameters: npt.NDArray[np.int32], ops: Bits) -> bool:
+    def change(self, parameters: Int32s, ops: Bits) -> bool:
         """Change each gate `parameters[i]` to `ops[i]`; return whether the values fit."""
         job = new_job(parameters, ops, k.TAKES)
         decisions = undecided(len(ops))
@@ -243,9 +242,7 @@ def undecided(end: int) -> k.Decisions:
     return k.Decisions(fields, np.zeros(2), np.zeros(0))
 
 
-def new_job(
-    parameters: npt.NDArray[np.int32], ops: Bits, aim: int, stop: int = UNREACHED
-) -> k.CandidateJob:
+def new_job(parameters: Int32s, ops: Bits, aim: int, stop: int = UNREACHED) -> k.CandidateJob:
     """Return a job to be done."""
     size = len(ops)
     results = np.zeros((size, 2), np.int64)
@@ -267,9 +264,7 @@ def wiring_of(netlist: Netlist) -> ReaderNetlist:
     return ReaderNetlist(a, b, param, outputs, inputs, own, *wires, *uses)
 
 
-def _table(
-    keys: npt.NDArray[Any], values: npt.NDArray[Any], size: int
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+def _table(keys: Array, values: Array, size: int) -> tuple[Int32s, Int32s]:
     """Return the first index of each key below `size`, and the values sorted by key."""
     start = np.concatenate([[0], np.cumsum(np.bincount(keys, minlength=size))])
     return start.astype(np.int32), values[np.argsort(keys, kind="stable")].astype(np.int32)

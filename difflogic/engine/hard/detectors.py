@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.evaluate import BitLogic
 from difflogic.circuit.gates import READS
 from difflogic.circuit.netlist import Netlist
 from difflogic.engine.kernels import detectors as k
 from difflogic.engine.kernels.candidate_base import ABSENT
-from difflogic.system.array_types import Words
+from difflogic.system.array_types import Bits, Flags, Float32s, Int32s, Int64s, Words
 
 POINTS = 6
 """Points to examine per gate: those where another value does the most good."""
@@ -40,7 +39,7 @@ class Rectification:
     ops: dict[int, int]
     """The new op of each parameter that changes."""
 
-    def of(self, ops: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    def of(self, ops: Bits) -> Bits:
         """Return a circuit's ops (parameters,) with these changes."""
         changed = ops.copy()
         changed[list(self.ops)] = list(self.ops.values())
@@ -53,12 +52,12 @@ class Detectors:
     def __init__(
         self,
         netlist: Netlist,
-        ops: npt.NDArray[np.uint8],
-        spare: npt.NDArray[np.bool_],
-        rows: npt.NDArray[np.int32],
+        ops: Bits,
+        spare: Flags,
+        rows: Int32s,
         values: Words,
-        gates: npt.NDArray[np.int32],
-        slopes: npt.NDArray[np.float32],
+        gates: Int32s,
+        slopes: Float32s,
     ) -> None:
         """Points are numbered step by step, and within a step as a simulator packs cells.
 
@@ -125,9 +124,7 @@ class Detectors:
             k.detect(self._signals, sites, self._growth, alone, LAYERS[-1], place)
             yield self._rectification(int(harms[place]), *found[place].tolist())
 
-    def _effects(
-        self, gates: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.int64]:
+    def _effects(self, gates: Int64s, numbers: Int64s) -> Int64s:
         """Return a number for each site: equal if one gate only passes on the other's value."""
         sites = self._sites
         known = dict[tuple[bytes, bytes], int]()
@@ -136,7 +133,7 @@ class Detectors:
             known.setdefault((value.tobytes(), harm.tobytes()), len(known))
             for value, harm in zip(values, sites.harm, strict=True)
         ]
-        found: npt.NDArray[np.int64]
+        found: Int64s
         found = np.array(same, np.int64)[gates] * (64 * values.shape[1])
         found += sites.points[gates, numbers]
         return found
@@ -178,7 +175,7 @@ CONJUNCTIONS = {
 """The op that is 1 if each input has the demanded value, or none is demanded."""
 
 
-def load_kernels(netlist: Netlist, ops: npt.NDArray[np.uint8]) -> None:
+def load_kernels(netlist: Netlist, ops: Bits) -> None:
     """Compile or load the kernels, which are the same for every size."""
     values = np.zeros((1, 1), np.uint64)
     nothing = np.zeros(netlist.rows, np.bool_)

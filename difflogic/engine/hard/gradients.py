@@ -9,10 +9,8 @@ bits, and the backward pass visits only gates that the loss depends on and that 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.grid import Grid
 from difflogic.circuit.netlist import Netlist
@@ -21,7 +19,7 @@ from difflogic.engine.hard.slope_memory import CELLS, most_slopes
 from difflogic.engine.kernels.candidate_base import ABSENT
 from difflogic.engine.kernels.hard import read_values
 from difflogic.engine.kernels.hard_gradients import HardNetlist, Slopes, WayBack, differentiate
-from difflogic.system.array_types import Bits, Words
+from difflogic.system.array_types import Array, Bits, Float32s, Float64s, Int32s, Words
 from difflogic.system.work import heartbeat
 
 BACKWARD = 16
@@ -62,12 +60,7 @@ class HardGradients:
             kept=np.empty((0, 0), np.float32),
         )
 
-    def begin(
-        self,
-        ops: npt.NDArray[np.uint8],
-        channels: Sequence[int],
-        read: npt.NDArray[np.int32] | None = None,
-    ) -> None:
+    def begin(self, ops: Bits, channels: Sequence[int], read: Int32s | None = None) -> None:
         """Load a circuit, `ops` (parameters,), with a loss that depends on `channels`.
 
         The rows `read` get values too, for `trace`.
@@ -90,9 +83,7 @@ class HardGradients:
         )
         self._slopes.sums[:] = 0.0
 
-    def add(
-        self, starts: Bits, slope: npt.NDArray[Any], channels: Sequence[int], masks: Bits | None
-    ) -> None:
+    def add(self, starts: Bits, slope: Array, channels: Sequence[int], masks: Bits | None) -> None:
         """Add the gradients of some samples.
 
         `starts` and `masks` are as in `Engine.forward`. `slope` is dL/d(last states), shape
@@ -100,7 +91,7 @@ class HardGradients:
         """
         self._differentiate(starts, {self._steps: slope}, channels, masks)
 
-    def values(self, starts: Bits, read: npt.NDArray[np.int32]) -> Words:
+    def values(self, starts: Bits, read: Int32s) -> Words:
         """Return the values of the rows `read` as `trace` does, without a backward pass."""
         self._run_from(starts, None)
         return self._read(read)
@@ -108,11 +99,11 @@ class HardGradients:
     def trace(
         self,
         starts: Bits,
-        slopes: Mapping[int, npt.NDArray[Any]],
+        slopes: Mapping[int, Array],
         channels: Sequence[int],
-        read: npt.NDArray[np.int32],
-        kept: npt.NDArray[np.int32],
-    ) -> tuple[Words, npt.NDArray[np.float32]]:
+        read: Int32s,
+        kept: Int32s,
+    ) -> tuple[Words, Float32s]:
         """Return the values of the rows `read`, and the slopes of the rows `kept`.
 
         Values have shape (len(read), steps, words), packed as by a simulator. Slopes have shape
@@ -138,11 +129,7 @@ class HardGradients:
         return mask
 
     def _differentiate(
-        self,
-        starts: Bits,
-        seeds: Mapping[int, npt.NDArray[Any]],
-        channels: Sequence[int],
-        masks: Bits | None,
+        self, starts: Bits, seeds: Mapping[int, Array], channels: Sequence[int], masks: Bits | None
     ) -> None:
         """Run some samples forward and back, given dL/d(states) of some steps as `seeds`."""
         fires = self._run_from(starts, masks)
@@ -165,7 +152,7 @@ class HardGradients:
         simulator.roll(script)
         return self._every if masks is None else script.packed.fires
 
-    def _read(self, read: npt.NDArray[np.int32]) -> Words:
+    def _read(self, read: Int32s) -> Words:
         """Return the values of rows in the last forward pass, shape (len(read), steps, words)."""
         values = np.empty((self._steps, len(read), self._simulator.words), np.uint64)
         read_values(self._simulator.hard_run, self._graph.value[read], values)
@@ -192,12 +179,12 @@ class HardGradients:
             differentiate(way, words, max(begin, last - per_call), last)
 
     @property
-    def gradients(self) -> npt.NDArray[np.float64]:
+    def gradients(self) -> Float64s:
         """dL/d(coefficients), shape (parameters, 4), summed over all samples added."""
         return self._slopes.sums
 
 
-def load_kernels(netlist: Netlist, ops: npt.NDArray[np.uint8]) -> None:
+def load_kernels(netlist: Netlist, ops: Bits) -> None:
     """Compile or load the kernels, which are the same for every size."""
     hard = HardGradients(netlist, Grid(1, 1, "zero"), 1, 1)
     hard.begin(ops, (0,))

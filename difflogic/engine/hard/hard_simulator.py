@@ -7,17 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.gates import COEFFICIENTS
 from difflogic.circuit.grid import Grid, shifts
 from difflogic.circuit.netlist import Netlist
 from difflogic.engine.kernels import hard as kernels
 from difflogic.engine.kernels import structures as k
-from difflogic.system.array_types import Bits, Words
+from difflogic.system.array_types import Array, Bits, Flags, Int32s, Int64s, Words
 from difflogic.system.arrays import aligned
 from difflogic.system.work import heartbeat
 
@@ -74,28 +73,25 @@ class HardSimulator:
         skip, shift = np.divmod(np.array(far, np.int64) + 64 * pad, 64)
         return k.HardCells(pad, self.grid.cells, start, skip, shift.astype(np.uint64), masks, FORMS)
 
-    def _pack(self, rows: npt.NDArray[Any]) -> Words:
+    def _pack(self, rows: Array) -> Words:
         """Pack (rows, bits) into (rows, words)."""
         packed = np.zeros((len(rows), 8 * self.words), dtype=np.uint8)
         packed[:, : -(-rows.shape[1] // 8)] = np.packbits(rows, axis=1, bitorder="little")
         return packed.view("<u8").astype(np.uint64, copy=False)
 
-    def pack_states(self, states: npt.NDArray[Any]) -> Words:
+    def pack_states(self, states: Array) -> Words:
         """Pack states (batch, C, H, W) of bits into (C, words)."""
         by_channel = states.reshape(self.batch, states.shape[1], -1).swapaxes(0, 1)
         return self._pack(by_channel.reshape(states.shape[1], -1))
 
-    def _pack_cells(self, cells: npt.NDArray[Any] | None) -> Words:
+    def _pack_cells(self, cells: Array | None) -> Words:
         """Pack (batch, n, H, W) into (n, words); None gives no rows."""
         if cells is None:
             return np.zeros((0, self.words), dtype=np.uint64)
         return self.pack_states(cells)
 
     def load(
-        self,
-        ops: npt.NDArray[np.uint8],
-        channels: Sequence[int] | None = None,
-        wanted: npt.NDArray[np.int32] = _NO_ROWS,
+        self, ops: Bits, channels: Sequence[int] | None = None, wanted: Int32s = _NO_ROWS
     ) -> Pruned:
         """Load the circuit with these `ops`, shape (parameters,).
 
@@ -121,10 +117,10 @@ class HardSimulator:
         masks: Bits | None = None,
         damage: Bits | None = None,
         at: Sequence[int] = (),
-        targets: npt.NDArray[Any] | None = None,
+        targets: Array | None = None,
         channels: Sequence[int] = (),
-        ignored: npt.NDArray[Any] | None = None,
-        counts: npt.NDArray[np.bool_] | None = None,
+        ignored: Array | None = None,
+        counts: Flags | None = None,
         by_cell: bool = False,
     ) -> Script:
         """Prepare a rollout of this simulator's batch for `run`. All arrays hold 0 and 1.
@@ -176,7 +172,7 @@ class HardSimulator:
         pad = self.cells.pad
         return self._states[0, :, pad : pad + self.words]
 
-    def run(self, script: Script, done: int = 0, total: int = 0) -> npt.NDArray[np.int64]:
+    def run(self, script: Script, done: int = 0, total: int = 0) -> Int64s:
         """Run the script from `state`; return the bits or cells that it counts, (counts, batch).
 
         If the script is a part of a longer rollout, `done` of its `total` steps came before; pauses
@@ -187,7 +183,7 @@ class HardSimulator:
             self._states[0] = self._states[last]
         return wrong
 
-    def roll(self, script: Script, done: int = 0, total: int = 0) -> npt.NDArray[np.int64]:
+    def roll(self, script: Script, done: int = 0, total: int = 0) -> Int64s:
         """Do `run`, but leave the state after the last step where the kept states end."""
         run = self.hard_run
         packed = script.packed
@@ -229,9 +225,7 @@ def steps_per_call(gates: int, words: int) -> int:
     return max(1, GATE_WORDS_PER_CALL // ((1 + gates) * words))
 
 
-def active_gates(
-    netlist: Netlist, ops: npt.NDArray[np.uint8], channels: Sequence[int] | None = None
-) -> npt.NDArray[np.int32]:
+def active_gates(netlist: Netlist, ops: Bits, channels: Sequence[int] | None = None) -> Int32s:
     """Return the active gates of the netlist, ascending.
 
     They do more than pass an input on, and the next state of some channel depends on them through
@@ -240,9 +234,7 @@ def active_gates(
     return prune(netlist, ops, channels).origin
 
 
-def live_parameters(
-    netlist: Netlist, ops: npt.NDArray[np.uint8], channels: Sequence[int]
-) -> npt.NDArray[np.bool_]:
+def live_parameters(netlist: Netlist, ops: Bits, channels: Sequence[int]) -> Flags:
     """Return which parameters the later states of `channels` depend on, shape (parameters,).
 
     Gates that only pass an input on are included. Fixed gates, which have no logits, are not.
@@ -253,7 +245,7 @@ def live_parameters(
     return marked
 
 
-def mark_live(netlist: Netlist, ops: npt.NDArray[np.uint8], channels: Sequence[int]) -> k.Marks:
+def mark_live(netlist: Netlist, ops: Bits, channels: Sequence[int]) -> k.Marks:
     """Return which rows and channels the later states of `channels` depend on.
 
     Gates that only pass an input on are included.
@@ -278,7 +270,7 @@ def wires_of(netlist: Netlist) -> k.NetlistArrays:
     return k.NetlistArrays(a, b, netlist.outputs, netlist.inputs)
 
 
-def row_ops(netlist: Netlist, ops: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+def row_ops(netlist: Netlist, ops: Bits) -> Bits:
     """Return the op of each row (rows,), from that of each parameter; 0 for inputs."""
     return np.concatenate([np.zeros(netlist.inputs, np.uint8), ops[netlist.param]])
 
@@ -287,17 +279,14 @@ class Pruned(NamedTuple):
     """What remains of a hardened netlist."""
 
     code: k.HardCode
-    origin: npt.NDArray[np.int32]
+    origin: Int32s
     """Gates of the netlist that remain, ascending."""
-    values: npt.NDArray[np.int64]
+    values: Int64s
     """Row of the code's tile that holds the value of each needed row, shape (rows,)."""
 
 
 def prune(
-    netlist: Netlist,
-    ops: npt.NDArray[np.uint8],
-    channels: Sequence[int] | None = None,
-    wanted: npt.NDArray[np.int32] = _NO_ROWS,
+    netlist: Netlist, ops: Bits, channels: Sequence[int] | None = None, wanted: Int32s = _NO_ROWS
 ) -> Pruned:
     """Reduce a netlist to what the states of `channels` and the `wanted` rows ever depend on.
 

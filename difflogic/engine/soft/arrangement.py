@@ -30,6 +30,7 @@ from difflogic.engine.soft.layout import (
 )
 from difflogic.engine.soft.program import Program, compile_program
 from difflogic.engine.soft.sharing import SEQUENTIAL, Sharing, ceiling, parts_of, plan_team
+from difflogic.system.array_types import Array
 from difflogic.system.arrays import CACHE_LINE, aligned
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import show_bytes
@@ -123,7 +124,7 @@ def total(shapes: dict[str, Buffer]) -> int:
     return sum(each.bytes for each in shapes.values())
 
 
-def allocate(shapes: dict[str, Buffer]) -> dict[str, npt.NDArray[Any]]:
+def allocate(shapes: dict[str, Buffer]) -> dict[str, Array]:
     """Allocate arrays, aligned to a cache line."""
     return {name: aligned(each.shape, each.dtype) for name, each in shapes.items()}
 

@@ -10,10 +10,10 @@ processes together: the tiles of one slot, or of several.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.grid import OFFSETS, OUTSIDE, Grid, neighbors
 from difflogic.engine.kernels import structures as k
+from difflogic.system.array_types import Int32s, Ints
 
 SLOTS = 32
 """Most slots per group. Each has four numbers per gate."""
@@ -89,9 +89,7 @@ def make_layout(grid: Grid, waits_for_all: bool = False, joined: int = 1) -> k.L
     )
 
 
-def _chunks_seen(
-    stacked: npt.NDArray[np.integer], first_cells: npt.NDArray[np.integer], all_of_them: bool
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+def _chunks_seen(stacked: Ints, first_cells: Ints, all_of_them: bool) -> tuple[Int32s, Int32s]:
     """List for each chunk the chunks that its cells see, or all of them.
 
     `stacked` (9, cells) are the cells' neighbours. Seeing is mutual, so the list also says which

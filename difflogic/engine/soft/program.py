@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.netlist import Netlist
 from difflogic.engine.kernels import structures as k
+from difflogic.system.array_types import Int32s, Ints
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Program:
     backward: k.Instructions
     backward_rows: int
     gradient_rows: int
-    zero_rows: npt.NDArray[np.int32]
+    zero_rows: Int32s
     """Gradient rows to clear before the walk back: no instruction stores to them first."""
     inputs: int
     rows: int
@@ -151,7 +151,7 @@ def _runs(netlist: Netlist) -> list[Instruction]:
     ]
 
 
-def _marks(netlist: Netlist, rows: npt.NDArray[np.integer]) -> bytearray:
+def _marks(netlist: Netlist, rows: Ints) -> bytearray:
     """Return a mark per row, set for `rows`. Bytes are faster than an array for few at a time."""
     marks = bytearray(netlist.rows)
     for row in rows.tolist():
@@ -252,7 +252,7 @@ Placed = tuple[tuple[int, ...], int]
 
 def _forward_rows(
     netlist: Netlist, order: list[Instruction], reuse: bool
-) -> tuple[tuple[list[Placed], npt.NDArray[np.int32]], int]:
+) -> tuple[tuple[list[Placed], Int32s], int]:
     rows = _Rows(netlist, order)
     place = rows.place
     block = rows.block
@@ -279,7 +279,7 @@ def _forward_rows(
 
 def _gradient_rows(
     netlist: Netlist, order: list[Instruction]
-) -> tuple[tuple[list[Placed], npt.NDArray[np.int32]], int, list[int], npt.NDArray[np.int32]]:
+) -> tuple[tuple[list[Placed], Int32s], int, list[int], Int32s]:
     """Place gradients: a row lives from its value's last reader back to the value's writer.
 
     The first reader in the backward walk stores to the row, the others add to it. A bit per read of
@@ -356,8 +356,8 @@ def _links(order: list[Instruction]) -> list[bool]:
 def _encode(
     netlist: Netlist,
     order: list[Instruction],
-    values: tuple[list[Placed], npt.NDArray[np.int32]],
-    gradients: tuple[list[Placed], npt.NDArray[np.int32]],
+    values: tuple[list[Placed], Int32s],
+    gradients: tuple[list[Placed], Int32s],
     adds: list[int],
 ) -> k.Instructions:
     # Flat lists: NumPy converts them twice as fast as nested ones.

@@ -22,7 +22,7 @@ from difflogic.engine.soft.arrangement import Arrangement, allocate
 from difflogic.engine.soft.crew import Crew
 from difflogic.engine.soft.sharing import SEQUENTIAL, Sharing
 from difflogic.engine.soft.work_stats import WorkStats
-from difflogic.system.array_types import Array
+from difflogic.system.array_types import Array, Bits
 from difflogic.system.arrays import aligned
 from difflogic.system.work import heartbeat
 
@@ -70,8 +70,8 @@ class Engine:
     def forward(
         self,
         coefficients: Array,
-        starts: npt.NDArray[Any],
-        masks: npt.NDArray[np.uint8] | None = None,
+        starts: Array,
+        masks: Bits | None = None,
         loss_steps: Sequence[int] = (),
     ) -> Array:
         """Roll out a batch. Returns the last states, shape (batch, C, H, W).
@@ -120,10 +120,10 @@ class Engine:
     def run_training(
         self,
         coefficients: Array,
-        starts: npt.NDArray[Any],
-        targets: npt.NDArray[Any],
+        starts: Array,
+        targets: Array,
         loss_channels: Sequence[int],
-        masks: npt.NDArray[np.uint8] | None = None,
+        masks: Bits | None = None,
         loss_steps: Sequence[int] = (),
     ) -> tuple[list[float], dict[str, float]]:
         """Do `forward`, the loss and `differentiate` in one parallel call; then call `reduce`.
@@ -194,9 +194,7 @@ class Engine:
                 targets=aligned((groups, len(channels), length), self.dtype),
             )
 
-    def _load(
-        self, coefficients: Array, starts: npt.NDArray[Any], masks: npt.NDArray[np.uint8] | None
-    ) -> None:
+    def _load(self, coefficients: Array, starts: Array, masks: Bits | None) -> None:
         self._batch.coefficients[:] = coefficients.ravel()
         self._in_use = len(starts)
         self._spread(starts, self._batch.states[:, 0])
@@ -240,7 +238,7 @@ class Engine:
             group, place = divmod(sample, self._samples)
             yield group, slice(place * cells, (place + 1) * cells)
 
-    def _spread(self, batch: npt.NDArray[Any], states: Array) -> None:
+    def _spread(self, batch: Array, states: Array) -> None:
         """Copy (samples, n, H, W) into (groups, n, length)."""
         inside = states[:, :, self._layout.lead :]
         for sample, (group, cells) in zip(batch, self._places(), strict=True):

@@ -18,11 +18,11 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.netlist import Netlist
 from difflogic.engine.kernels import structures as k
 from difflogic.engine.soft.program import Instruction, instructions_of, live_runs
+from difflogic.system.array_types import Int32s
 
 
 class Pull(NamedTuple):
@@ -264,9 +264,7 @@ def _encoded(run: Instruction) -> tuple[int, ...]:
     return tuple(row)
 
 
-def _laid_out(
-    stages: list[list[list[Duty]]],
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+def _laid_out(stages: list[list[list[Duty]]]) -> tuple[Int32s, Int32s]:
     """Lay out the duties of each stage and part, with their bounds."""
     duties: list[Duty] = []
     bounds = []

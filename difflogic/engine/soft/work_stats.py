@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import astuple, dataclass
 
-import numpy as np
-import numpy.typing as npt
-
 from difflogic.engine.kernels import teams as t
+from difflogic.system.array_types import Int64s
 
 
 @dataclass(frozen=True)
@@ -26,7 +24,7 @@ class WorkStats:
     """Tasks that the work was cut into, whoever takes them; known for all workers together."""
 
     @classmethod
-    def of(cls, cursor: npt.NDArray[np.int64]) -> WorkStats:
+    def of(cls, cursor: Int64s) -> WorkStats:
         """Read the counts that a worker's kernel keeps in its cursor."""
         tasks, steals, waits, waited = (
             int(cursor[k]) for k in (t.TASKS, t.STEALS, t.WAITS, t.WAITED)

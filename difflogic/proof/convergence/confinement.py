@@ -26,7 +26,6 @@ from operator import or_
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.proof.answer import TIME_IS_UP, Confinement, Witness
 from difflogic.proof.convergence import sets
@@ -37,7 +36,7 @@ from difflogic.proof.convergence.planes import Board, Planes, pack, unpack
 from difflogic.proof.convergence.sets import UNKNOWN, Sets
 from difflogic.proof.question import Wound
 from difflogic.proof.verdict import Verdict
-from difflogic.system.array_types import Bits, Words
+from difflogic.system.array_types import Bits, Int64s, Words
 from difflogic.system.deadline import NEVER as NO_DEADLINE
 from difflogic.system.deadline import Deadline
 from difflogic.system.work import ignore
@@ -68,7 +67,7 @@ SETTLING = 16
 BoardLines = tuple[int, ...]
 """The board's rows, or columns, that a grid or a window consists of; -1 is beyond the edge."""
 
-Numbers = npt.NDArray[np.int64]
+Numbers = Int64s
 
 
 @dataclass(frozen=True, eq=False)

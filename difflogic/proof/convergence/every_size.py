@@ -21,7 +21,6 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.grid import Walls
@@ -32,7 +31,7 @@ from difflogic.proof.convergence.methods import RUNS, SETS, answer_of, by_sets
 from difflogic.proof.convergence.sets import Sets
 from difflogic.proof.question import Asked, Wound
 from difflogic.proof.verdict import Verdict
-from difflogic.system.array_types import Array, Bits
+from difflogic.system.array_types import Array, Bits, Flags
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError
 
@@ -280,14 +279,14 @@ def arrivals(question: Convergence, earliest: Array | None = None) -> Arrivals:
         state = after
 
 
-def _wrong(question: Convergence, found: Arrivals, compared: bool) -> npt.NDArray[np.bool_]:
+def _wrong(question: Convergence, found: Arrivals, compared: bool) -> Flags:
     """Return which cells stay unknown, or differ from the target."""
     shown = list(question.visible_places)
     wrong = (found.steps[shown] >= NO_ARRIVAL) | (found.values[shown] != question.target) & compared
     return np.asarray(wrong.any(axis=0))
 
 
-def _failing(grids: Grids, wrong: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
+def _failing(grids: Grids, wrong: Flags) -> list[tuple[int, int]]:
     """Return the heights and widths of the grids with such cells, small ones first."""
     side = np.repeat(grids.sides, grids.sides)
     sizes = {(int(side[y]), int(side[x])) for y, x in np.argwhere(wrong)}

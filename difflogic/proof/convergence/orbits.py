@@ -8,13 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.grid import OUTSIDE, neighbors
 from difflogic.proof.convergence.findings import Convergence, Counterexample
 from difflogic.proof.convergence.planes import Board, Network, Planes, pack, unpack
-from difflogic.system.array_types import Bits
+from difflogic.system.array_types import Bits, Flags, Int64s
 from difflogic.system.deadline import NEVER as NO_DEADLINE
 from difflogic.system.deadline import Deadline
 
@@ -41,7 +40,7 @@ MOST_KNOWN = 2**12
 SOON_GATES = 2**17
 """Gates of all the steps in which a start of zeros may settle whatever the time: milliseconds."""
 
-Steps = npt.NDArray[np.int64]
+Steps = Int64s
 
 
 @dataclass(frozen=True)
@@ -268,12 +267,12 @@ def _after_damage(
     goals = [tuple(board.repeated(plane) for plane in goal) for goal in resting]
     wanted = [board.repeated(plane) for plane in question.target_planes]
 
-    def wrong() -> npt.NDArray[np.bool_]:
+    def wrong() -> Flags:
         return _copies_that_differ(
             board, [now[channel] for channel in question.visible_places], wanted
         )
 
-    def astray() -> npt.NDArray[np.bool_]:
+    def astray() -> Flags:
         return np.asarray(np.all([_copies_that_differ(board, now, goal) for goal in goals], axis=0))
 
     back = wrong().astype(np.int64)
@@ -293,9 +292,7 @@ def _after_damage(
     return back
 
 
-def _copies_that_differ(
-    board: Board, planes: Sequence[int], others: Sequence[int]
-) -> npt.NDArray[np.bool_]:
+def _copies_that_differ(board: Board, planes: Sequence[int], others: Sequence[int]) -> Flags:
     """Return which copies of a board differ in any plane, shape (copies,)."""
     differing = 0
     for plane, other in zip(planes, others, strict=True):

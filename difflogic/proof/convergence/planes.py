@@ -9,16 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import Boundary, Walls, neighbors, shifts
 from difflogic.circuit.xag import XagGate, from_circuit
 from difflogic.proof.kernels.sets import WORD_CELLS, NetworkWires, Views
-from difflogic.system.array_types import Bits, Words
+from difflogic.system.array_types import Array, Bits, Int64s, Words
 from difflogic.system.work import may_cancel
 
 Planes = tuple[int, ...]
@@ -40,7 +38,7 @@ class Board:
         return self.height * self.width
 
     @cached_property
-    def around(self) -> npt.NDArray[np.int64]:
+    def around(self) -> Int64s:
         """The number of each cell's neighbours in its copy, (9, cells); OUTSIDE beyond an edge."""
         return neighbors(self.height, self.width, self.boundary)
 
@@ -75,12 +73,12 @@ class Board:
         masks = _views(self.height, self.width, self.boundary)
         return [[(shift, self.repeated(mask)) for shift, mask in view] for view in masks]
 
-    def pack(self, bits: npt.NDArray[Any]) -> int:
+    def pack(self, bits: Array) -> int:
         """Return the plane of bits of shape (height, width) or (copies, height, width)."""
         packed = np.packbits(np.asarray(bits, np.uint8).ravel(), bitorder="little")
         return int.from_bytes(packed.tobytes(), "little")
 
-    def words(self, bits: npt.NDArray[Any]) -> Words:
+    def words(self, bits: Array) -> Words:
         """Return planes of bits, shape (planes, height, width), as words of 64 cells.
 
         With several copies the shape is (planes, copies, height, width). Bits beyond them are 0.
@@ -108,7 +106,7 @@ class Board:
         first = np.cumsum([0, *map(len, self.views)])
         return Views(first, np.array([shift for shift, _ in views]), words[:-1], words[-1])
 
-    def unpack(self, plane: int) -> npt.NDArray[np.uint8]:
+    def unpack(self, plane: int) -> Bits:
         """Return a plane's bits, shape (height, width), or (copies, height, width) for several."""
         count = self.cells * self.copies
         data = np.frombuffer(plane.to_bytes((count + 7) // 8, "little"), np.uint8)
@@ -166,7 +164,7 @@ class Network:
         return tuple(values[literal] for literal in self.outputs)
 
 
-def pack(board: Board, bits: npt.NDArray[Any]) -> Planes:
+def pack(board: Board, bits: Array) -> Planes:
     """Return the planes of a state (channels, height, width)."""
     return tuple(board.pack(channel) for channel in bits)
 
@@ -176,7 +174,7 @@ def as_planes(words: Words) -> Planes:
     return tuple(int.from_bytes(row.tobytes(), "little") for row in words)
 
 
-def unpack(board: Board, planes: Sequence[int]) -> npt.NDArray[np.uint8]:
+def unpack(board: Board, planes: Sequence[int]) -> Bits:
     """Return planes as bits, shape (channels, height, width)."""
     return np.stack([board.unpack(plane) for plane in planes])
 

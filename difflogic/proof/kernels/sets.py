@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from difflogic.system.array_types import Int64s, Words
 from difflogic.system.jit import borrowing_kernel, part
 
 BLOCK_WORDS = 128
@@ -22,24 +22,24 @@ WORD_CELLS = 64
 class NetworkWires(NamedTuple):
     """A network: rows are constant 0, the inputs that are read, and the gates."""
 
-    inputs: npt.NDArray[np.int64]
+    inputs: Int64s
     """Neighbour and channel of each input."""
-    gates: npt.NDArray[np.int64]
+    gates: Int64s
     """For each gate: whether it is an XOR, and the literals that it reads."""
-    outputs: npt.NDArray[np.int64]
+    outputs: Int64s
     """Literals of the next states."""
 
 
 class Views(NamedTuple):
     """What cells see of a board's planes."""
 
-    first: npt.NDArray[np.int64]
+    first: Int64s
     """For each neighbour its first shift, and the end."""
-    shifts: npt.NDArray[np.int64]
+    shifts: Int64s
     """How many cells a plane moves up."""
-    masks: npt.NDArray[np.uint64]
+    masks: Words
     """The cells that see a shift, (shifts, words)."""
-    full: npt.NDArray[np.uint64]
+    full: Words
     """The cells of the board."""
 
 
