@@ -88,6 +88,7 @@ def make_task(config: HasTask) -> Task:
 
     Raises ConfigError if its code is not loaded.
     """
+    task_class(config.task)
     return _made(config.task, config.automaton, get_ident())
 
 
