@@ -21,11 +21,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.grid import NEIGHBORS
 from difflogic.examples.pairs import Pair, SymbolGrid
-from difflogic.system.array_types import Bits
+from difflogic.system.array_types import Bits, Flags, Float64s, Int64s
 
 MOVES = {
     "this-right": ("this", 0, "W"),
@@ -91,7 +90,7 @@ class Encoding:
         kept = _singles(grid) if self.keeps_singles else []
         return [each for each in np.unique(grid).tolist() if each not in (self.background, *kept)]
 
-    def _plane(self, feature: str, grid: SymbolGrid, run: int) -> npt.NDArray[np.bool_]:
+    def _plane(self, feature: str, grid: SymbolGrid, run: int) -> Flags:
         match MOVES[feature][0] if feature in MOVES else feature:
             case "":
                 return np.zeros(grid.shape, np.bool_)
@@ -126,7 +125,7 @@ class Encoding:
                 start[channel, :height, :width] = self._plane(feature, grid, run)
         return starts
 
-    def targets(self, pair: Pair, size: tuple[int, int]) -> npt.NDArray[np.float64]:
+    def targets(self, pair: Pair, size: tuple[int, int]) -> Float64s:
         """Return a target for each run, (runs, outputs, *size), NaN outside the grid."""
         runs = self.runs(pair.before)
         (height, width) = pair.after.shape
@@ -169,7 +168,7 @@ class Encoding:
         return True
 
 
-def _block_sizes(grid: SymbolGrid) -> npt.NDArray[np.int64]:
+def _block_sizes(grid: SymbolGrid) -> Int64s:
     """Return how many cells each cell's block has: connected cells of one symbol."""
     labels = np.arange(grid.size).reshape(grid.shape)
     while True:
@@ -228,7 +227,7 @@ def encodings(pairs: Sequence[Pair], symbols: tuple[str, ...], background: int) 
 
 def stacked(
     encoding: Encoding, pairs: Sequence[Pair], size: tuple[int, int], channels: int
-) -> tuple[Bits, npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+) -> tuple[Bits, Float64s, Int64s]:
     """Return all starts and targets of some pairs, and the number of the pair of each."""
     starts = [encoding.starts(pair.before, size, channels) for pair in pairs]
     targets = [encoding.targets(pair, size) for pair in pairs]

@@ -13,7 +13,6 @@ from textwrap import dedent
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.colors import Color
 from difflogic.examples.pairs import MOST_SYMBOLS
@@ -39,6 +38,7 @@ from difflogic.pictures.pixels import (
     unpacked,
 )
 from difflogic.system.archive import NpzReader, is_archive
+from difflogic.system.array_types import Array, Int64s
 from difflogic.system.errors import ConfigError, ModelFileError, errors_about
 from difflogic.system.files import read_named, text_of
 from difflogic.system.quantities import counted, format_ranges
@@ -57,8 +57,8 @@ TEXTS = (".txt", ".csv")
 FULL_LIGHT = 65_535_000
 """The brightness of white, of 16 bits, by the weights of `_light`."""
 
-FrameArray = npt.NDArray[np.int64]
-Values = npt.NDArray[Any]
+FrameArray = Int64s
+Values = Array
 """Frames before the check, of any shape and type of number."""
 
 
@@ -461,9 +461,9 @@ def _steps(frames: FrameArray, how: Reading) -> FrameArray:
     return frames[0] if alone else frames
 
 
-def _light(colours: Film) -> npt.NDArray[np.int64]:
+def _light(colours: Film) -> Int64s:
     """Return the brightness of colours, with the weights of ITU-R BT.601."""
-    found: npt.NDArray[np.int64] = unpacked(colours) @ np.array([299, 587, 114, 0])
+    found: Int64s = unpacked(colours) @ np.array([299, 587, 114, 0])
     return found
 
 

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from difflogic.system.array_types import Bits
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted
 
@@ -17,7 +17,7 @@ MOST_CELLS = 2**18
 MOST_NAMED = 5
 """Pairs that a message names one by one."""
 
-SymbolGrid = npt.NDArray[np.uint8]
+SymbolGrid = Bits
 """Numbers of symbols, shape (height, width)."""
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.pictures.pixels import Film, cell_side, changes, color_name
+from difflogic.system.array_types import Int64s
 from difflogic.system.errors import ConfigError
 
 LEAST_CELLS = 3
 """To a side of a film, where they are not plain squares side by side."""
 
-Places = npt.NDArray[np.int64]
+Places = Int64s
 
 
 def side_of(film: Film, grid: tuple[int, int] | None) -> int:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.pictures.patterns import PatternFile
+from difflogic.system.array_types import Int64s
 from difflogic.system.errors import ConfigError
 
 
@@ -25,7 +25,7 @@ def bounds(topology: str) -> tuple[tuple[int, int] | None, Literal["zero", "peri
 
 def placed(
     patterns: Sequence[PatternFile], margin: int, most: int, whole: bool
-) -> tuple[npt.NDArray[np.int64], str, tuple[str, ...]]:
+) -> tuple[Int64s, str, tuple[str, ...]]:
     """Put patterns of one universe where they lie, by the lines that Golly writes.
 
     Return frames, (patterns, rows, columns), what lies beyond their edge, and how they were placed.

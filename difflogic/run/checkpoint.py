@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.run.run_directory import RunDirectory, epoch_of
 from difflogic.system import machine
 from difflogic.system.archive import NpzReader, write_npz
+from difflogic.system.array_types import Array
 from difflogic.system.errors import ModelFileError, RunDirectoryError
 from difflogic.system.files import write_whole
 from difflogic.system.rounding import rounding
@@ -37,7 +37,7 @@ MAX_HEADER_BYTES = 2**22
 _PREFIX = "state_"
 _OVERHEAD_BYTES = 2**20
 
-State = Mapping[str, npt.NDArray[Any]]
+State = Mapping[str, Array]
 
 
 class CheckpointError(RunDirectoryError):

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
+from difflogic.system.array_types import Bits
 
 if TYPE_CHECKING:
     from difflogic.search.finisher import Finished
@@ -113,7 +112,7 @@ class StepResult:
     """Sum of squared errors of the hard circuit; None except on the first rank."""
     accuracy: float | None
     """Share of right cells of the hard circuit, 0 to 1; None like `hard_loss`."""
-    hard_state: npt.NDArray[np.uint8] | None = field(repr=False)
+    hard_state: Bits | None = field(repr=False)
     """Last hard state of the first sample, (channels, height, width); None like `hard_loss`."""
     decided: float | None = None
     """Share of decided gates, 0 to 1: one op has a probability above `gates.DECIDED`."""
