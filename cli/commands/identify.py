@@ -190,6 +190,8 @@ def data(found: Identified, to: Path | None) -> dict[str, Any]:
         **chosen(found, "equations", "seconds"),
         **(chosen(rule, "corners", "properties") if hasattr(rule, "corners") else {}),
         "gates": None if circuit is None else circuit.gates,
+        "memory": space.memory,
+        "reversible": rule.reversible if space.memory else None,
         "looks_like": space.looks_like or None,
         "neighbours_read_hidden_states": not space.private if space.looks_like else None,
         "likely": None if found.likely is None else found.likely.summary,

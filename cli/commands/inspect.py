@@ -129,6 +129,7 @@ def _data(found: Inspection, trained: Automaton) -> dict[str, Any]:
         "meanings": _meanings(automaton),
         "trained": chosen(trained.circuit, "gates", "depth", "channels"),
         "circuit": chosen(circuit, "gates", "depth", "channels"),
+        "reversible": found.reversal is not None,
         "ops": {op.name: count for op, count in found.ops.items()},
         "inputs": circuit.inputs,
         "inputs_read": [circuit.input_name(row) for row in circuit.read_inputs],

@@ -12,7 +12,7 @@ from cli.options import AsJson, SourceOperand
 from cli.progress import show_progress
 from cli.terminal import output
 from difflogic.library.conditions import Conditions
-from difflogic.system.declaration import EngineOption, Force, Opt, WorkersOption
+from difflogic.system.declaration import Advanced, EngineOption, Force, Opt, WorkersOption
 from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
@@ -24,6 +24,9 @@ def simulate(
     conditions: Conditions,
     engine: EngineOption = "auto",
     workers: WorkersOption = "auto",
+    backwards: Annotated[
+        bool, Advanced("Run a rule that remembers a frame back, if it is proved reversible")
+    ] = False,
     picture: Annotated[Path | None, Opt("Draw the last state", "FILE.png")] = None,
     save: Annotated[Path | None, Opt("Save all channels of the last state", "FILE.npz")] = None,
     force: Force = False,
@@ -45,7 +48,9 @@ def simulate(
         if path is not None:
             require_output(path, suffix, force)
     with show_progress():
-        found = simulating.simulate(source, conditions, engine=engine, workers=workers)
+        found = simulating.simulate(
+            source, conditions, engine=engine, workers=workers, backwards=backwards
+        )
     # Before the files, so that results are not lost on a full disk.
     output.show(found, as_json, _show)
     if picture is not None:

@@ -68,6 +68,9 @@ class Automaton:
     parts: tuple[str, ...] = ()
     """Names of what was joined. The n-th held channel has bit n of the number of the part that a
     cell shows, from 0."""
+    before: tuple[int, ...] = ()
+    """Of a rule with memory: labels of channels that hold what the visible ones showed one frame
+    earlier, in their order. Simplifying may drop them."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "visible", tuple(map(int, self.visible)))

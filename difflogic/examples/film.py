@@ -125,6 +125,15 @@ class Recording:
         ]
 
     @property
+    def triples(self) -> list[tuple[FrameArray, FrameArray]]:
+        """Each frame with the one before, shape (2, height, width), and the frame after them."""
+        return [
+            (film[number - 1 : number + 1], film[number + 1])
+            for film in self.frames
+            for number in range(1, len(film) - 1)
+        ]
+
+    @property
     def subject(self) -> str:
         """Name the recording for errors about its content, and say how it was read."""
         return f"{self.source} ({self.told})"

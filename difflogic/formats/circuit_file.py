@@ -45,7 +45,7 @@ _NUMBERS = {op.name: int(op) for op in Op}
 _GATE_KEYS = {"op", "a", "b"}
 _SHARED = ("name", "boundary", "height", "width", "steps", "fire_rate", "start")
 """Keys that stand for the automaton's attributes of the same names."""
-_LISTS = ("held", "parts")
+_LISTS = ("before", "held", "parts")
 """The same, of optional lists."""
 
 
@@ -139,7 +139,6 @@ class Head(_Section):
         description="optional, of a rule by blocks: the numbers of two channels that start as a "
         "cell's row and column in its block of 2×2, and those of the grid's first cell, 0 or 1",
     )
-
     held: Annotated[tuple[Label, ...], Field(strict=False, max_length=MAX_CHANNELS)] = Field(
         default=(),
         description="optional: the numbers of channels that keep what they hold, an input",
@@ -148,6 +147,11 @@ class Head(_Section):
         default=(),
         description="optional: names of what was joined; the held channels have the bits of the "
         "number of the part that a cell shows, from 0, the first channel the lowest",
+    )
+    before: Annotated[tuple[Label, ...], Field(strict=False, max_length=16)] = Field(
+        default=(),
+        description="optional, of a rule that remembers a frame: the numbers of channels that hold "
+        "what the visible ones showed one frame earlier",
     )
 
 
@@ -267,6 +271,8 @@ def parse(data: Any, source: str) -> Automaton:
             which = "{} and {}".format(*head.blocks[:2])
             raise CircuitError(f'"blocks": the channels {which} must be two that are not visible')
         _require_held(head)
+        if head.before and len({*head.before} - {*head.visible}) < len(head.visible):
+            raise CircuitError('"before": must be as many channels as "visible", and others')
         op, a, b = _gates(data)
         circuit = Circuit(op, a, b, np.array(head.outputs), tuple(head.channels))
         return Automaton(

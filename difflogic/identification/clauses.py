@@ -122,6 +122,8 @@ class Clauses:
                 continue
             state = yield from self._cell(*place)
             cells.append(self._look(state) if self.space.private and offset != (0, 0) else state)
+        if self.space.memory:
+            cells.append((yield from self._cell(number, step - 1, y, x)))
         return tuple(cells)
 
     def _seen(self, number: int, step: int, y: int, x: int) -> int:
@@ -129,7 +131,7 @@ class Clauses:
         if place is None:
             return 0 if self.boundary == "zero" else UNSEEN
         frame, between = divmod(step, self.gap)
-        return UNSEEN if between else int(self._frames[number, frame, *place])
+        return UNSEEN if between or step < 0 else int(self._frames[number, frame, *place])
 
     def _look(self, state: StateBits) -> StateBits:
         """Return the lowest state that looks like `state`."""
@@ -159,7 +161,7 @@ class Clauses:
         """Yield keys of cells to make first, then make the state of this one."""
         number, step, y, x = key
         seen = self._seen(*key)
-        start = not step or within(y, x, self._frames.shape[2:], self.boundary) is None
+        start = step <= 0 or within(y, x, self._frames.shape[2:], self.boundary) is None
         if seen == UNSEEN and not start:
             found = self._next((yield from self._around(number, step - 1, y, x)))
         elif start and self.plain_start and seen != UNSEEN:
@@ -199,7 +201,9 @@ class Clauses:
         if self.space.symmetry != "outer-totalistic":
             return cells
         centre = self.space.centre
-        return (cells[centre], *sorted(cells[:centre] + cells[centre + 1 :]))
+        many = self.space.cells
+        others = sorted(cells[:centre] + cells[centre + 1 : many])
+        return (cells[centre], *others, *cells[many:])
 
     def _entry(self, entry: int) -> StateBits:
         self.occurring[entry] = True
@@ -234,13 +238,14 @@ class Clauses:
     def _by_count(self, cells: Sequence[StateBits]) -> Iterator[tuple[int, list[int]]]:
         """Yield the same as `_by_pattern`, by how many neighbours have each state."""
         centre = self.space.centre
-        others = [state for place, state in enumerate(cells) if place != centre]
+        others = [cells[place] for place in range(self.space.cells) if place != centre]
         columns = [self._count(others, value) for value in range(1, self.space.states)]
         true = self.formula.true
         for entry in range(self.space.entries):
             pattern = self.space.examples[entry]
-            value = int(self.space.digits[centre, pattern])
-            unless = self.differs(cells[centre], value)
+            unless = list[int]()
+            for place in (centre, *range(self.space.cells, len(cells))):
+                unless += self.differs(cells[place], int(self.space.digits[place, pattern]))
             for state, column in enumerate(columns, 1):
                 number = int(self.space.counts[state, pattern])
                 # At least this many, and not one more.

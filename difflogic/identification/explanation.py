@@ -18,8 +18,10 @@ from difflogic.circuit.grid import Boundary
 from difflogic.examples.film import Recording
 from difflogic.identification import table_circuit
 from difflogic.identification.chance import find
+from difflogic.identification.families import Density
 from difflogic.identification.flips import fewest_flips
 from difflogic.identification.inquiry import Inquiry
+from difflogic.identification.likely import Likely, weigh
 from difflogic.identification.rules import (
     BLOCKS,
     BOUNDARIES,
@@ -36,9 +38,12 @@ from difflogic.identification.votes import contradiction, count
 from difflogic.simplification import EFFORTS, simplify
 from difflogic.system.array_types import Flags
 from difflogic.system.deadline import NEVER, Deadline
+from difflogic.system.elementary import logarithm
 from difflogic.system.errors import CircuitError, ConfigError, StoppedError
 from difflogic.system.work import Progress, work, working
 
+SURE = float(np.log(1000))
+"""A rule with memory must be this much likelier, as a logarithm."""
 GUESS_SECONDS = 20.0
 """Time limit of a first guess with more symmetry, whose entries the solver then tries first."""
 UNDRAWABLE = (
@@ -147,7 +152,7 @@ class Explanation(Solved):
 
         None if the rule depends on too many bits.
         """
-        if self.hurried and self.space.cells * self.space.bits > QUICK_INPUTS:
+        if self.hurried and len(self.space.names) * self.space.bits > QUICK_INPUTS:
             return None
         return table_circuit.build(self.space, self._filled)
 
@@ -197,6 +202,21 @@ class Explanation(Solved):
         """The usual name of the complete rule, such as B3/S23 or rule 110, if it has one."""
         return self.space.name(self.complete)
 
+    @property
+    def reversible(self) -> bool:
+        """Whether the rule goes back by itself, on every grid: by all cases of a cell."""
+        return self.space.memory and self.space.reversible(self.complete)
+
+    @property
+    def remembers(self) -> str:
+        """Say on what the next state depends besides the neighbourhood."""
+        by = self.space.difference(self.complete)
+        minus = (
+            "" if by is None else f": f(neighbourhood) minus that state, mod {self.space.states}"
+        )
+        back = "; reversible on every grid (proved)" if self.reversible else ""
+        return f"the next state depends on the cell one frame earlier, too{minus}{back}"
+
     def circuit(self, effort: str = "normal", deadline: Deadline = NEVER) -> Circuit | None:
         """Return the rule's simplified circuit, compared with the table on all patterns."""
         if self.built is None:
@@ -243,14 +263,15 @@ class Explanation(Solved):
         if palette:  # numbers that are no state have the last colour
             palette += palette[-1:] * (2 ** len(visible) - len(palette))
         place = boundary, height, width, steps
-        return Automaton(name, circuit, visible, *place, 1.0, "random", palette)
+        before = table_circuit.remembered(self.space)
+        return Automaton(name, circuit, visible, *place, 1.0, "random", palette, before=before)
 
     def next_frame(self) -> npt.NDArray[np.int64] | None:
         """Return a frame (height, width) that tells the rule and `second` apart, if one is found.
 
         Recording it again `gap` steps later rules out one of them.
         """
-        if self.second is None or self.space.looks_like:
+        if self.second is None or self.space.looks_like or self.space.memory:
             return None
         rng = np.random.default_rng(0)
         first = self.space.spread(self.table)
@@ -298,12 +319,20 @@ def identify(inquiry: Inquiry) -> Explanation:
         return _with_hidden(inquiry)
     if inquiry.noise:
         return _with_noise(inquiry)
+    if space.memory and inquiry.gap == 1 and likely is None:
+        states = _weighed(inquiry, space).entries(space).argmax(axis=0)
+        inquiry = replace(inquiry, likely=states)
+        likely = states
     known = np.full(space.entries, UNSEEN)
     if inquiry.gap == 1:
         votes = count(recording, space, inquiry.boundary, inquiry.deadline)
         if len(votes.contradicted):
+            other = _other_space(inquiry)
+            if not other and (found := _with_memory(inquiry)):
+                return found
             where = contradiction(recording, space, inquiry.boundary, votes)
-            raise ConfigError(f"{recording.subject}: {where}. {_remedy(inquiry)}")
+            hint = other or _remedy(inquiry)
+            raise ConfigError(f"{recording.subject}: {where}. {hint}")
         known = votes.table
         if recording.complete and inquiry.boundary != "unknown":
             none = np.zeros(space.entries, np.bool_)
@@ -311,6 +340,8 @@ def identify(inquiry: Inquiry) -> Explanation:
             return _identified(inquiry, "table", read)
     solved = solve(inquiry, known, _guess(inquiry, known) if likely is None else likely)
     if solved is None:
+        if found := _with_memory(inquiry):
+            return found
         number, frame = _first_unexplained(inquiry)
         raise ConfigError(
             f"{recording.subject}: no rule explains recording {number} up to frame {frame}, though "
@@ -377,6 +408,11 @@ def _check(inquiry: Inquiry) -> None:
         raise ConfigError(f"gap: frames are at least 1 step apart, not {gap}")
     if noise and hidden:
         raise ConfigError("noise and hidden states cannot be told apart: give one of them")
+    if inquiry.space.memory and (noise or hidden or recording.frames.shape[1] < 3):
+        raise ConfigError(
+            "a rule with memory needs three frames that follow each other, and neither --noise nor "
+            "--hidden"
+        )
     if noise and (gap > 1 or boundary == "unknown" or not recording.complete):
         raise ConfigError(
             "noise needs a recording of frames one step apart, without unseen cells, and a known "
@@ -396,7 +432,7 @@ def _guess(inquiry: Inquiry, known: RuleTable) -> RuleTable | None:
     space = inquiry.space
     if space.symmetry in COUNTED or space.entries == (known != UNSEEN).sum():
         return None
-    coarse = Space(space.neighbourhood, "outer-totalistic", space.states)
+    coarse = replace(space, symmetry="outer-totalistic")
     merged = table_circuit.merge(coarse, space.spread(known))
     if merged is None:
         return None
@@ -437,8 +473,60 @@ def _sooner(deadline: Deadline, seconds: float) -> Deadline:
     return replace(deadline, at=min(deadline.at, Deadline.after(seconds).at))
 
 
-def _remedy(inquiry: Inquiry) -> str:
-    """Return a hint: which other spaces or options might explain the recording."""
+def _weighed(inquiry: Inquiry, space: Space) -> Likely:
+    """Return the odds of families with memory."""
+    triples = inquiry.recording.triples
+    return weigh(triples, [space], (1,), inquiry.boundary, inquiry.deadline)
+
+
+def _with_memory(inquiry: Inquiry) -> Explanation | None:
+    """Return a rule with memory that explains a recording, unless that is no better than chance.
+
+    For recordings that no rule without memory explains. Such a rule must be likelier than that what
+    follows each neighbourhood is drawn, and than that some cells are wrong.
+    """
+    film = inquiry.recording
+    space = inquiry.space
+    if not inquiry.may_remember or space.memory or inquiry.gap > 1 or film.frames.shape[1] < 3:
+        return None
+    try:
+        remembering = replace(space, memory=True)
+        likely = _weighed(inquiry, remembering)
+    except ConfigError:
+        return None
+    rest = replace(film, frames=film.frames[:, 1:])
+    counts = count(rest, space, inquiry.boundary, inquiry.deadline).counts
+    if likely.hypotheses[0].evidence < SURE + max(_by_chance(counts), _by_noise(counts, space)):
+        return None
+    states = likely.entries(remembering).argmax(axis=0)
+    return identify(replace(inquiry, space=remembering, likely=states, may_remember=False))
+
+
+def _by_chance(counts: npt.NDArray[np.int64]) -> float:
+    """Return the log probability of what followed entries, if all odds are as likely.
+
+    `counts` are votes, shape (entries, states).
+    """
+    states = counts.shape[1]
+    factorials = np.append(0, logarithm(np.arange(1, counts.sum() + states)).cumsum())
+    totals = factorials[counts].sum(axis=1) + factorials[states - 1]
+    return float((totals - factorials[counts.sum(axis=1) + states - 1]).sum())
+
+
+def _by_noise(counts: npt.NDArray[np.int64], space: Space) -> float:
+    """Return the log probability of the same, if the rarer outcomes come from wrong cells.
+
+    Each wrong cell may be in as many neighbourhoods as these have cells.
+    """
+    total = int(counts.sum())
+    usual = np.bincount(counts.argmax(axis=1), minlength=space.states)
+    wrong = -(-(total - int(counts.max(axis=1).sum())) // (space.cells + 1))
+    each = float(logarithm(total * (space.states - 1) + 1))
+    return float(Density(space.states).evidence(usual)) - wrong * each
+
+
+def _other_space(inquiry: Inquiry) -> str:
+    """Return a hint: another space whose entries nothing contradicts, or ""."""
     space = inquiry.space
     deadline = _sooner(inquiry.deadline, HINT_SECONDS)
     recording = inquiry.recording
@@ -449,7 +537,7 @@ def _remedy(inquiry: Inquiry) -> str:
         if same or hood.startswith("line") != space.line:
             continue
         try:
-            other = Space(hood, symmetry, space.states)
+            other = Space(hood, symmetry, space.states, memory=space.memory)
             votes = count(recording, other, edge, deadline, hasty=True)
         except ConfigError:
             continue
@@ -460,17 +548,25 @@ def _remedy(inquiry: Inquiry) -> str:
                 f"No entry is contradicted with --neighbourhood {hood} --symmetry {symmetry} "
                 f"--boundary {edge}"
             )
+    return ""
+
+
+def _remedy(inquiry: Inquiry) -> str:
+    """Return a hint: which options might explain the recording."""
+    space = inquiry.space
+    recording = inquiry.recording
+    deadline = _sooner(inquiry.deadline, HINT_SECONDS)
     films, frames, height, width = recording.frames.shape
     if films == 1 and height > 1 < width:
         turned = replace(recording, frames=np.moveaxis(recording.frames, -1, 1))
         with suppress(StoppedError, TimeoutError):
             votes = count(turned, space, inquiry.boundary, deadline, hasty=True)
-            if not len(votes.contradicted):
+            if not len(votes.contradicted) and votes.counts.any():
                 return (
                     f"No entry is contradicted if the last axis is time, {width} frames of "
                     f"{frames}×{height} cells: save np.moveaxis(frames, -1, 0)"
                 )
-    if recording.complete and inquiry.boundary != "unknown":
+    if recording.complete and inquiry.boundary != "unknown" and not space.memory:
         with suppress(StoppedError):
             if hint := find(recording, space, inquiry.boundary, deadline).hint:
                 return hint

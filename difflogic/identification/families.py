@@ -126,6 +126,13 @@ def by_order(around: States, states: int) -> tuple[States, States]:
     return names[around, columns], meaning
 
 
+def by_difference(around: States, states: int) -> tuple[States, States]:
+    """Name the next state by its sum with that of the cell one frame earlier, the last one."""
+    earlier = around[-1]
+    meaning = (np.arange(states)[:, None] - earlier) % states
+    return np.vstack([around[:-1], np.zeros_like(earlier)]), meaning
+
+
 class Tabular:
     """Rules with a symmetry of a space, or also one between states.
 
@@ -303,8 +310,11 @@ class Family:
 
 
 @cache
-def families(neighbourhood: str, states: int) -> list[Family]:
-    """Return the families of a neighbourhood. Priors are relative."""
+def families(neighbourhood: str, states: int, memory: bool = False) -> list[Family]:
+    """Return the families of a neighbourhood. Priors are relative.
+
+    With memory, each table may also be of the difference from the state one frame earlier.
+    """
     colours = partial(Tabular, rename=by_order)
     kinds: list[tuple[str, float, Callable[..., Fitted], str]] = [
         ("none", 6, Tabular, "none"),
@@ -323,7 +333,11 @@ def families(neighbourhood: str, states: int) -> list[Family]:
             ("outer-totalistic, permutations of states", 0.3, colours, "outer-totalistic"),
         ]
     found = []
+    if memory:
+        kinds = [each for each in kinds if each[2] is Tabular]
+        reversing = partial(Tabular, rename=by_difference)
+        kinds += [(f"difference, {name}", prior, reversing, sym) for name, prior, _, sym in kinds]
     for name, prior, kind, symmetry in kinds:
-        space = Space(neighbourhood, symmetry, states)
+        space = Space(neighbourhood, symmetry, states, memory=memory)
         found.append(Family(name, prior, partial(kind, space), space))
     return found

@@ -26,5 +26,7 @@ class Inquiry:
     """Whether no cell is in a hidden state in the first frame."""
     likely: RuleTable | None = None
     """The likeliest state by entry: the rule has it where the recording allows."""
+    may_remember: bool = False
+    """Whether the rule may look back at one more frame, if no other explains the recording."""
     by_odds: bool = False
     """Whether odds chose among kinds of rules, and other kinds may explain the recording."""

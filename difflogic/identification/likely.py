@@ -22,7 +22,8 @@ from difflogic.system.elementary import exponential, log_sum, logarithm
 from difflogic.system.errors import ConfigError
 
 Before = tuple[States, States]
-"""A frame before and the one after it, shape (height, width) each; UNSEEN for unseen cells."""
+"""A frame before and the one after it, shape (height, width) each; UNSEEN for unseen cells. For
+rules with memory two frames before, (2, height, width)."""
 
 GAPS = {1: 0.9, 2: 0.06, 3: 0.025, 4: 0.015}
 """The prior of each number of steps from one frame to the next."""
@@ -81,9 +82,10 @@ class Likely:
     def predict(self, frame: States, boundary: str = "auto") -> Odds:
         """Return the probability of each state in the next frame, shape (states, height, width).
 
-        Cells of the frame may be UNSEEN.
+        Cells of the frame may be UNSEEN. Rules with memory need two frames, (2, height, width).
         """
-        found: Odds = np.zeros((self.states, frame.size))
+        *_, height, width = frame.shape
+        found: Odds = np.zeros((self.states, height * width))
         for each in self.hypotheses:
             wraps = NEXT_WRAPS[each.wraps]
             shares = {"periodic": wraps, "unknown": 1 - wraps}
@@ -91,7 +93,7 @@ class Likely:
                 around = neighbourhoods(frame, reach(each.space, each.gap), edge)
                 odds = _averaged(each.fitted, around, self.states)
                 found += each.probability * share * odds
-        return found.reshape(self.states, *frame.shape)
+        return found.reshape(self.states, height, width)
 
     def entries(self, space: Space) -> Odds:
         """Return the probability of each state by entry of a space, shape (states, entries)."""
@@ -116,8 +118,13 @@ def reach(space: Space, gap: int) -> Offsets:
 
 
 def neighbourhoods(frame: States, offsets: Offsets, boundary: str) -> States:
-    """Return the cells around each cell, UNSEEN beyond an unknown edge, shape (cells, n)."""
-    return np.stack([shifted(frame, each, boundary).reshape(-1) for each in offsets])
+    """Return the cells around each cell, UNSEEN beyond an unknown edge, shape (cells, n).
+
+    Of two frames, the last row has the cell itself in the first one.
+    """
+    *earlier, frame = frame.reshape(-1, *frame.shape[-2:])
+    around = [shifted(frame, each, boundary) for each in offsets]
+    return np.stack([each.reshape(-1) for each in (*around, *earlier)])
 
 
 def _ways(around: States, states: int) -> States:
@@ -168,7 +175,7 @@ def weigh(
         seen, rest = data
         side = WRAPS if edge == "periodic" else 1 - WRAPS
         prior = rest + float(logarithm(side * GAPS.get(gap, 0.01) * RADII.get(hood, 1)))
-        for family in families(hood, states):
+        for family in families(hood, states, space.memory):
             deadline.require("all kinds of rules were weighed")
             if gap > 1 and family.name not in DEEP_FAMILIES:
                 continue

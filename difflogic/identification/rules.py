@@ -4,6 +4,8 @@ A neighbourhood's *pattern* is a number whose digits are the states of its cells
 the highest. For radius 2 there are too many neighbourhoods: a pattern is then the centre's state
 and how many neighbours have each other state. Patterns that a symmetry makes alike are one *entry*
 of a rule's table.
+
+A rule with *memory* also reads the cell itself one frame earlier: the highest digit of a pattern.
 """
 
 from __future__ import annotations
@@ -36,6 +38,8 @@ NEIGHBOURHOODS: dict[str, Offsets] = {
     "line-3": tuple((0, dx) for dx in range(-3, 4)),
 }
 """The cells that a rule reads, as (rows down, columns right)."""
+BEFORE = "before"
+"""Name of the cell itself, one frame earlier."""
 BLOCKS = "margolus"
 CORNERS = ((0, 0), (0, 1), (1, 0), (1, 1))
 """Rules of whole blocks, and a block's cells: see `difflogic.identification.blocks`."""
@@ -80,6 +84,8 @@ class Space:
     """How each state looks: as the state with this number. () if each looks like itself."""
     private: bool = False
     """Whether neighbours are read as the states that they look like: a cell knows its own alone."""
+    memory: bool = False
+    """Whether the next state also depends on the cell one frame earlier."""
 
     def __post_init__(self) -> None:
         hoods = (*NEIGHBOURHOODS, BLOCKS)
@@ -93,6 +99,8 @@ class Space:
                 f"{self.neighbourhood} has too many neighbourhoods to tell all apart: choose "
                 "--symmetry outer-totalistic"
             )
+        if self.memory and (self.counted or self.neighbourhood == BLOCKS):
+            raise ConfigError(f"{self.neighbourhood}: rules of its cells have no --memory")
         if self.neighbourhood == BLOCKS and (self.symmetry != "none" or self.states > 4):
             plain = "leave out --symmetry: the answer says which the rule has"
             many = f"has {self.states} states: blocks are read with up to 4"
@@ -142,18 +150,27 @@ class Space:
     def patterns(self) -> int:
         if self.counted:
             return int(self.states * self.cells ** (self.states - 1))
-        return int(self.states**self.cells)
+        return int(self.states ** (self.cells + self.memory))
 
     @property
     def bits(self) -> int:
         """Channels that hold a state."""
         return (self.states - 1).bit_length()
 
+    @property
+    def channels(self) -> int:
+        """Channels of a circuit: the state, and with memory the one before it."""
+        return self.bits * (1 + self.memory)
+
     @cached_property
     def weights(self) -> npt.NDArray[np.int64]:
-        """What each state of each cell adds to a pattern's number, shape (cells, states)."""
+        """What each state of each cell adds to a pattern's number, shape (cells, states).
+
+        With memory, the last row is for the cell one frame earlier.
+        """
         if not self.counted:
-            places = self.states ** np.arange(self.cells - 1, -1, -1)
+            exponents = [*range(self.cells - 1, -1, -1), *[self.cells] * self.memory]
+            places = self.states ** np.array(exponents)
             return places[:, None] * np.arange(self.states)
         digits = self.cells ** np.arange(self.states - 1)
         weights = np.tile(np.append(0, digits), (self.cells, 1))
@@ -162,13 +179,17 @@ class Space:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the cells: those of the compass, WW and EE two cells away in a line."""
-        return tuple(
+        """Names of the cells: those of the compass, WW and EE two cells away in a line.
+
+        With memory, the last one is BEFORE.
+        """
+        names = [
             ("W" if dx < 0 else "E") * abs(dx)
             if abs(dx) > 1
             else NEIGHBORS[OFFSETS.index((dy, dx))]
             for dy, dx in self.offsets
-        )
+        ]
+        return (*names, *[BEFORE] * self.memory)
 
     @cached_property
     def digits(self) -> npt.NDArray[np.int64]:
@@ -211,9 +232,13 @@ class Space:
 
         `digits` has the states of the cells, shape (cells, neighbourhoods).
         """
+        if self.memory:
+            now = replace(self, memory=False)
+            keys: npt.NDArray[np.int64] = now.keys(digits[:-1]) * self.states + digits[-1]
+            return keys
         read = self._read(digits)
         centre = digits[self.centre]
-        keys: npt.NDArray[np.int64] = centre.copy()
+        keys = centre.copy()
         if self.symmetry == "none":
             keys = self.weights[:, 1] @ read
         elif self.symmetry == "totalistic":
@@ -245,7 +270,7 @@ class Space:
         return np.unique(self.keys(self.digits), return_inverse=True)[1].reshape(-1)
 
     def _counts(self, read: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        others = np.delete(read, self.centre, axis=0)
+        others = np.delete(read[: self.cells], self.centre, axis=0)
         return np.stack([(others == state).sum(axis=0) for state in range(self.states)])
 
     @cached_property
@@ -265,7 +290,11 @@ class Space:
     def describe(self, entry: int) -> str:
         """Describe the neighbourhoods of an entry."""
         pattern = int(self.examples[entry])
-        states = self.digits[:, pattern]
+        text = self._described(pattern)
+        return f"{text} after {self.digits[-1, pattern]}" if self.memory else text
+
+    def _described(self, pattern: int) -> str:
+        states = self.digits[: self.cells, pattern]
         if self.symmetry == "totalistic":
             return f"sum {states.sum()}"
         if self.symmetry == "outer-sum":
@@ -288,7 +317,14 @@ class Space:
         return table[self.entry_of]
 
     def name(self, values: RuleTable) -> str | None:
-        """Return the usual name of the rule with these next states by pattern, if it has one."""
+        """Return the usual name of the rule with these next states by pattern, if it has one.
+
+        That of a rule with memory ends in R, as in Wolfram's 150R, if it is a `difference`.
+        """
+        if self.memory:
+            found = self.difference(values)
+            name = None if found is None else replace(self, memory=False).name(found)
+            return name and f"{name}R"
         if self.line:
             if self.states > 2:
                 return None
@@ -314,6 +350,25 @@ class Space:
         generations = f"/C{self.states}" if self.states > 2 else ""
         return f"{notation(*parts)}{generations}{letter}"
 
+    def difference(self, values: RuleTable) -> RuleTable | None:
+        """Return f by neighbourhood if the next state is f minus the one before, else None.
+
+        Modulo the number of states; `values` has the next state by pattern of a rule with memory.
+        """
+        by_earlier = values.reshape(self.states, -1)
+        sums = (by_earlier + np.arange(self.states)[:, None]) % self.states
+        first: RuleTable = sums[0]
+        return first if (sums == first).all() else None
+
+    def reversible(self, values: RuleTable) -> bool:
+        """Whether the same rule goes back: the frames before and after may change places.
+
+        For each neighbourhood, the rule then exchanges the states before and after in pairs.
+        """
+        by_earlier = values.reshape(self.states, -1)
+        back = np.take_along_axis(by_earlier, by_earlier, axis=0)
+        return bool((back == np.arange(self.states)[:, None]).all())
+
     def _isotropic_name(self, values: RuleTable) -> str | None:
         """Return the name in Hensel's notation of a rule that is not outer-totalistic."""
         if self.neighbourhood != "moore" or self.states > 2:
@@ -333,13 +388,21 @@ def _ranges(numbers: Sequence[int]) -> Iterator[str]:
 
 
 def spread_states(
-    frames: npt.NDArray[np.int64], space: Space, boundary: str
+    frames: npt.NDArray[np.int64],
+    space: Space,
+    boundary: str,
+    earlier: npt.NDArray[np.int64] | None = None,
 ) -> npt.NDArray[np.int64]:
-    """Return the pattern around each cell of frames (…, height, width), UNSEEN if unseen."""
+    """Return the pattern around each cell of frames (…, height, width), UNSEEN if unseen.
+
+    `earlier` has the frames before, if the rule has memory.
+    """
     total = np.zeros(frames.shape, np.int64)
     unseen = np.zeros(frames.shape, np.bool_)
-    for weights, offset in zip(space.weights, space.offsets, strict=True):
-        cells = shifted(frames, offset, boundary)
+    around = [shifted(frames, offset, boundary) for offset in space.offsets]
+    if earlier is not None:
+        around.append(earlier)
+    for weights, cells in zip(space.weights, around, strict=True):
         total += weights[cells]
         unseen |= cells == UNSEEN
     return np.where(unseen, UNSEEN, total)

@@ -61,7 +61,7 @@ def solve(
         seen = recording.complete and inquiry.boundary != "unknown"
         if seen and space.private and inquiry.gap == 1:
             search: _Search = _Traces(clauses, inquiry)
-        elif seen and not space.looks_like and inquiry.gap > 1:
+        elif seen and not (space.looks_like or space.memory) and inquiry.gap > 1:
             search = _Lazy(clauses, inquiry)
         else:
             search = _Search(clauses, inquiry)
@@ -143,13 +143,15 @@ class _Search:
     def explain_all(self) -> None:
         """Require that the rule explains all frames."""
         recordings, frames, height, _ = self.frames.shape
-        total = recordings * (frames - 1) * height
-        rows = enumerate(np.ndindex(recordings, frames - 1, height))
+        # With memory, any rule explains the second frame: nothing is known before the first.
+        first = 2 if self.clauses.space.memory and self.clauses.gap == 1 else 1
+        total = recordings * (frames - first) * height
+        rows = enumerate(np.ndindex(recordings, frames - first, height))
         for done, (number, frame, y) in rows:
             tell("rows encoded:", done, total)
             self.deadline.require("a rule was found")
-            for x in np.flatnonzero(self.frames[number, frame + 1, y] != UNSEEN).tolist():
-                self.clauses.explain(number, frame + 1, y, x)
+            for x in np.flatnonzero(self.frames[number, frame + first, y] != UNSEEN).tolist():
+                self.clauses.explain(number, frame + first, y, x)
 
     def occurring(self, table: RuleTable) -> Flags:
         """Return the entries that cells depend on, under this rule."""

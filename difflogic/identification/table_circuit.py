@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import evaluate
-from difflogic.circuit.grid import NEIGHBORHOOD, NEIGHBORS
+from difflogic.circuit.grid import CENTER, NEIGHBORHOOD, NEIGHBORS
 from difflogic.circuit.xag import FALSE, Xag, to_circuit
-from difflogic.identification.rules import COARSER, UNSEEN, RuleTable, Space
+from difflogic.identification.rules import BEFORE, COARSER, UNSEEN, RuleTable, Space
 from difflogic.simplification.resynthesis import Expansion, starts
 
 MOST_COUNTED = 20
@@ -37,12 +37,13 @@ def build(space: Space, table: RuleTable) -> Circuit | None:
 
     Its rule is one of the space. The bits of a state are channels, the lowest is channel 0. Codes
     beyond the last state count as the last. The circuit of a `line-2` rule reads cells two away at
-    the inputs in FAR. None if the rule depends on too many bits.
+    the inputs in FAR. With memory, further channels hold the state before. None if the rule depends
+    on too many bits.
     """
     if space.counted:
         return None
     ways = (way for patterns in _fillings(space, table) for way in _ways(space, patterns))
-    circuits = (to_circuit(*way, *_channels(space)) for way in ways)
+    circuits = (_circuit(space, *way) for way in ways)
     return min(circuits, key=lambda circuit: circuit.gates, default=None)
 
 
@@ -53,11 +54,12 @@ def relayed(space: Space, circuit: Circuit) -> Circuit:
     cell `far` to the left (negative: to the right) had `age` steps ago. What a rule reads r cells
     away is r steps old on arrival, so r steps of the circuit are one of the rule. The r steps in
     between belong to r films that take turns; one of them begins with the state, and the others
-    with whatever the further channels hold at the start.
+    with whatever the further channels hold at the start. With memory, a cell also keeps its own
+    states of two steps of the rule: `remembered` says where the one before is.
     """
     radius = space.cells // 2
     bits = space.bits
-    places = [(0, 0)]
+    places = [(0, 0), *((0, age) for age in range(1, 2 * radius * space.memory))]
     waiting = [(far, radius - 1) for far in range(1 - radius, radius)]
     while waiting:
         far, age = waiting.pop()
@@ -71,15 +73,26 @@ def relayed(space: Space, circuit: Circuit) -> Circuit:
         first = NEIGHBORS.index(name) * channels + places.index(place) * bits
         return [xag.input(first + bit) for bit in range(bits)]
 
-    inputs = [0] * (NEIGHBORHOOD * bits)
-    for name, (_, dx) in zip(space.names, space.offsets, strict=True):
+    inputs = [0] * circuit.inputs
+    for name, (_, dx) in zip(space.names, space.offsets, strict=False):
         cell, (far, _) = _before(-dx, radius)
         for bit, literal in enumerate(read(cell, (far, radius - 1))):
             inputs[_row(space, name, bit)] = literal
-    after = xag.next_state(circuit, inputs)
+    if space.memory:
+        for bit, literal in enumerate(read("C", (0, 2 * radius - 1))):
+            inputs[_row(space, BEFORE, bit)] = literal
+    after = xag.next_state(circuit, inputs)[:bits]
     for far, age in places[1:]:
         after += read(*_before(far, age))
     return to_circuit(xag, after, tuple(range(channels)), range(channels))
+
+
+def remembered(space: Space) -> tuple[int, ...]:
+    """Return the channels that hold the state one frame before that of the first channels."""
+    if not space.memory:
+        return ()
+    first = space.bits if space.drawable else space.bits * (space.cells // 2)
+    return tuple(range(first, first + space.bits))
 
 
 def _before(far: int, age: int) -> tuple[str, tuple[int, int]]:
@@ -98,8 +111,15 @@ def filled(space: Space, table: RuleTable, circuit: Circuit | None) -> RuleTable
     return tabulate(space, circuit)
 
 
-def _channels(space: Space) -> tuple[tuple[int, ...], list[int]]:
-    return tuple(range(space.bits)), list(range(space.bits))
+def _circuit(space: Space, xag: Xag, after: list[int]) -> Circuit:
+    before = [xag.input(_row(space, "C", bit)) for bit in range(space.channels - space.bits)]
+    channels = tuple(range(space.channels))
+    return to_circuit(xag, [*after, *before], channels, channels)
+
+
+def _inputs_of(space: Space) -> int:
+    """Return how many bits a next state may depend on."""
+    return len(space.names) * space.bits
 
 
 def tabulate(space: Space, circuit: Circuit) -> RuleTable:
@@ -112,13 +132,16 @@ def tabulate(space: Space, circuit: Circuit) -> RuleTable:
         for name, cells in zip(space.names, digits, strict=True):
             for bit in range(space.bits):
                 cases[_row(space, name, bit)] = np.packbits(cells >> bit & 1)
-        following = np.unpackbits(circuit.next_state(cases), axis=1, count=digits.shape[1])
+        after = circuit.next_state(cases)[: space.bits]
+        following = np.unpackbits(after, axis=1, count=digits.shape[1])
         states[start : start + some] = (1 << np.arange(space.bits)) @ following
     return states
 
 
 def _row(space: Space, name: str, bit: int) -> int:
-    return NEIGHBORS.index(FAR.get(name, name)) * space.bits + bit
+    if name == BEFORE:
+        return CENTER * space.channels + space.bits + bit
+    return NEIGHBORS.index(FAR.get(name, name)) * space.channels + bit
 
 
 def merge(space: Space, patterns: RuleTable) -> RuleTable | None:
@@ -146,7 +169,7 @@ def _fillings(space: Space, table: RuleTable) -> Iterator[RuleTable]:
         if merged is None:
             continue
         for cases in (_by_count(coarse), _by_code(coarse)):
-            if cases is None or (found and space.cells * space.bits > FEW_INPUTS):
+            if cases is None or (found and _inputs_of(space) > FEW_INPUTS):
                 continue
             tables = _tables(space, np.append(merged, UNSEEN)[cases])
             _, first = np.unique(cases, return_index=True)  # UNSEEN, if any, comes first
@@ -163,7 +186,7 @@ def _ways(space: Space, patterns: RuleTable) -> Iterator[Built]:
     table = merge(counted, patterns)
     if cases is not None and table is not None:
         yield _counted(counted, _tables(space, np.append(table, UNSEEN)[cases]))
-        if space.cells * space.bits > FEW_INPUTS:
+        if _inputs_of(space) > FEW_INPUTS:
             return
     if (codes := _codes(space)) is not None:
         yield from _expanded(space, _tables(space, patterns[codes]))
@@ -176,17 +199,22 @@ def _by_count(space: Space) -> npt.NDArray[np.int64] | None:
     there are too many cases.
     """
     size = (space.cells - 1).bit_length()
-    bits = space.bits + size * len(space.neighbour_states)
+    counted = space.bits + size * len(space.neighbour_states)
+    bits = counted + space.channels - space.bits
     if space.symmetry != "outer-totalistic" or bits > MOST_COUNTED:
         return None
     numbers = space.digits[space.centre, space.examples].copy()
     for place, state in enumerate(space.neighbour_states):
         numbers += space.counts[state, space.examples] << space.bits + size * place
+    if space.memory:
+        numbers += space.digits[-1, space.examples] << counted
     entries = np.full(1 << bits, UNSEEN)
     entries[numbers] = np.arange(space.entries)
     cases = np.arange(1 << bits)
-    code = cases & (1 << space.bits) - 1
-    found: npt.NDArray[np.int64] = entries[cases - code + np.minimum(code, space.states - 1)]
+    for place in (0, counted)[: 1 + space.memory]:
+        code = cases >> place & (1 << space.bits) - 1
+        cases += np.minimum(code, space.states - 1) - code << place
+    found: npt.NDArray[np.int64] = entries[cases]
     return found
 
 
@@ -203,9 +231,9 @@ def _inputs(space: Space, xag: Xag) -> list[list[int]]:
 
 def _codes(space: Space) -> npt.NDArray[np.int64] | None:
     """Return the pattern of each case of the cells' bits, or None for too many cases."""
-    if space.counted or space.cells * space.bits > MOST_INPUTS:
+    if space.counted or _inputs_of(space) > MOST_INPUTS:
         return None
-    cases = np.arange(1 << space.cells * space.bits)
+    cases = np.arange(1 << _inputs_of(space))
     numbers = np.zeros(len(cases), np.int64)
     for cell, weight in enumerate(space.weights[:, 1]):
         codes = cases >> cell * space.bits & (1 << space.bits) - 1
@@ -271,27 +299,29 @@ def fill(ones: int, care: int, inputs: int) -> int:
 
 def _expanded(space: Space, tables: Sequence[int]) -> Iterator[Built]:
     """Expand tables over the cells' bits; with few inputs, in the ways of `starts`."""
-    xag = Xag(NEIGHBORHOOD * space.bits)
+    xag = Xag(NEIGHBORHOOD * space.channels)
     literals = [bit for cell in _inputs(space, xag) for bit in cell]
     if len(literals) > FEW_INPUTS:
         expand = Expansion(xag, literals, davio=False)
         yield xag, [expand(table) for table in tables]
         return
     for built, outputs in starts(tables, len(literals)):
-        xag = Xag(NEIGHBORHOOD * space.bits)
+        xag = Xag(NEIGHBORHOOD * space.channels)
         found = evaluate(built, [FALSE, *literals], xag)
         yield xag, [found[each >> 1] ^ each & 1 for each in outputs]
 
 
 def _counted(space: Space, tables: Sequence[int]) -> Built:
     """Count the neighbours in each state, and expand tables over the counts and the centre."""
-    xag = Xag(NEIGHBORHOOD * space.bits)
+    xag = Xag(NEIGHBORHOOD * space.channels)
     cells = _inputs(space, xag)
+    earlier = cells.pop() if space.memory else []
     literals = cells.pop(space.centre)
     codes = range(1 << space.bits)
     for like in space.neighbour_states.values():
         # Codes above the last state count as it.
         alike = [code for code in codes if min(code, space.states - 1) in like]
         literals += xag.count_ones([xag.any_of(alike, cell) for cell in cells])
+    literals += earlier
     expand = Expansion(xag, literals, davio=False)
     return xag, [expand(table) for table in tables]

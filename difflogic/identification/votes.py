@@ -50,16 +50,18 @@ def count(
     and TimeoutError with `hasty` if the deadline passes.
     """
     films, frames, height, width = recording.frames.shape
+    last = frames - 1 - space.memory
     size = space.entries * space.states
     votes = Votes(np.zeros((space.entries, space.states), np.int64))
     at_once = max(1, max(CELLS_AT_ONCE, size) // (height * width))
     wide = max(1, at_once // (frames - 1))
-    for film, first in product(range(0, films, wide), range(0, frames - 1, at_once)):
+    for film, first in product(range(0, films, wide), range(0, last, at_once)):
         if deadline.should_stop():
             raise StoppedError("stopped")
         if hasty:
             deadline.check()
-        part = recording.frames[film : film + wide, first : first + at_once + 1]
+        end = first + at_once + 1 + space.memory
+        part = recording.frames[film : film + wide, first:end]
         entries, following = _transitions(part, space, boundary)
         seen = entries != UNSEEN
         numbers = entries[seen] * space.states + following[seen]
@@ -79,6 +81,8 @@ def contradiction(recording: Recording, space: Space, boundary: str, votes: Vote
     state = int(following[tuple(index)])
     usual = int(votes.table[entry])
     other = np.argwhere((entries == entry) & (following == usual))[0]
+    index[1] += space.memory
+    other[1] += space.memory
     return (
         f"{place(index)}: {space.describe(entry)} is followed by {state}, but by {usual} at "
         f"{place(other)}; {len(votes.contradicted)} of {space.entries} entries are contradicted"
@@ -90,7 +94,7 @@ def transitions(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the entry around each cell of each frame but the last, and the cell's next state.
 
-    The entry is UNSEEN if one of these cells was not seen.
+    With memory, the first frame has none. The entry is UNSEEN if one of these cells was not seen.
     """
     return _transitions(recording.frames, space, boundary)
 
@@ -98,7 +102,8 @@ def transitions(
 def _transitions(
     frames: npt.NDArray[np.int64], space: Space, boundary: str
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    patterns = spread_states(frames[:, :-1], space, boundary)
-    following = frames[:, 1:]
+    earlier = frames[:, :-2] if space.memory else None
+    patterns = spread_states(frames[:, space.memory : -1], space, boundary, earlier)
+    following = frames[:, 1 + space.memory :]
     seen = (patterns != UNSEEN) & (following != UNSEEN)
     return np.where(seen, space.entry_of[patterns], UNSEEN), following

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from difflogic.examples.film import Recording
 from difflogic.identification.inquiry import Inquiry
@@ -21,6 +21,8 @@ class Wanted:
     symmetry: str = "none"
     gap: int | str = 1
     boundary: str = "auto"
+    memory: int | str = 0
+    """Frames before the last that the rule may look back at; "auto" if no other explains it."""
 
 
 def choose(
@@ -52,6 +54,10 @@ def choose(
     edges = boundary if film.sizes or boundary != "auto" else film.edge
     asked = "unknown" if edges == "auto" else edges
     auto = "auto" in (radius, symmetry, gap)
+    memory = wanted.memory == 1
+    may_remember = wanted.memory == "auto" and not film.sizes
+    if memory and gap == "auto":
+        raise ConfigError("--memory 1 and --gap auto: give the steps from frame to frame")
     if neighbourhood == BLOCKS or (not line and gap != 1):
         exact = True
     if exact or not (auto or film.sizes):
@@ -61,18 +67,24 @@ def choose(
                 "with frames one step apart"
             )
         with errors_about(film.subject):
-            space = Space(neighbourhood, symmetry, film.states)
-        return Inquiry(film, space, asked, int(gap)), None
+            space = Space(neighbourhood, symmetry, film.states, memory=memory)
+        return Inquiry(film, space, asked, int(gap), may_remember=may_remember), None
     hoods = _lines(film.states) if radius == "auto" else [neighbourhood]
     gaps = tuple(GAPS) if gap == "auto" else (int(gap),)
     within = "none" if symmetry == "auto" else symmetry
     with errors_about(film.subject):
-        spaces = [Space(hood, within, film.states) for hood in hoods]
-        likely = weigh(film.pairs, spaces, gaps, edges, deadline)
+        spaces = [Space(hood, within, film.states, memory=memory) for hood in hoods]
+        try:
+            likely = weigh(film.triples if memory else film.pairs, spaces, gaps, edges, deadline)
+        except ConfigError:
+            if not may_remember or gaps != (1,) or film.frames.shape[1] < 3:
+                raise
+            spaces = [replace(space, memory=True) for space in spaces]
+            likely = weigh(film.triples, spaces, gaps, edges, deadline)
     best = likely.hypotheses[0]
     space = best.space
     if symmetry != "auto":
-        space = Space(space.neighbourhood, symmetry, film.states)
+        space = replace(best.space, symmetry=symmetry)
     # Every family is one of tables without symmetry; larger radii and more steps explain as much.
     by_odds = "auto" in (radius, gap) or space.symmetry != within
     states = likely.entries(space).argmax(axis=0)

@@ -14,6 +14,7 @@ from difflogic.circuit.live_part import fold
 from difflogic.inspection import symmetry
 from difflogic.inspection.equations import Equations
 from difflogic.inspection.equations import equations as write_equations
+from difflogic.inspection.reversal import Reversal, reversal
 from difflogic.inspection.symmetry import Traits
 from difflogic.system.array_types import Flags, Int64s
 
@@ -37,6 +38,8 @@ class Inspection:
     wires: WireUse
     equations: Equations
     rule: Traits
+    reversal: Reversal | None = None
+    """How the rule runs backwards, on every grid; None if that is not known."""
 
     def __repr__(self) -> str:
         return f"Inspection({self.automaton!r})"
@@ -50,7 +53,8 @@ def inspect(automaton: Automaton, seconds: float) -> Inspection:
     circuit = automaton.circuit
     lines = write_equations(circuit)
     rule = symmetry.examine(fold(circuit), seconds)
-    return Inspection(automaton, circuit.op_counts(), wires(circuit), lines, rule)
+    back = reversal(circuit) if automaton.fire_rate == 1 else None
+    return Inspection(automaton, circuit.op_counts(), wires(circuit), lines, rule, back)
 
 
 def wires(circuit: Circuit) -> WireUse:

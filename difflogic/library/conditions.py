@@ -204,6 +204,8 @@ class Conditions:
             if self.cell != "auto":
                 raise ConfigError("--cell: is that of a film: give --frame, too")
             return self._bounded()
+        import numpy as np
+
         from difflogic.examples.film import Reading, read
         from difflogic.library.starts import bits_of
         from difflogic.pictures.pixels import color_name, color_number
@@ -223,8 +225,15 @@ class Conditions:
         say(f"{film.source}: {film.told}")
         bits = bits_of(cells, channels)
         size = self.size or cells.shape
-        # Blocks move at each step, and the frame lies in the middle of a larger grid.
         number = film.frames.shape[1] - 1 if self.frame == "last" else self.frame
+        if automaton.before:
+            if not number:
+                raise ConfigError(
+                    f"{film.source}: the rule looks back at one more frame: start from frame 1 or "
+                    "later of a film"
+                )
+            bits = np.concatenate([bits, bits_of(film.frame(number - 1), channels)])
+        # Blocks move at each step, and the frame lies in the middle of a larger grid.
         moved = [number - side // 2 + own // 2 for side, own in zip(size, cells.shape, strict=True)]
         return replace(self, start=bits, frame=None, cell="auto", size=size, moved=tuple(moved))
 

@@ -77,6 +77,11 @@ class Assumptions(Checked):
         Range(1, 64),
         Advanced("Steps from one frame to the next; auto finds the likeliest, for lines"),
     ] = 1
+    memory: Annotated[
+        int | Literal["auto"],
+        Range(0, 1),
+        Advanced("Frames before the last that the rule looks back at; auto: 1 if none explains it"),
+    ] = "auto"
     noise: Annotated[bool, Opt("Allow wrong cells in the recording, as few as possible")] = False
     hidden: Annotated[
         int, Range(0, 4), Advanced("Largest number of hidden states, which look like other states")

@@ -58,8 +58,10 @@ class Identified:
         known = rule.space.counted or rule.space.looks_like or rule.flipped is not None
         if self.weighed is not None or known or not (rule.gap == 1 or rule.space.line):
             return self.weighed
+        film = rule.recording
+        pairs = film.triples if rule.space.memory else film.pairs
         try:
-            return weigh(rule.recording.pairs, [rule.space], [rule.gap], rule.boundary)
+            return weigh(pairs, [rule.space], [rule.gap], rule.boundary)
         except ConfigError:
             return None
 
@@ -81,6 +83,8 @@ class Identified:
             )
         film = self.rule.recording
         frame = film.pairs[-1][1] if film.query is None else film.query
+        if self.rule.space.memory:
+            frame = film.frames[-1, -2:]
         boundary = self.rule.boundary if self.weighed is None else self.asked
         return self.likely.predict(frame, boundary)
 
@@ -203,7 +207,12 @@ def identify(
         raise ConfigError("--plain-start is about hidden states: give --hidden, too")
     film = film_of(recording, assumed)
     wanted = Wanted(
-        *(assumed.neighbourhood, assumed.radius, assumed.symmetry, assumed.gap, assumed.boundary)
+        assumed.neighbourhood,
+        assumed.radius,
+        assumed.symmetry,
+        assumed.gap,
+        assumed.boundary,
+        assumed.memory,
     )
     deadline = _deadline(time_limit, should_stop)
     inquiry, weighed = choose(film, wanted, noise or hidden > 0, deadline)

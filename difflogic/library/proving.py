@@ -65,8 +65,8 @@ def prove(
 
     Channels are matched by number. The same rule means that every channel that both have gets the
     same next state, for every state of the nine cells. Equal automata also share boundary, fire
-    rate, grid, steps, start, visible channels in their order, palette, encoding and blocks. Raises
-    what `load` raises, and CircuitError if a visible channel is missing in one of them.
+    rate, grid, steps, start, visible channels in their order, palette, encoding, blocks and memory.
+    Raises what `load` raises, and CircuitError if a visible channel is missing in one of them.
     """
     one = load(source)
     if against is None:
@@ -90,7 +90,7 @@ def _differences(one: Automaton, other: Automaton) -> list[str]:
         ("visible channels", list(one.visible), list(other.visible)),
     )
     found = [f"{name} {first} and {second}" for name, first, second in pairs if first != second]
-    kept = ("palette", "encoding", "blocks", "held", "parts")
+    kept = ("palette", "encoding", "blocks", "held", "parts", "before")
     return [*found, *(key for key in kept if getattr(one, key) != getattr(other, key))]
 
 

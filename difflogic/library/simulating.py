@@ -6,10 +6,13 @@ import time
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+import numpy as np
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.identification import drawn
+from difflogic.inspection.reversal import Reversal, reversal
 from difflogic.library import starts
 from difflogic.library.conditions import AS_TRAINED, Conditions
 from difflogic.library.exchange import require_output
@@ -25,7 +28,8 @@ from difflogic.simulation.simulator import (
     useful_workers,
 )
 from difflogic.system import machine
-from difflogic.system.declaration import EngineOption, WorkersOption, checked
+from difflogic.system.declaration import Advanced, EngineOption, WorkersOption, checked
+from difflogic.system.errors import ConfigError
 from difflogic.system.json_values import chosen
 from difflogic.system.work import checking, say, tell
 
@@ -109,6 +113,9 @@ def simulate(
     *,
     engine: EngineOption = "auto",
     workers: WorkersOption = "auto",
+    backwards: Annotated[
+        bool, Advanced("Run a rule that remembers a frame back, if it is proved reversible")
+    ] = False,
 ) -> Simulated:
     """Run a circuit under some conditions, by default as in training.
 
@@ -123,6 +130,7 @@ def simulate(
     automaton = conditions.automaton(loaded)
     start = conditions.start_of(automaton)
     steps = automaton.steps
+    back = _reversal(automaton, conditions) if backwards else None
     geometry = Geometry(
         automaton.circuit.channels, automaton.height, automaton.width, automaton.boundary
     )
@@ -135,16 +143,39 @@ def simulate(
     with running:
         with checking(partial(tell, "start:")):
             starts.prepare(running, automaton, start, conditions.density, conditions.paint)
+        _exchange(running.grid, back)
         first = running.step
         began = time.perf_counter()
         tell("steps:", 0, steps)
         with checking(lambda: tell("steps:", running.step - first, steps)):
             running.run(steps, damage)
         seconds = time.perf_counter() - began
+        _exchange(running.grid, back)
     name = frame or (start if isinstance(start, str) else "array")
     return Simulated(
         loaded, automaton, running, name, conditions.seed, steps, chosen, count, seconds
     )
+
+
+def _reversal(automaton: Automaton, conditions: Conditions) -> Reversal:
+    """Return how to run backwards, or raise ConfigError."""
+    found = reversal(automaton.circuit)
+    if found is None or automaton.fire_rate < 1 or conditions.noise or conditions.damage:
+        raise ConfigError(
+            "--backwards: is for rules that remember one frame and are proved reversible (dct "
+            "inspect), without damage and noise, at fire rate 1; not for lines of radius 2 and 3"
+        )
+    return found
+
+
+def _exchange(grid: BitGrid, back: Reversal | None) -> None:
+    """Let the states now and before change places, to run backwards."""
+    if back is None:
+        return
+    order = np.arange(grid.geometry.channels)
+    order[[*back.now, *back.before]] = [*back.before, *back.now]
+    for rows in grid.geometry.bands():
+        grid.load(rows, grid.cells(rows)[:, order])
 
 
 def _engine(

@@ -58,8 +58,9 @@ def prepare(
     """Set the start of a simulator that has zeros: by one of START_NAMES, a file or an array.
 
     An array of bits has the shape (rows, columns) or (visible channels, rows, columns), and goes to
-    the middle; or (channels, height, width) with all channels of training. A file may be an .npz
-    with one such array, or an .npy.
+    the middle; with memory, as many channels more may follow, one frame earlier. Or it has the
+    shape (channels, height, width), with all channels of training. A file may be an .npz with one
+    such array, or an .npy.
 
     `paint` are the numbers that held channels get, (height, width). Without it, those of a joined
     circuit are 0, unless the start has all channels.
@@ -176,6 +177,11 @@ def _place_array(grid: BitGrid, array: Array, automaton: Automaton) -> bool:
     if len(bits.shape) == 3 and len(bits) == len(visible) and bits.size:
         _place(grid, bits, automaton.visible_rows)
         return len(visible) == len(labels)
+    both = [*visible, *automaton.before]
+    if automaton.before and len(bits.shape) == 3 and len(bits) == len(both):
+        kept = [number for number, label in enumerate(both) if label in labels]
+        _place(grid, bits[kept], tuple(labels.index(both[number]) for number in kept))
+        return False
     if shape[1:] == (geometry.height, geometry.width) and shape[0] > max(labels):
         _place(grid, bits[list(labels)], tuple(range(len(labels))))
         return True

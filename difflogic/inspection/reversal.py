@@ -1,0 +1,78 @@
+"""Rules that remember one frame: whether the same rule runs them backwards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.circuit.circuit import Circuit
+from difflogic.circuit.grid import CENTER, NEIGHBORHOOD
+
+MOST_BITS = 21
+"""Most bits to try all cases of: those of the neighbourhood, and of the cell before."""
+BYTES_AT_ONCE = 2**27
+"""Bytes of gates' values to compute at once, of eight cases each."""
+
+
+@dataclass(frozen=True)
+class Reversal:
+    """Channels that change places to run a rule backwards, on every grid.
+
+    `before` keeps what `now` was, and the next `now` depends on the cells' `now` and on the cell's
+    own `before`. In all cases of a cell, what comes next leads back to `before` by the same rule.
+    """
+
+    now: tuple[int, ...]
+    """Rows of the circuit's channels, the lowest bit of a state first."""
+    before: tuple[int, ...]
+    states: int
+    """For states from 0 up to this number; all of them if that is 2 to the number of bits."""
+
+
+def reversal(circuit: Circuit) -> Reversal | None:
+    """Return how to run a circuit backwards, by trying all cases of a cell; None if unknown."""
+    channels = circuit.channels
+    outputs = circuit.outputs.tolist()
+    first = CENTER * channels
+    kept = {row: out - first for row, out in enumerate(outputs) if 0 <= out - first < channels}
+    before = tuple(row for row, source in sorted(kept.items(), key=lambda each: each[1]))
+    now = tuple(kept[row] for row in before)
+    if {*now} | {*before} != {*range(channels)} or len({*now, *before}) != 2 * len(now):
+        return None
+    near = {cell * channels + row for cell in range(NEIGHBORHOOD) for row in now}
+    own = [first + row for row in before]
+    rows = sorted({*circuit.read_inputs.tolist()} - {*own})
+    if not near.issuperset(rows) or len(rows) + len(own) > MOST_BITS:
+        return None
+    after = _after(circuit, [*own, *rows], now).reshape(-1, 1 << len(own))
+    back = np.take_along_axis(after, after, axis=1) == np.arange(1 << len(own))
+    cases = np.arange(len(after))
+    for states in range(1 << len(own), 1 << len(own) >> 1, -1):
+        valid = np.ones(len(after), np.bool_)
+        for cell in range(NEIGHBORHOOD):
+            code = np.zeros(len(after), np.int64)
+            for bit, row in enumerate(now):
+                if cell * channels + row in rows:
+                    code |= (cases >> rows.index(cell * channels + row) & 1) << bit
+            valid &= code < states
+        if (back & (after < states))[valid, :states].all():
+            return Reversal(now, before, states)
+    return None
+
+
+def _after(circuit: Circuit, rows: list[int], now: tuple[int, ...]) -> npt.NDArray[np.int64]:
+    """Return the next state in all cases of these inputs; the first is a case's lowest bit."""
+    total = 1 << len(rows)
+    found = np.empty(total, np.int64)
+    some = 8 * max(1, BYTES_AT_ONCE // (circuit.inputs + circuit.gates))
+    for start in range(0, total, some):
+        cases = np.arange(start, min(start + some, total))
+        values = np.zeros((circuit.inputs, -(-len(cases) // 8)), np.uint8)
+        for place, row in enumerate(rows):
+            values[row] = np.packbits(cases >> place & 1)
+        after = circuit.next_state(values)[list(now)]
+        bits = np.unpackbits(after, axis=1, count=len(cases))
+        found[start : start + some] = (1 << np.arange(len(now))) @ bits
+    return found
