@@ -131,7 +131,7 @@ class Clauses:
         if place is None:
             return 0 if self.boundary == "zero" else UNSEEN
         frame, between = divmod(step, self.gap)
-        return UNSEEN if between or step < 0 else int(self._frames[number, frame, *place])
+        return UNSEEN if between else int(self._frames[number, frame, *place])
 
     def _look(self, state: StateBits) -> StateBits:
         """Return the lowest state that looks like `state`."""
@@ -161,7 +161,9 @@ class Clauses:
         """Yield keys of cells to make first, then make the state of this one."""
         number, step, y, x = key
         seen = self._seen(*key)
-        start = step <= 0 or within(y, x, self._frames.shape[2:], self.boundary) is None
+        start = (
+            step <= self.space.memory or within(y, x, self._frames.shape[2:], self.boundary) is None
+        )
         if seen == UNSEEN and not start:
             found = self._next((yield from self._around(number, step - 1, y, x)))
         elif start and self.plain_start and seen != UNSEEN:

@@ -1,0 +1,210 @@
+"""Rules that remember one frame: found where they are, and only there; run there and back."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from difflogic.library.conditions import Conditions
+from difflogic.library.evaluating import inspect
+from difflogic.library.groups import Assumptions
+from difflogic.library.identifying import identify
+from difflogic.library.loaded import load
+from difflogic.library.simplifying import simplify
+from difflogic.library.simulating import simulate
+from difflogic.system.errors import ConfigError
+from tests.difflogic.identification import remembering
+
+CASES = [
+    ("line-1", 2, (1, 60), 30),
+    ("line-2", 2, (1, 90), 30),
+    ("line-1", 3, (1, 90), 30),
+    ("von-neumann", 3, (28, 30), 16),
+    ("moore", 2, (40, 41), 12),
+]
+
+
+def by_code(rule):
+    """A table as the plain automaton has it: by neighbourhood and state before."""
+    return rule.complete.reshape(rule.space.states, -1).T
+
+
+def found(film, hood, states, boundary="auto", **more):
+    return identify(film, Assumptions(hood, boundary=boundary, states=states, **more), effort="low")
+
+
+@pytest.mark.parametrize("boundary", ["periodic", "zero"])
+@pytest.mark.parametrize("kind", ["general", "difference"])
+@pytest.mark.parametrize(("hood", "states", "size", "frames"), CASES)
+def test_drawn_rules_are_found(hood, states, size, frames, kind, boundary):
+    rng = np.random.default_rng(len(hood) + states)
+    table = remembering.drawn(rng, hood, states, kind)
+    film = remembering.film(rng, table, hood, size, frames, boundary)
+    read = found(film, hood, states, boundary)
+    rule = read.rule
+    assert rule.space.memory
+    seen = rule.table[rule.space.entry_of].reshape(states, -1).T
+    assert ((seen == table) | (seen == -1)).all()
+    assert (seen != -1).mean() > 0.95
+    assert rule.determined.sum() == (rule.table != -1).sum()
+    assert rule.reversible == (kind == "difference")
+    assert "depends on the cell one frame earlier" in rule.remembers
+    assert ("minus that state" in rule.remembers) == (kind == "difference")
+    following = remembering.step(table, *film[-2:], hood, boundary)
+    assert (read.predict().argmax(axis=0) == following).mean() > 0.95
+    if kind == "difference":  # entries that were never seen follow from the others
+        np.testing.assert_array_equal(by_code(rule), table)
+
+
+def bits_of(frames, states):
+    """The bits of two frames, the later one first, (channels, height, width)."""
+    many = (states - 1).bit_length()
+    return np.concatenate([[frame >> bit & 1 for bit in range(many)] for frame in frames[::-1]])
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_circuits_run_from_two_frames_and_back(tmp_path, case):
+    hood, states, size, frames = case
+    rng = np.random.default_rng(7)
+    table = remembering.drawn(rng, hood, states, "difference")
+    film = remembering.film(rng, table, hood, size, frames, "zero")
+    found(film, hood, states, "zero").save(path := tmp_path / "rule.json")
+    np.save(tmp_path / "film.npy", film[:, 0] if size[0] == 1 else film)
+    each = 2 if hood == "line-2" else 1
+    many = frames - 2
+    start = Conditions(start=tmp_path / "film.npy", frame=1, steps=many * each)
+    run = simulate(path, start)
+    made = run.automaton
+    rows = [made.circuit.labels.index(label) for label in (*made.visible, *made.before)]
+    np.testing.assert_array_equal(run.grid.bits(rows), bits_of(film[-2:], states))
+    small = simplify(path, "low").automaton
+    np.testing.assert_array_equal(
+        simulate(small, start).grid.bits(small.visible_rows), run.grid.bits(made.visible_rows)
+    )
+    last = replace(start, frame="last")
+    if hood == "line-2":
+        with pytest.raises(ConfigError, match="--backwards: is for rules that"):
+            simulate(path, last, backwards=True)
+        return
+    back = simulate(path, last, backwards=True)
+    np.testing.assert_array_equal(back.grid.bits(), bits_of(film[:2], states))
+    there = simulate(path, replace(start, steps=1000))
+    there.save(tmp_path / "there.npz")
+    home = Conditions(start=tmp_path / "there.npz", steps=1000, size=size)
+    np.testing.assert_array_equal(
+        simulate(path, home, backwards=True).grid.bits(), bits_of(film[:2], states)
+    )
+    with pytest.raises(ConfigError, match="start from frame 1 or later"):
+        simulate(path, replace(start, frame=0))
+
+
+@pytest.mark.parametrize("hood", ["line-1", "moore"])
+@pytest.mark.parametrize("seed", range(4))
+def test_reversible_rules_are_proved_and_no_others(hood, seed):
+    rng = np.random.default_rng(seed)
+    size, frames = ((1, 80), 40) if hood == "line-1" else ((48, 48), 12)
+    for kind in ("difference", "general"):
+        table = remembering.drawn(rng, hood, 2, kind)
+        table[0] = (0, 1)  # one neighbourhood at least does nothing, or
+        if kind == "general":
+            table[0] = (1, 1)  # forgets
+        film = remembering.film(rng, table, hood, size, frames)
+        read = found(film, hood, 2)
+        assert read.rule.reversible == (kind == "difference")
+        proved = inspect(load(read.automaton)).reversal
+        assert (proved is not None) == (kind == "difference")
+
+
+def test_states_beyond_the_last_do_not_matter_for_the_proof():
+    rng = np.random.default_rng(3)
+    table = remembering.drawn(rng, "line-1", 3, "difference")
+    read = found(remembering.film(rng, table, "line-1", (1, 90), 40), "line-1", 3)
+    assert inspect(load(read.automaton)).reversal.states == 3
+
+
+def test_memory_can_be_asked_for_and_ruled_out():
+    rng = np.random.default_rng(0)
+    table = remembering.drawn(rng, "line-1", 2, "general")
+    film = remembering.film(rng, table, "line-1", (1, 60), 30)
+    assert found(film, "line-1", 2, memory=1).rule.space.memory
+    with pytest.raises(ConfigError, match="entries are contradicted"):
+        found(film, "line-1", 2, memory=0)
+    flat = np.repeat(table[:, :1], 2, axis=1)  # of first order
+    film = remembering.film(rng, flat, "line-1", (1, 60), 30)[1:]
+    assert not found(film, "line-1", 2).rule.space.memory
+    assert found(film, "line-1", 2, memory=1).rule.space.memory
+    for options, says in (
+        ({"noise": True}, "needs three frames"),
+        ({"hidden": 1}, "needs three frames"),
+        ({"gap": "auto"}, "give the steps from frame to frame"),
+    ):
+        with pytest.raises(ConfigError, match=says):
+            found(film, "line-1", 2, memory=1, **options)
+
+
+@pytest.mark.parametrize("symmetry", ["outer-totalistic", "isotropic", "auto"])
+def test_symmetries_go_with_memory(symmetry):
+    rng = np.random.default_rng(5)
+    counts = rng.integers(0, 2, (2, 9))
+    numbers = np.arange(512)
+    around = np.array([bin(number & 0b111101111).count("1") for number in numbers])
+    f = counts[numbers >> 4 & 1, around]
+    table = (f[:, None] - np.arange(2)) % 2
+    film = remembering.film(rng, table, "moore", (20, 20), 8)
+    rule = found(film, "moore", 2, symmetry=symmetry).rule
+    np.testing.assert_array_equal(by_code(rule), table)
+    assert rule.space.entries < 512
+    assert rule.name is None or rule.name.endswith("R")
+
+
+@pytest.mark.parametrize("case", ["unseen", "unknown", "gap"])
+def test_unseen_cells_unknown_edges_and_gaps(case):
+    rng = np.random.default_rng(1)
+    table = remembering.drawn(rng, "line-1", 2, "general")
+    film = remembering.film(rng, table, "line-1", (1, 40), 20)
+    options = {"memory": 1} if case == "gap" else {}
+    if case == "unseen":
+        film = np.where(rng.random(film.shape) < 0.05, -1, film)
+    elif case == "unknown":
+        options["boundary"] = "unknown"
+    else:
+        film = film[::2]
+        options["gap"] = 2
+    rule = found(film, "line-1", 2, **options).rule
+    assert rule.method == "SAT"
+    read = rule.table[rule.space.entry_of].reshape(2, -1).T
+    sure = rule.determined[rule.space.entry_of].reshape(2, -1).T
+    assert (read == table)[sure].all()
+    assert sure.mean() > (0.4 if case == "gap" else 0.9)
+
+
+def test_one_wrong_cell_leaves_nothing_determined():
+    rng = np.random.default_rng(2)
+    for kind in ("general", "difference"):
+        table = remembering.drawn(rng, "moore", 2, kind)
+        film = remembering.film(rng, table, "moore", (40, 40), 10)
+        film[5, 20, 20] ^= 1
+        with pytest.raises(ConfigError, match="entries are contradicted"):
+            found(film, "moore", 2)
+
+
+@pytest.mark.parametrize("hood", ["line-1", "line-2", "von-neumann"])
+@pytest.mark.parametrize("seed", range(4))
+def test_chance_is_not_memory(hood, seed):
+    """Films by chance, and of first order with a wrong cell: read so, or refused."""
+    rng = np.random.default_rng(seed)
+    line = hood.startswith("line")
+    for share in (0.0, 0.1, 0.5):
+        size = (1, int(rng.integers(8, 50))) if line else tuple(rng.integers(6, 16, 2).tolist())
+        tables = rng.integers(0, 2, (2, 2 ** len(remembering.HOODS[hood])))
+        film = [rng.integers(0, 2, size)]
+        for _ in range(int(rng.integers(3, 12))):
+            codes = remembering.codes(film[-1], hood, 2, "periodic")
+            film.append(np.where(rng.random(size) < share, tables[1][codes], tables[0][codes]))
+        if not share:
+            film[-2].flat[rng.integers(film[-2].size)] ^= 1
+        try:
+            read = found(np.array(film), hood, 2, "periodic")
+        except ConfigError:
+            continue
+        assert not read.rule.space.memory
