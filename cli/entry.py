@@ -19,6 +19,9 @@ Imports create a hundred thousand objects: collecting after every 700 takes a te
 LEAST_ADDRESS_BYTES = 2**28
 """Smallest limit on the address space (ulimit -v), in bytes: NumPy did not load with 210 MB."""
 
+LEAST_FILES = 64
+"""Open files that a command needs at most, without workers in processes of their own."""
+
 
 def _require_addresses() -> None:
     """Exit with a message if the limit on the address space is too low to load libraries."""
@@ -35,6 +38,29 @@ def _require_addresses() -> None:
             file=sys.stderr,
         )
         sys.exit(1)
+
+
+def _require_files() -> None:
+    """Exit with a message if too few open files are allowed to load libraries; raise a soft limit.
+
+    Otherwise some abort the process, and imports fail anywhere.
+    """
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    limit, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if limit == resource.RLIM_INFINITY or limit >= LEAST_FILES:
+        return
+    if most == resource.RLIM_INFINITY or most >= LEAST_FILES:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (LEAST_FILES, most))
+        return
+    print(
+        f"error: the limit on open files, {limit}, is too low: raise it with ulimit -n "
+        f"{LEAST_FILES}",
+        file=sys.stderr,
+    )
+    sys.exit(1)
 
 
 def _import_nothing_from_here() -> None:
@@ -62,6 +88,7 @@ def main() -> None:
         # Until `install`, Ctrl-C ends the process without a traceback.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     _require_addresses()
+    _require_files()
     # No command multiplies large matrices: NumPy's threads for that would start in vain.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from cli import interrupt

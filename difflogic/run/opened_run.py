@@ -217,16 +217,26 @@ class OpenedRun:
                 f"with: {resume}"
             ) from error
         except (RunDirectoryError, UnreadableError) as error:
+            what = str(error)
+            if isinstance(error.__cause__, FileNotFoundError):
+                what = f"{self.run.path}: was removed while the run was training"
             if self._reached is None:
                 saved = "nothing is saved."
-            elif not kind_of(self.run.checkpoint(self._reached)):
+            elif not self._is_kept(self._reached):
                 saved = "its checkpoints are gone as well."
             else:
                 good = f"its checkpoint of epoch {self._reached} is good"
                 saved = f"{good}. After fixing this, continue with: {resume}"
             raise TrainingError(
-                f"{error}\nThe run stops after epoch {self.history.epoch}; {saved}"
+                f"{what}\nThe run stops after epoch {self.history.epoch}; {saved}"
             ) from error
+
+    def _is_kept(self, epoch: int) -> bool:
+        """Whether an epoch's checkpoint is still there, as far as the system says."""
+        try:
+            return bool(kind_of(self.run.checkpoint(epoch)))
+        except UnreadableError:
+            return True
 
     # What is discarded
 

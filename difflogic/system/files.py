@@ -73,6 +73,9 @@ _REMEDIES = {
     errno.ENAMETOOLONG: "choose a shorter name",
     errno.ELOOP: "it is a link that dct does not follow: remove it",
     errno.EMLINK: "it is a pipe or a device, or has another name elsewhere: remove it",
+    errno.ENOLCK: "its file system has no locks: name a directory elsewhere",
+    errno.ENOTSUP: "its file system has no locks: name a directory elsewhere",
+    errno.ENOSYS: "its file system has no locks: name a directory elsewhere",
     errno.EMFILE: "allow more open files (ulimit -n), or use fewer workers",
     errno.ENFILE: "close other programs, which hold too many files open",
 }

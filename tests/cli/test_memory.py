@@ -1,4 +1,7 @@
-"""Limits on a process's address space (ulimit -v): a limit that is too low is reported at once."""
+"""Limits of a process on its address space (ulimit -v) and on open files (ulimit -n).
+
+One that is too low is reported at once.
+"""
 
 import re
 from pathlib import Path
@@ -62,3 +65,25 @@ def test_the_limit_in_the_message_suffices(tmp_path, tiny):
     done = limited(1024 * int(asked[1]), words, tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "run" / "model.npz").exists()
+
+
+@pytest.mark.parametrize("most", [5, 8, 40])
+def test_too_few_open_files_are_refused(most, tmp_path):
+    files = resource.RLIMIT_NOFILE
+    words = ["sweep", "checkerboard-small", "--seeds=0", "--workers=1", "--dir=run"]
+    done = run_dct(*words, cwd=tmp_path, preexec_fn=lambda: resource.setrlimit(files, (most, most)))
+    said = f"error: the limit on open files, {most}, is too low: raise it with ulimit -n 64\n"
+    assert (done.returncode, done.stderr) == (1, said)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_soft_limit_on_open_files_is_raised(tmp_path, tiny):
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    words = ["train", "checkerboard-small", *(f"--set={change}" for change in tiny), "--epochs=2"]
+    done = run_dct(
+        *words,
+        "--dir=run",
+        cwd=tmp_path,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (8, hard)),
+    )
+    assert done.returncode == 0, done.stderr

@@ -10,6 +10,9 @@ import pytest
 
 from tests.difflogic.formats.examples import cases
 
+resource = pytest.importorskip("resource")
+
+CPU_SECONDS = 300
 ABC = shutil.which("berkeley-abc") or shutil.which("abc") or "berkeley-abc"
 
 
@@ -20,12 +23,15 @@ def needs(*names):
 
 
 def call(*arguments, cwd, text=True, **options):
-    """Run a program that must succeed; return its output on both streams."""
+    """Run a program that must succeed; return its output on both streams.
+
+    It has a limit on processor time: a machine that is slow, or does much else, fails no test.
+    """
     done = subprocess.run(
         [str(argument) for argument in arguments],
         cwd=cwd,
         text=text,
-        timeout=300,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS)),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         **options,
