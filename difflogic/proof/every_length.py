@@ -3,9 +3,13 @@
 A *machine* goes along the line; its prints are the target. A cell's *history* is what its left
 neighbour sees of it at each step, with a *mark* that is set once the cell must be right. For each
 state of the machine, a finite automaton holds the histories that can occur next to it. It is
-closed if a cell whose right neighbour has one of them has one of them itself. If there are too
-many histories, those with the same next few letters are merged (regular model checking, Bouajjani
-et al. 2000), which can only add histories.
+closed if a cell whose right neighbour has one of them has one of them itself.
+
+First guess: a neighbour shows anything, and at last, for good, what a cell settles in, whatever it
+was before. That is enough for cells that do just what the machine's table says. Otherwise, the
+histories of the edge are taken, and those of the cells that follow are added. If there are too
+many, those with the same next few letters are merged (regular model checking, Bouajjani et al.
+2000), which can only add histories.
 """
 
 from __future__ import annotations
@@ -43,6 +47,9 @@ MOST_HISTORY_STATES = 600
 
 MOST_HISTORY_PAIRS = 60_000
 """Most pairs of a cell's own state and its neighbour's history."""
+
+MOST_LATE = 4
+"""Steps that a guess leaves a cell to show what it settles in."""
 
 DEPTHS = (1, 2, 3, 4, 6)
 """How many letters ahead to tell histories apart, tried in this order."""
@@ -173,7 +180,7 @@ def every_length(
     wrong = _refute(cell, delay)
     if wrong is not None:
         return replace(found, wrong=wrong)
-    for depth in DEPTHS:
+    for depth in (None, *DEPTHS):
         try:
             return replace(found, histories=_close(cell, delay, depth, deadline), reason="")
         except _OpenError as error:
@@ -299,14 +306,55 @@ HISTORIES = Method("histories", 1, lambda each: isinstance(each, AnyLength), _de
 Vertex = Hashable
 
 
-def _close(cell: _Cell, delay: int, depth: int, deadline: Deadline) -> Histories:
-    """Return closed histories that are right. Raises _OpenError if it finds no such histories."""
-    found = _edge(delay)
+def _close(cell: _Cell, delay: int, depth: int | None, deadline: Deadline) -> Histories:
+    """Return closed histories that are right: by merging, or without a depth those that are guessed.
+
+    Raises _OpenError if it finds no such histories.
+    """
+    found = _guess(cell, delay) if depth is None else _edge(delay)
     while not (nodes := _Nodes(cell, found)).inside():
+        if depth is None:
+            raise _OpenError("cells do more than the machine's table says")
         if deadline.passed:
             raise _OpenError(TIME_IS_UP)
         found = _merge(_determine(nodes.starts, nodes.edges), depth)
     return found
+
+
+def _guess(cell: _Cell, delay: int) -> Histories:
+    """Return histories of anything, then for good of what a cell settles in, and is marked later.
+
+    Raises _OpenError if what is seen of a cell is not settled a step after its neighbour.
+    """
+    settled = {0: {0}}
+    waiting = [(0, 0)]
+    inputs = cell.start((1 << cell.machine.inputs) - 1)
+    while waiting:
+        state, sight = waiting.pop()
+        for number, after in enumerate(cell.machine.moves[state]):
+            own = cell.start(number)
+            owns = [each for each in range(1 << cell.size) if each & inputs == own]
+            shown = {
+                cell.visible_to_left(new) for each in owns for new in cell.next_states(each, sight)
+            }
+            if len(shown) > 1:
+                raise _OpenError("cells do not settle at once")
+            if not shown <= settled.setdefault(after, set()):
+                settled[after] |= shown
+                waiting.append((after, shown.pop()))
+    sights = range(1 << len(cell.left_reads))
+    late = min(delay, MOST_LATE)
+
+    def edges(vertex: Any) -> Iterator[tuple[Letter, Vertex]]:
+        state, sight, steps = vertex
+        if sight is None:
+            yield from ((2 * each, vertex) for each in sights)
+        for each in settled[state] if sight is None else [sight]:
+            # Marked once it was seen for some steps before.
+            marked = steps >= late - 1
+            yield 2 * each + marked, (state, each, steps + (not marked))
+
+    return _determine({state: {(state, None, 0)} for state in settled}, edges)
 
 
 def _edge(delay: int) -> Histories:

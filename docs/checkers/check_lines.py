@@ -28,7 +28,7 @@ inputs = len(moves[0]).bit_length() - 1
 require(len(prints) == len(moves) and inputs > 0 and all(
     len(numbers(row, 0, most, "the machine")) == 1 << inputs for rows, most in
     ((moves, len(moves) - 1), (prints, 1)) for row in rows), "each state reads all numbers")
-seen = distinct(proof["seen"], size - 1, "channels that are seen")
+seen = distinct(proof["seen"], size - 1, "channels that are seen") if proof["seen"] != [] else []
 free = [n * size + c for n in (3, 5) for c in range(size) if n == 3 or c not in seen]
 cases, full = 1 << len(free), (1 << (1 << len(free))) - 1
 shown = circuit["channels"].index(circuit["visible"][0])

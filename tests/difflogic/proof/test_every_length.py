@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -180,3 +181,80 @@ def test_too_many_channels():
     found = every_length(automaton(7, gates, list(range(63, 70)), 0), PARITY, 2)
     assert isinstance(found, EveryLength)
     assert found.text == "not proved for every length: the circuit has more than 6 channels"
+
+
+def encoded(machine: Machine, codes: list[int]) -> Automaton:
+    """Return cells that do what the table says: input, bits of the state, and what is printed.
+
+    Each gate is a choice between two others by a wire, down to constants.
+    """
+    inputs = machine.inputs
+    bits = max(codes).bit_length()
+    gate = Builder(inputs + bits + 1)
+    size = gate.channels
+    wires = [E * size + inputs + bit for bit in range(bits)]
+    wires += [C * size + number for number in range(inputs)]
+
+    def choose(values: list[int]) -> int:
+        if len({*values}) == 1:
+            return gate(Op.TRUE if values[0] else Op.FALSE, 0, 0)
+        wire = wires[len(values).bit_length() - 2]
+        low, high = choose(values[: len(values) // 2]), choose(values[len(values) // 2 :])
+        return gate(Op.OR, gate(Op.AND, wire, high), gate(Op.NOT_A_AND_B, wire, low))
+
+    def value(wanted: Callable[[int, int], int]) -> int:
+        cases = [(case % 2**bits, case >> bits) for case in range(2 ** len(wires))]
+        known = [(codes.index(code) if code in codes else 0, number) for code, number in cases]
+        return choose([wanted(*each) for each in known])
+
+    after = [value(lambda q, n, b=b: codes[machine.moves[q][n]] >> b & 1) for b in range(bits)]
+    shown = value(lambda q, n: machine.prints[q][n])
+    held = [C * size + number for number in range(inputs)]
+    return automaton(size, gate.gates, [*held, *after, shown], size - 1)
+
+
+def drawn_machine(seed: int) -> tuple[Machine, Automaton]:
+    """Return a machine of 2 to 8 states, and cells that do what it says."""
+    rng = np.random.default_rng(seed)
+    states = 2 + seed % 7
+    inputs = 1 + (states < 5 and seed % 2)
+    shape = (states, 2**inputs)
+    moves, prints = rng.integers(0, states, shape), rng.integers(0, 2, shape)
+    machine = Machine(inputs, tuple(map(tuple, moves.tolist())), tuple(map(tuple, prints.tolist())))
+    bits = (states - 1).bit_length()
+    codes = [0, *(1 + rng.permutation(2**bits - 1)[: states - 1]).tolist()]
+    return machine, encoded(machine, codes)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "seeds", [range(14), pytest.param(range(88), marks=pytest.mark.exhaustive)]
+)
+def test_cells_that_do_what_a_table_says_are_proved(check, seeds):
+    for seed in seeds:
+        machine, made = drawn_machine(seed)
+        found = every_length(made, machine, 1 + seed % 3)
+        assert found.proved, seed
+        rng = np.random.default_rng(seed)
+        lines = rng.integers(0, 2**machine.inputs, (3, 9)).tolist()
+        assert is_right(made, machine, lines, 1 + seed % 3)
+        if seed < 7:
+            confirmed, output = check(found.certificate(), checker="lines.py")
+            assert confirmed, output
+
+
+@pytest.mark.thorough
+def test_one_wrong_gate_of_such_cells_is_never_proved_wrongly():
+    proved = 0
+    for seed in range(14):
+        machine, made = drawn_machine(seed)
+        rng = np.random.default_rng(seed)
+        ops = made.circuit.op.copy()
+        ops[rng.integers(len(ops))] ^= 1 << rng.integers(4)
+        changed = replace(made.circuit, op=ops)
+        found = every_length(made.with_circuit(changed), machine, 2)
+        lines = rng.integers(0, 2**machine.inputs, (40, 9)).tolist()
+        right = is_right(made.with_circuit(changed), machine, lines, 2)
+        assert right or not found.proved
+        proved += found.proved
+    assert proved
