@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from difflogic.library.layers import PullBack, SoftRollout
+from difflogic.library.layers import PullBack, SoftRollout, real_starts
 from difflogic.system.errors import ConfigError, described
 
 try:
@@ -48,6 +48,8 @@ def rollout(
     logits, states = jax.numpy.asarray(logits), jax.numpy.asarray(states)
     if states.dtype.kind == "c":
         raise ConfigError(f"states of shape {states.shape}: type {states.dtype}: give real numbers")
+    if not isinstance(states, jax.core.Tracer):  # a callback's error is not shown as one of ours
+        real_starts(np.asarray(states))
     states = states.astype(logits.dtype)
     kept = keep if keep is None or isinstance(keep, str) else tuple(keep)
     return _rollout(_How(automaton, steps, kept, hard), logits, states, masks)

@@ -38,7 +38,8 @@ def train_examples(
     test part of the file, or those that --hold-out keeps aside, test the rule, and choose nothing.
     Ctrl-C saves the best circuit so far. Exits 1 if not all training pairs are right.
     """
-    from difflogic.examples.pairs import named, right_in_words
+    from cli.terminal.report import beyond_examples
+    from difflogic.examples.pairs import named
     from difflogic.library import exemplifying
     from difflogic.run.advice import advise
     from difflogic.run.story import answer, story
@@ -52,14 +53,8 @@ def train_examples(
         output.show_json(found.as_dict())
     else:
         scores = found.summary["scores"]
-        longer = "" if found.padded is None else f"; {found.padded.text}"
-        proof = f"{scores['assurance']['text']}{longer}; other grids are not proved"
-        right = scores["right_pairs"]
-        (fine, kept) = scores["right_pairs"]["held out"]
-        # Suspected pairs were kept aside to learn the others.
-        right = right | {"held out": [fine, kept - len(found.suspected)]}
+        proof = beyond_examples(scores["assurance"]["text"], scores)
         told = {"circuit": in_one_line(found.words), **story(found.summary, proof)}
-        told |= {"examples": right_in_words(right)}
         if found.wrong:
             told["wrong"] = "\n".join(found.differences) or named(found.wrong)
         if found.suspected:

@@ -43,7 +43,7 @@ def render(
     proof = None
     if "assurance" in scores:
         proof = assurance(scores["assurance"], scores["checked"]["exact"], directory, None)
-        proof += "; other grids are not proved" if "right_pairs" in scores else ""
+        proof = beyond_examples(proof, scores)
     return output.page(
         "report",
         summary=summary,
@@ -81,6 +81,14 @@ def assurance(found: Mapping[str, Any], exact: bool, source: str | Path, task: s
     """Say what is proved about a circuit, or that it is right on samples."""
     text = going_on(found["text"], source, task)
     return f"right on samples; {text}" if exact and found["verdict"] == "open" else text
+
+
+def beyond_examples(proof: str, scores: Mapping[str, Any]) -> str:
+    """Add to a verdict what is known of other grids than those of examples."""
+    if "right_pairs" not in scores:
+        return proof
+    longer = f"; {scores['padded']['text']}" if "padded" in scores else ""
+    return f"{proof}{longer}; other grids are not proved"
 
 
 def going_on(text: str, source: str | Path, task: str | None = None) -> str:

@@ -82,6 +82,9 @@ class Automaton:
                 f"a palette of {len(self.palette)} colours: {len(self.visible)} visible channels "
                 f"need {2 ** len(self.visible)}"
             )
+        wrong = [each for each in self.palette if len(each) != 3 or {*each} - {*range(256)}]
+        if wrong:
+            raise CircuitError(f"palette: {wrong[0]}: give red, green and blue from 0 to 255")
         if self.blocks and self.boundary == "periodic" and (self.height % 2 or self.width % 2):
             raise CircuitError(
                 f"{self.height}×{self.width} cells: blocks of 2×2 need an even number of rows and "

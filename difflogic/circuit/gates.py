@@ -80,6 +80,7 @@ COEFFICIENTS: Float64s = _coefficients()
 Float = TypeVar("Float", np.float32, np.float64)
 
 
+@np.errstate(under="ignore")
 def softmax(logits: npt.NDArray[Float]) -> npt.NDArray[Float]:
     """Return the probability of each op, shape (gates, 16), from logits of that shape."""
     weights: npt.NDArray[Float] = logits - logits.max(axis=1, keepdims=True)
@@ -88,12 +89,14 @@ def softmax(logits: npt.NDArray[Float]) -> npt.NDArray[Float]:
     return weights
 
 
+@np.errstate(under="ignore")
 def mix(probabilities: npt.NDArray[Float]) -> npt.NDArray[Float]:
     """Return the coefficients (gates, 4) of the mixtures `probabilities` (gates, 16)."""
     mixtures: npt.NDArray[Float] = probabilities @ COEFFICIENTS.astype(probabilities.dtype)
     return mixtures
 
 
+@np.errstate(under="ignore")
 def mix_gradient(
     probabilities: npt.NDArray[Float], coefficient_gradient: npt.NDArray[Float]
 ) -> npt.NDArray[Float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -59,6 +59,8 @@ class Examples:
     held_out: tuple[Pair, ...] = ()
     source: str = "the examples"
     """The file, for messages."""
+    suspected: tuple[Pair, ...] = ()
+    """Pairs that are left out, since a rule is right on all others: they may be wrong."""
 
     def __post_init__(self) -> None:
         problem = self._problem()
@@ -66,7 +68,7 @@ class Examples:
             raise ConfigError(f"{self.source}: {problem}")
 
     def _problem(self) -> str | None:
-        pairs = (*self.train, *self.held_out)
+        pairs = self.every
         if not self.train:
             return "has no pair to learn from: give grids with an input and an output"
         for pair in pairs:
@@ -94,9 +96,14 @@ class Examples:
         return None
 
     @property
+    def every(self) -> tuple[Pair, ...]:
+        """All pairs."""
+        return (*self.train, *self.held_out, *self.suspected)
+
+    @property
     def sizes(self) -> tuple[tuple[int, int], tuple[int, int]]:
         """The least rows and columns of all grids, and the most."""
-        shapes = np.array([pair.before.shape for pair in (*self.train, *self.held_out)])
+        shapes = np.array([pair.before.shape for pair in self.every])
         (rows, columns) = shapes.min(axis=0)
         (most_rows, most_columns) = shapes.max(axis=0)
         return (int(rows), int(columns)), (int(most_rows), int(most_columns))
@@ -123,13 +130,13 @@ class Examples:
         order = np.random.default_rng(seed).permutation(len(self.train)).tolist()
         kept = [self.train[number] for number in sorted(order[aside:])]
         moved = [self.train[number] for number in sorted(order[:aside])]
-        return Examples(self.symbols, (*kept,), (*moved, *self.held_out), self.source)
+        return replace(self, train=(*kept,), held_out=(*moved, *self.held_out))
 
     def without(self, places: Collection[str]) -> Examples:
-        """Return the examples with the training pairs from these places kept aside."""
+        """Return the examples with the training pairs from these places suspected."""
         kept = tuple(pair for pair in self.train if pair.place not in places)
         moved = tuple(pair for pair in self.train if pair.place in places)
-        return Examples(self.symbols, kept, (*moved, *self.held_out), self.source)
+        return replace(self, train=kept, suspected=moved)
 
     def distinct(self) -> tuple[Examples, list[str]]:
         """Return the examples without repeated pairs, and what was left out, in words.

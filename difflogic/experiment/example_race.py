@@ -116,7 +116,7 @@ class Lessons:
         return odd if len(odd) == 1 else ()
 
     def without(self, places: Collection[str]) -> Lessons | None:
-        """Return them with the training pairs at these places kept aside; None if no way fits."""
+        """Return them with the training pairs at these places suspected; None if no way fits."""
         try:
             rest = self.examples.without(places)
             return Lessons(rest, self.options, ways_to_learn(rest, self.options))
@@ -246,7 +246,7 @@ def wrong_places(run: RunDirectory, examples: Examples) -> tuple[str, ...]:
         for pair, right in zip(pairs, found[part], strict=True)
         if not right
     }
-    return tuple(p.place for p in (*examples.train, *examples.held_out) if str(p) in wrong)
+    return tuple(p.place for p in examples.every if str(p) in wrong)
 
 
 def _is_right(summary: Mapping[str, Any]) -> bool:

@@ -9,10 +9,15 @@ Source: ISO/IEC 9899:1999; also valid C++11, with a macro for `restrict`.
 
 from __future__ import annotations
 
+import re
+
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.grid import OFFSETS
 from difflogic.formats.interface import used_interface, used_rows
 from difflogic.formats.notation import expressions, identifier, rendered, row_names
+
+SHOWN_FILE = r"[\w. +-]+"
+"""File names that end neither a comment nor an #include line."""
 
 LEAST_SIDE = 5
 SHOWN_SIDE = 32
@@ -21,7 +26,7 @@ SHOWN_STEPS = 20
 
 
 def write_c(automaton: Automaton, file: str | None = None) -> str:
-    """Return a header; its example names `file`, by default the automaton."""
+    """Return a header; its example names `file`, if a comment can, or else the automaton."""
     circuit = automaton.circuit
     name = identifier(automaton)
     small = 1 < max(automaton.height, automaton.width) < LEAST_SIDE
@@ -30,13 +35,15 @@ def write_c(automaton: Automaton, file: str | None = None) -> str:
     used = used_rows(circuit)
     unread = set(range(circuit.inputs, circuit.rows)) - set(circuit.outputs.tolist())
     unread -= {row for gate in range(circuit.gates) for row in circuit.reads(gate)}
+    if file is None or not re.fullmatch(SHOWN_FILE, file):
+        file = f"{name}.h"
     parameters = [f"uint64_t {name}" for name in interface.inputs]
     return rendered(
         "formats/write_c",
         automaton,
         f"{name}_step makes a step of a grid of any size, {name}_cells the next state of any 64 "
         "cells. It is fastest with -O3 -march=native.",
-        file=file or f"{name}.h",
+        file=file,
         height=SHOWN_SIDE if small else automaton.height,
         width=SHOWN_SIDE if small else automaton.width,
         steps=automaton.steps if automaton.steps > 1 else SHOWN_STEPS,

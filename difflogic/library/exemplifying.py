@@ -96,7 +96,10 @@ def train_examples(
             assert task.encoding is not None, "it learned from examples"
             asked = task.encoding, task.channels, task.examples["training"]
             learned = replace(learned, padded=prove_padded(automaton, *asked, limit))
-        whole = {**learned.summary, **ended, "seconds": _seconds(learned, began)}
+        scores = dict(learned.summary["scores"])
+        if learned.padded is not None:
+            scores["padded"] = vars(learned.padded)
+        whole = {**learned.summary, **ended, "scores": scores, "seconds": _seconds(learned, began)}
         write_summary(run, whole)
         learned = replace(learned, summary=read_summary(run) or whole)
     with working(asked=never_stop):  # what it says of a result is quick
@@ -117,7 +120,7 @@ def _seconds(learned: LearnedRule, began: Clocks) -> dict[str, Any]:
 
 def _differences(run: RunDirectory, examples: Examples, wrong: Sequence[str]) -> tuple[str, ...]:
     """Return a cell of each wrong pair, what the file says about it, and what the rule says."""
-    pairs = [p for p in (*examples.train, *examples.held_out) if p.place in wrong]
+    pairs = [p for p in examples.every if p.place in wrong]
     if not pairs:
         return ()
     automaton, task = learned_by(run)

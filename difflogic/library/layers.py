@@ -39,6 +39,17 @@ BEYOND = 1e-3
 ModelSource = Model | Config | Loaded | str | Path
 
 
+def real_starts(starts: Any) -> Array:
+    """Return starts as an array. Raises ConfigError for numbers beyond 0 to 1."""
+    found = real_numbers("starts", starts)
+    if found.size and not -BEYOND <= found.min() <= found.max() <= 1 + BEYOND:
+        raise ConfigError(
+            f"starts: are from {found.min():g} to {found.max():g}: give bits, or real numbers from "
+            "0 to 1"
+        )
+    return found
+
+
 class SoftRollout:
     """Rolls a soft automaton out from any logits and states, and takes gradients back.
 
@@ -120,12 +131,8 @@ class SoftRollout:
 
         Raises ConfigError for arguments that do not fit.
         """
-        logits, starts = real_numbers("logits", logits), real_numbers("starts", starts)
-        if starts.size and not -BEYOND <= starts.min() <= starts.max() <= 1 + BEYOND:
-            raise ConfigError(
-                f"starts: are from {starts.min():g} to {starts.max():g}: give bits, or real "
-                "numbers from 0 to 1"
-            )
+        logits = real_numbers("logits", logits)
+        starts = real_starts(starts)
         masks = None if masks is None else bits("masks", masks)
         shape = self.shape(logits, starts, masks, steps=steps, keep=keep)
         kept = self._kept(steps, keep)

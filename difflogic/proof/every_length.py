@@ -307,7 +307,7 @@ Vertex = Hashable
 
 
 def _close(cell: _Cell, delay: int, depth: int | None, deadline: Deadline) -> Histories:
-    """Return closed histories that are right: by merging, or without a depth those that are guessed.
+    """Return closed histories that are right: by merging, or those guessed without a `depth`.
 
     Raises _OpenError if it finds no such histories.
     """

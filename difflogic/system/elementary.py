@@ -34,6 +34,7 @@ def power(base: float, exponent: int) -> float:
     return found
 
 
+@np.errstate(under="ignore")
 def exponential(x: Any) -> Reals:
     """Return e to the x, for x up to 709; off by at most 1.2 of the last bit."""
     x = np.maximum(x, -746.0)  # where it is 0

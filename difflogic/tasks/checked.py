@@ -88,7 +88,7 @@ class CheckedTask(ABC):
 
     @property
     def examples(self) -> dict[str, tuple[Pair, ...]]:
-        """The examples by their part, "training" and "held out", if the task learns from them."""
+        """The examples by their part, "training", "held out" and perhaps "suspected", if any."""
         return {}
 
     @property

@@ -42,6 +42,9 @@ class ExamplesSection(TaskSection):
         'between before and after, such as "0110/0000>0000/0110"; dct train-examples reads files'
     )
     held_out: Texts = Field(default=(), description="further pairs, to test what was learned")
+    suspected: Texts = Field(
+        default=(), description="pairs that are left out: a rule is right on all others"
+    )
     symbols: Annotated[Texts, Field(min_length=2, max_length=MOST_SYMBOLS)] = Field(
         description="the symbols' names, by their numbers"
     )
@@ -91,7 +94,7 @@ class ExamplesSection(TaskSection):
         """Check the examples, and the channels of features and outputs."""
         try:
             self.encoding()
-            pairs = [Pair.parse(text) for text in (*self.pairs, *self.held_out)]
+            pairs = [Pair.parse(text) for text in (*self.pairs, *self.held_out, *self.suspected)]
         except (ConfigError, ValueError) as error:
             return [str(error) if isinstance(error, ConfigError) else f"[task] pairs: {error}"]
         size = self.height, self.width
@@ -169,7 +172,11 @@ class ExamplesTask(Task):
 
     @property
     def examples(self) -> dict[str, tuple[Pair, ...]]:
-        return {"training": self.pairs, "held out": tuple(map(Pair.parse, self.section.held_out))}
+        parts = {"held out": self.section.held_out, "suspected": self.section.suspected}
+        found = {part: tuple(map(Pair.parse, texts)) for part, texts in parts.items()}
+        if not found["suspected"]:
+            del found["suspected"]
+        return {"training": self.pairs, **found}
 
     @property
     def stages(self) -> tuple[Task, ...]:

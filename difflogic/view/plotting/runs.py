@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from difflogic.circuit.gates import DECIDED
+from difflogic.evaluation.gate_counts import count
 from difflogic.model.model import Model
 from difflogic.run.measures import PHASES
 from difflogic.run.metrics import MetricsRow
@@ -43,7 +44,7 @@ def draw(model: Model, rows: Sequence[MetricsRow], exact_epoch: float | None) ->
     _draw_phases(phases, rows)
     for axes, part in ((perception, "perception"), (update, "update")):
         _draw_ops(axes, part, ops[f"{part}-ops"])
-    made.suptitle(_title(model, sum(map(_active, ops.values()))), fontweight="bold")
+    made.suptitle(_title(model), fontweight="bold")
     return made
 
 
@@ -90,7 +91,8 @@ def _active(ops: OpCounts) -> int:
     return sum(number for _, number, passes in ops if not passes)
 
 
-def _title(model: Model, active: int) -> str:
+def _title(model: Model) -> str:
+    active = count(model)["active_gates_per_cell"]["loss_channels"]
     published = model.config.published.active_gates
     beside = "" if published is None else f" (published: {published})"
     seed = model.config.training.seed

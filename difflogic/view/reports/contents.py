@@ -64,8 +64,10 @@ def facts(source: ReportSource, small: Automaton) -> Facts:
     trained = source.automaton
     found = list[tuple[str, str]]()
     if source.model:
-        gates = count(source.model)["scopes"]["all"]["both"]
-        found += [("gates with logits", "{gates:,} ({active:,} active)".format_map(gates))]
+        gates = count(source.model)
+        active = gates["active_gates_per_cell"]["loss_channels"]
+        number = gates["scopes"]["all"]["both"]["gates"]
+        found += [("gates with logits", f"{number:,}"), ("active gates of a cell", f"{active:,}")]
     what = f"{trained.circuit.gates:,} as trained, {small.circuit.gates:,} simplified"
     found += [
         ("gates of a cell", what if small is not trained else f"{small.circuit.gates:,}"),

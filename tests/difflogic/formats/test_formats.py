@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
+import numpy as np
 import pytest
 
+from difflogic.circuit.automaton import Blocks
 from difflogic.formats import FORMATS, by_file, by_name
 from difflogic.system.errors import ConfigError
 from difflogic.version import __version__
@@ -46,3 +50,21 @@ def test_files_describe_their_content():
     assert "Channels, by their numbers in training: 4, 2. Visible: 2." in header
     assert "Gates: 3, depth 3: 1 XOR, 1 OR, 1 NAND." in header
     assert all(len(line) <= 110 for line in text.splitlines())
+
+
+@pytest.mark.parametrize("name", ["verilog", "python", "blif", "c"])
+@pytest.mark.parametrize("place", [(0, 0), (1, 0), (0, 1)])
+def test_files_say_how_a_rule_by_blocks_must_start(name, place):
+    """The place of each cell in its block, read from the file's head, is what a start has."""
+    circuit = circuit_of([(14, 9, 2), (6, 18, 16)], [27, 28, 14], (7, 0, 5))
+    made = examples.automaton(circuit, "blocks", visible=(7,), blocks=Blocks(5, 0, *place))
+    text = " ".join(FORMATS[name].render(made).decode().split())
+    text = re.sub(r" (//|#|\*) ", " ", text)
+    said = re.findall(r"channel (\d+) must be \((row|column) \+ (\d)\) mod 2", text)
+    assert len(said) == 2
+    bits = np.zeros((3, 4, 5), np.uint8)
+    made.blocks.fill(bits, circuit.labels, 0)
+    rows, columns = np.indices((4, 5))
+    for label, axis, first in said:
+        shown = ({"row": rows, "column": columns}[axis] + int(first)) % 2
+        assert (bits[circuit.labels.index(int(label))] == shown).all()

@@ -159,3 +159,10 @@ def test_the_example_runs_as_it_stands(start, fire_rate, tmp_path):
         state = step(automaton.circuit, state, automaton.boundary, fire)
     numbers, signs = (state[1], ".#") if len(visible) == 1 else (state[0] + 2 * state[1], "0123")
     assert printed == ["".join(signs[number] for number in row) for row in numbers]
+
+
+@pytest.mark.parametrize("file", ["a*/b.h", 'a"b.h', "a\nb.h"])
+def test_a_files_name_ends_no_comment(file):
+    text = write_c(next(iter(examples.wicked())), file)
+    assert file not in text
+    assert write_c(next(iter(examples.wicked())), "my rule.h").count('#include "my rule.h"') == 1

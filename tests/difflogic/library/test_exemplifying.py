@@ -16,7 +16,9 @@ from difflogic.experiment.options import ExampleOptions
 from difflogic.formats.circuit_file import read_circuit, write_circuit
 from difflogic.library import exemplifying
 from difflogic.library.applying import save_grids
+from difflogic.library.evaluating import evaluate
 from difflogic.library.exemplifying import train_examples
+from difflogic.model.model import Model
 from difflogic.run.removal import holding, removable
 from difflogic.run.run_directory import RunDirectory
 from difflogic.system.errors import CircuitError, ConfigError, RunDirectoryError
@@ -118,7 +120,12 @@ def test_a_wrong_pair_is_suspected(many, tmp_path):
     assert (found.right, found.suspected, found.wrong) == (False, ("pair 5",), ("pair 5",))
     (difference,) = found.differences
     assert re.fullmatch(r"pair 5, row \d+, column \d+: the file says \d, the rule \d", difference)
-    assert found.summary["scores"]["right_pairs"] == {"training": [12, 12], "held out": [3, 4]}
+    right = {"training": [12, 12], "held out": [3, 3], "suspected": [0, 1]}
+    assert found.summary["scores"]["right_pairs"] == right
+    model = Model.load(found.path / "model.npz")
+    assert model.config.task.suspected == (str(pairs[5]),)
+    tested = evaluate(found.path, ["exactness"]).results["tests"]["exactness"]
+    assert tested["right_pairs"] == right
     assert "check pair 5" in found.hint
     assert any(each.words.startswith("without pair 5: ") for each in found.attempts)
 

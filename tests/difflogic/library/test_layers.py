@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from difflogic import SoftRollout
+from difflogic import SoftRollout, identify_chance
 from difflogic.circuit import gates
 from difflogic.engine import oracle
 from difflogic.model.model import Model
@@ -158,3 +158,15 @@ def test_a_missing_framework_is_named_with_its_extra(framework, monkeypatch):
     monkeypatch.delitem(sys.modules, f"difflogic.{framework}", raising=False)
     with pytest.raises(ImportError, match=rf"pip install .*\[{framework}\]"):
         importlib.import_module(f"difflogic.{framework}")
+
+
+def test_numpy_may_be_told_to_raise():
+    """Sharp mixtures have weights that underflow, and so have families that are out of question."""
+    rng = np.random.default_rng(1)
+    layer = SoftRollout(Model.create(tiny()))
+    starts = rng.integers(0, 2, (2, layer.model.netlist.channels, 4, 5))
+    film = rng.integers(0, 2, (12, 24, 24)) & rng.integers(0, 2, (12, 1, 24))
+    with np.errstate(all="raise"):
+        states, pull_back = layer(layer.model.logits * 60, starts)
+        pull_back(states)
+        identify_chance(film)

@@ -118,3 +118,9 @@ def test_what_no_circuit_file_could_hold_is_neither_made_nor_exported(size) -> N
     for name in FORMATS:
         with pytest.raises(CircuitError, match='"height" must'):
             difflogic.export(replace(tough_checkerboard(), height=size[0]), format=name)
+
+
+@pytest.mark.parametrize("colors", [((300, 0, 0), (0, 0, 0)), ((-1, 0, 0), (0, 0, 0))])
+def test_colours_are_checked(colors: Any) -> None:
+    with pytest.raises(CircuitError, match="red, green and blue from 0 to 255"):
+        rule(lambda *cells: (cells[0][0],), 1, palette=colors)
