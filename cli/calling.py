@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import nullcontext, redirect_stdout
 from dataclasses import is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -17,6 +17,8 @@ from difflogic.system.declaration import OPERANDS, declared
 from difflogic.system.errors import ConfigError
 from difflogic.system.files import STANDARD
 
+MOST_CHOICES = 60
+"""Characters of choices that stand beside an option's name; others stand in its help."""
 OUTPUTS = ("to", "file")
 """Parameters that name a file to write."""
 
@@ -75,6 +77,10 @@ def _option(name: str, hint: Any, default: Any) -> inspect.Parameter:
     if opt.help:
         names = opt.names.split() or ["--" + name.replace("_", "-")]
         more: dict[str, Any] = {"metavar": opt.metavar, "help": opt.help, "show_default": False}
+        choices = get_args(kind) if get_origin(kind) is Literal else ()
+        if len("|".join(choices)) > MOST_CHOICES:
+            more["metavar"] = "NAME"
+            more["help"] += f": {', '.join(choices)}"
         usual = default if opt.shown is True and kind is not bool else opt.shown
         if isinstance(usual, int | float | str | Path) and not isinstance(usual, bool):
             more["help"] += f"  [default: {usual}]"
@@ -88,12 +94,21 @@ def _option(name: str, hint: Any, default: Any) -> inspect.Parameter:
         if default is None and kind is not Any:
             kind |= None
         if opt.panel == OPERANDS:
+            if opt.metavar == "CONFIG":
+                more["autocompletion"] = _shipped
             info: Any = typer.Argument(**more)
         else:
             more["rich_help_panel"] = None if opt.panel == "Options" else opt.panel
             info = typer.Option(*(f" {n}" if n.startswith("/") else n for n in names), **more)
         hint = Annotated[kind, info]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=hint, default=default)
+
+
+def _shipped(incomplete: str) -> list[str]:
+    """Return the names of shipped configurations that begin so, for the shell to complete."""
+    from difflogic.config import shipped_configs
+
+    return [name for name in shipped_configs() if name.startswith(incomplete)]
 
 
 def _reader(parse: Callable[[str], Any], label: str) -> Callable[[Any], Any]:

@@ -368,7 +368,7 @@ def _facts(progress: RunProgress) -> dict[str, str]:
         sure = percent(progress.decided)
         found["loss"] = (
             f"soft {loss(progress.soft_loss)} (gates mixed), hard {hard} (likeliest ops); "
-            f"{sure} decided"
+            f"{sure} of the gates decided"
         )
     if any(progress.phases.values()):
         parts = time_by_part(progress.phases)

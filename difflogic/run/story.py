@@ -58,7 +58,7 @@ def story(summary: Mapping[str, Any], proof: str | None = None) -> dict[str, str
         found["searched"] = _searched(summary)
     if polished:
         before, after = polished["gates"]
-        found["polished"] = f"{before} → {after} active gates"
+        found["polished"] = f"random changes left {after} of {before} active gates"
         steps = dict.fromkeys(polished["from_step"] or ())
         if len(steps) > 1:
             found["polished"] += ", right from step {} → {} on".format(*steps)

@@ -227,7 +227,7 @@ def test_lines_are_few_but_none_is_late(capsys, monkeypatch):
     assert [line.split()[2] for line in shown] == [f"{n}" for n in [1, *range(100, 1001, 100)]]
     assert shown[0].endswith(
         "; learned 75.00 % of the samples' bits are right; best 75.00 %, at epoch 1; "
-        "loss soft 12.250 (gates mixed), hard 5 (likeliest ops); 87.50 % decided"
+        "loss soft 12.250 (gates mixed), hard 5 (likeliest ops); 87.50 % of the gates decided"
     )
 
 

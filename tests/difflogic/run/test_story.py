@@ -59,8 +59,16 @@ SEARCHED = "a search from the learned circuit found an exact one at epoch 40"
         ),
         ({"scores": {"checked": CHECKED | {"exact": False}}}, "searched", None),
         ({}, "polished", None),
-        ({"polished": GAIN}, "polished", "7 → 6 active gates, right from step 18 → 16 on"),
-        ({"polished": GAIN | {"from_step": None}}, "polished", "7 → 6 active gates"),
+        (
+            {"polished": GAIN},
+            "polished",
+            "random changes left 6 of 7 active gates, right from step 18 → 16 on",
+        ),
+        (
+            {"polished": GAIN | {"from_step": None}},
+            "polished",
+            "random changes left 6 of 7 active gates",
+        ),
         ({}, "tested", "0 of 16384 cells wrong at step 20, 7 at step 40, from 64 held-out starts"),
         (
             {"scores": {"exactness": {"counts": [SOUP], "first_wrong_step": 12}}},
