@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from difflogic.system.errors import ConfigError
+
 CONWAY = "B3/S23"
 """The Game of Life."""
 NAMED = {"LIFE": CONWAY, "HIGHLIFE": "B36/S23", "SEEDS": "B2/S"}
@@ -24,8 +26,8 @@ def counts_of(rule: str) -> tuple[list[int], list[int]]:
 def usual(rule: str) -> str:
     """Return a rule's name as B3/S23 or B2/S34H, whatever notation it is in, such as b3s23 or 23/3.
 
-    Survivals come before births if no letters say so. Names are read that
-    Golly knows. Other texts stay as they are.
+    Survivals come before births if no letters say so. Names are read that Golly knows. Other texts
+    stay as they are. Raises ConfigError for a number that stands twice.
     """
     name = rule.strip().upper()
     found = _WRITTEN.fullmatch(NAMED.get(name, name))
@@ -33,6 +35,8 @@ def usual(rule: str) -> str:
         return rule
     born = found[1] or found[4] or ""
     stays = found[2] or found[3] or ""
+    if len({*born}) < len(born) or len({*stays}) < len(stays):
+        raise ConfigError(f'the rule "{rule}" names a number twice')
     return notation(sorted({*born}), sorted({*stays})) + found[5]
 
 

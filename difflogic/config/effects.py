@@ -39,6 +39,8 @@ def without_effect(config: Config) -> list[str]:
                 "[finishing] rectify does nothing: there is no search, since every or candidates "
                 "is 0: set it to 0"
             )
+    if config.parallel.device == "gpu" and config.parallel.workers != "auto":
+        found.append("[parallel] workers does nothing on a GPU: leave it out")
     undamaged = task is not None and not task.damages
     if pool.damage_tries > 1 and (undamaged or not pool.batch):
         why = "no damage should grow back" if pool.batch else "there is no pool: [pool] batch is 0"

@@ -87,6 +87,8 @@ def render(
     path = require_output(file, FILMS, force)
     if frames.at and (frames.every != 1 or conditions.steps is not None):
         raise ConfigError("--at names the steps to show: leave out --every and --steps")
+    if path.suffix == ".png" and frames.frames_per_second != ALL_FRAMES.frames_per_second:
+        raise ConfigError(f"--fps: {path.name} is a strip, and stands still: leave it out")
     loaded = load(source, drawn.parse)
     conditions = conditions.begun(loaded.automaton)
     automaton = conditions.automaton(loaded)

@@ -188,6 +188,8 @@ def _engine(
     steps = automaton.steps
     gates = schedule(circuit).gates
     if engine == "interpreter" or circuit.interpreter:
+        if workers not in ("auto", 1):
+            raise ConfigError(f"--workers {workers}: the interpreter has one: leave it out")
         return "interpreter", 1
     if gates > native.MOST_GATES:
         if steps:

@@ -150,6 +150,8 @@ def _backend(plan: SweepPlan, options: SweepOptions) -> Backend:
     scheduler = options.scheduler
     if scheduler is not None and name != "dask":
         raise ConfigError(f"--scheduler {scheduler} needs --backend dask")
+    if options.scheduler_timeout is not None and name != "dask":
+        raise ConfigError("--scheduler-timeout needs --backend dask")
     if name == "sequential" and jobs not in (None, 1):
         raise ConfigError(f"--backend sequential does one run at a time: not {jobs}")
     configs = [variant.config for variant in plan.variants]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import pairwise
 
 from difflogic.system.errors import ConfigError
 
@@ -76,8 +77,12 @@ def parse_ranges(text: str) -> tuple[int, ...]:
 
 
 def parse_seeds(text: str) -> tuple[int, ...]:
-    """Return the seeds of such a text in ascending order, each once. Raises ConfigError."""
-    return tuple(sorted(set(parse_ranges(text))))
+    """Return the seeds of such a text in ascending order. Raises ConfigError, also for twins."""
+    found = sorted(parse_ranges(text))
+    twice = next((a for a, b in pairwise(found) if a == b), None)
+    if twice is not None:
+        raise ConfigError(f'"{text}": names the seed {twice} twice')
+    return tuple(found)
 
 
 def format_ranges(numbers: Iterable[int]) -> str:

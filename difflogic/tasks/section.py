@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from difflogic.pictures.places import Places, place_bits
 
@@ -56,6 +56,13 @@ class AutomatonConfig(Section):
         description="whether one more channel, before those of places, spreads to all cells "
         "once it is 1 in one; with it, the start can choose one of two pictures",
     )
+
+    @field_validator("periods")
+    @classmethod
+    def _two(cls, periods: tuple[int, ...]) -> tuple[int, ...]:
+        if len(periods) == 1:
+            raise ValueError("must be none or two numbers, of rows and of columns")
+        return periods
 
     def counted(self, height: int, width: int) -> Places | None:
         """Return what cells count on a grid, by gates that do not learn, if anything."""

@@ -59,12 +59,17 @@ def test_at_least_names_enough(size):
         ("0-3", [0, 1, 2, 3]),
         ("0-3,7,100-102", [0, 1, 2, 3, 7, 100, 101, 102]),
         (" 5 , 1 - 2 ", [1, 2, 5]),
-        ("4,2-5,4", [2, 3, 4, 5]),
+        ("4,2-3,5", [2, 3, 4, 5]),
         (str(2**63 - 1), [2**63 - 1]),
     ],
 )
 def test_seeds_are_read(text, seeds):
     assert parse_seeds(text) == tuple(seeds)
+
+
+def test_a_seed_that_stands_twice_is_refused():
+    with pytest.raises(ConfigError, match='"4,2-5": names the seed 4 twice'):
+        parse_seeds("4,2-5")
 
 
 @pytest.mark.parametrize(
