@@ -247,7 +247,7 @@ def load_state(path: Path, simulator: Simulator) -> Array | None:
         if "cells" not in reader.names:
             raise reader.error("is an npz archive, but not a state saved by dct")
         size = reader.array("size", (2,), (np.int64,)).tolist()
-        labels = reader.vector("labels", MOST_SAVED_CHANNELS, np.int64).tolist()
+        labels = reader.numbers("labels", MOST_SAVED_CHANNELS).ravel().tolist()
         step = int(reader.array("step", (), (np.int64,)))
         with errors_about(path):
             _require_fit(simulator, tuple(size), tuple(labels), step)

@@ -182,14 +182,6 @@ class NpzReader:
             )
         return found
 
-    def vector(self, name: str, most: int, dtype: npt.DTypeLike) -> Array:
-        """Read a one-dimensional array of at most `most` numbers, in native byte order."""
-        kind = np.dtype(dtype)
-        found = self._read(name, most * kind.itemsize)
-        if found.ndim != 1 or found.dtype != kind:
-            raise self.error(f'entry "{name}" must be a one-dimensional array of type {kind}')
-        return found
-
     def numbers(self, name: str, most: int) -> Array:
         """Read an array of any shape with at most `most` booleans, integers or real numbers."""
         found = self._read(name, 8 * most)
