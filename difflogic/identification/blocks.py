@@ -12,7 +12,6 @@ from functools import cached_property
 from itertools import product
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.automaton import Automaton, Blocks
 from difflogic.circuit.circuit import Circuit
@@ -24,6 +23,7 @@ from difflogic.identification.inquiry import Inquiry
 from difflogic.identification.rules import BLOCKS, CORNERS, UNSEEN, RuleTable
 from difflogic.identification.table_circuit import number_of
 from difflogic.simplification.resynthesis import Expansion
+from difflogic.system.array_types import Int64s
 from difflogic.system.errors import ConfigError, StoppedError
 
 ROTATIONS = (0, 1, 2, 3), (2, 0, 3, 1), (3, 2, 1, 0), (1, 3, 0, 2)
@@ -35,7 +35,7 @@ GROUPS = (*ROTATIONS, *REFLECTIONS), ROTATIONS, REFLECTIONS[:1], ()
 NEAR = (1 + np.array(CORNERS) * (1 - 2 * np.array(CORNERS))[:, None]) @ (3, 1)
 """The neighbours in the block of a cell at each place: itself, beside, above or below, opposite."""
 
-BlockCells = npt.NDArray[np.int64]
+BlockCells = Int64s
 """The states of a block's four cells, shape (…, 4), UNSEEN where they are not known."""
 
 
@@ -186,7 +186,7 @@ def identify(inquiry: Inquiry) -> BlockRule:
     return BlockRule(*origin, cells=cells, corners=fits)
 
 
-def _count(inquiry: Inquiry, corner: tuple[int, int]) -> npt.NDArray[np.int64]:
+def _count(inquiry: Inquiry, corner: tuple[int, int]) -> Int64s:
     """Return the last pair of frames in which a cell of a block became a state, or UNSEEN.
 
     Shape (entries, 4, states); `corner` is the place in its block of the first cell of frame 0.

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.colors import hex_color
 from difflogic.examples.film import FrameArray, Recording
@@ -30,7 +29,7 @@ from difflogic.identification.independence import NONE_SEEN, Dependence, compare
 from difflogic.identification.likely import RADII
 from difflogic.identification.rules import COARSER, NEIGHBOURHOODS, Space, shifted, spread_states
 from difflogic.identification.votes import count
-from difflogic.system.array_types import Flags
+from difflogic.system.array_types import Flags, Int64s
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.elementary import exponential, log_sum, logarithm
 from difflogic.system.errors import ConfigError
@@ -39,7 +38,7 @@ from difflogic.system.json_values import chosen, json_value
 from difflogic.system.quantities import counted
 from difflogic.system.work import tell
 
-Counts = npt.NDArray[np.int64]
+Counts = Int64s
 
 LEVEL = 0.99
 """Probability that all intervals together hold."""

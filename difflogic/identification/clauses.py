@@ -13,11 +13,11 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import product
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.identification.inquiry import Inquiry
 from difflogic.identification.rules import UNSEEN, RuleTable, within
 from difflogic.proof.satisfiability import Formula
+from difflogic.system.array_types import Flags
 
 StateBits = tuple[int, ...]
 """A cell's bits, lowest first: literals of the formula."""
@@ -40,7 +40,7 @@ class Clauses:
         self.gap = inquiry.gap
         self._deadline = inquiry.deadline
         self._frames = inquiry.recording.frames
-        self.occurring: npt.NDArray[np.bool_] = known != UNSEEN
+        self.occurring: Flags = known != UNSEEN
         """Entries that some cell may depend on."""
         self.rule: list[StateBits] = []
         for number, state in enumerate(known.tolist()):

@@ -10,7 +10,6 @@ from itertools import permutations, product
 from shlex import quote
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
@@ -36,7 +35,7 @@ from difflogic.identification.rules import (
 from difflogic.identification.solver import Solved, solve
 from difflogic.identification.votes import contradiction, count
 from difflogic.simplification import EFFORTS, simplify
-from difflogic.system.array_types import Flags
+from difflogic.system.array_types import Flags, Float64s, Int64s
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.elementary import logarithm
 from difflogic.system.errors import CircuitError, ConfigError, StoppedError
@@ -71,11 +70,11 @@ class Explanation(Solved):
     gap: int
     method: str
     """table, SAT or MaxSAT."""
-    flipped: npt.NDArray[np.int64] | None = None
+    flipped: Int64s | None = None
     """In a recording with noise: the cells that were recorded wrongly, (n, 4)."""
     least: int = 0
     """So many cells were recorded wrongly by any rule with the same clear entries."""
-    agreement: npt.NDArray[np.float64] | None = None
+    agreement: Float64s | None = None
     """In a recording with noise, by entry: the share of its occurrences that agree; 0 if unseen."""
     likely: RuleTable | None = None
     """The likeliest state by entry, to fill those that were never seen."""
@@ -266,7 +265,7 @@ class Explanation(Solved):
         before = table_circuit.remembered(self.space)
         return Automaton(name, circuit, visible, *place, 1.0, "random", palette, before=before)
 
-    def next_frame(self) -> npt.NDArray[np.int64] | None:
+    def next_frame(self) -> Int64s | None:
         """Return a frame (height, width) that tells the rule and `second` apart, if one is found.
 
         Recording it again `gap` steps later rules out one of them.
@@ -292,9 +291,7 @@ class Explanation(Solved):
         return None
 
 
-def run(
-    space: Space, patterns: RuleTable, frame: npt.NDArray[np.int64], boundary: str, steps: int
-) -> npt.NDArray[np.int64]:
+def run(space: Space, patterns: RuleTable, frame: Int64s, boundary: str, steps: int) -> Int64s:
     """Return frames (…, height, width) after `steps` steps of a rule by pattern.
 
     A cell that depends on an UNSEEN one is UNSEEN.
@@ -453,7 +450,7 @@ def _guess(inquiry: Inquiry, known: RuleTable) -> RuleTable | None:
 def _first_unexplained(inquiry: Inquiry) -> tuple[int, int]:
     """Return the first recording, and its frame, up to which no rule explains all."""
 
-    def fails(frames: npt.NDArray[np.int64]) -> bool:
+    def fails(frames: Int64s) -> bool:
         part = replace(inquiry, recording=Recording(frames, inquiry.recording.states))
         known = np.full(inquiry.space.entries, UNSEEN)
         return solve(part, known, decide=False) is None
@@ -461,7 +458,7 @@ def _first_unexplained(inquiry: Inquiry) -> tuple[int, int]:
     every = inquiry.recording.frames
     number = bisect_left(range(1, len(every) + 1), True, key=lambda n: fails(every[:n]))
 
-    def cut(frame: int) -> npt.NDArray[np.int64]:
+    def cut(frame: int) -> Int64s:
         frames = every[: number + 1].copy()
         frames[number, frame:] = UNSEEN
         return frames
@@ -502,7 +499,7 @@ def _with_memory(inquiry: Inquiry) -> Explanation | None:
     return identify(replace(inquiry, space=remembering, likely=states, may_remember=False))
 
 
-def _by_chance(counts: npt.NDArray[np.int64]) -> float:
+def _by_chance(counts: Int64s) -> float:
     """Return the log probability of what followed entries, if all odds are as likely.
 
     `counts` are votes, shape (entries, states).
@@ -513,7 +510,7 @@ def _by_chance(counts: npt.NDArray[np.int64]) -> float:
     return float((totals - factorials[counts.sum(axis=1) + states - 1]).sum())
 
 
-def _by_noise(counts: npt.NDArray[np.int64], space: Space) -> float:
+def _by_noise(counts: Int64s, space: Space) -> float:
     """Return the log probability of the same, if the rarer outcomes come from wrong cells.
 
     Each wrong cell may be in as many neighbourhoods as these have cells.

@@ -14,16 +14,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.identification.rules import Space
+from difflogic.system.array_types import Array, Float64s, Int64s
 from difflogic.system.elementary import exponential, log_sum, logarithm
 
-States = npt.NDArray[np.int64]
-Odds = npt.NDArray[np.float64]
+States = Int64s
+Odds = Float64s
 
 DENSITIES = np.linspace(0.05, 0.95, 19)
 """Shares of entries whose state is not the background."""
@@ -85,18 +84,18 @@ class Density:
         self._weights = np.repeat(logarithm(background / len(DENSITIES)), len(DENSITIES))
         self._logs = logarithm(odds).reshape(-1, states)
 
-    def evidence(self, counts: npt.NDArray[Any]) -> Odds:
+    def evidence(self, counts: Array) -> Odds:
         """Return the log probability of entries with these numbers of states, shape (…, states)."""
         return log_sum(self._terms(counts))
 
-    def next(self, counts: npt.NDArray[Any]) -> Odds:
+    def next(self, counts: Array) -> Odds:
         """Return the probability of each state in another entry, shape (states,)."""
         terms = self._terms(counts)
         shares = exponential(terms - log_sum(terms))
         found: Odds = (shares[:, None] * self._odds).sum(axis=0)
         return found
 
-    def _terms(self, counts: npt.NDArray[Any]) -> Odds:
+    def _terms(self, counts: Array) -> Odds:
         terms: Odds = (counts[..., None, :] * self._logs).sum(axis=-1) + self._weights
         return terms
 

@@ -15,14 +15,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.identification.clauses import Clauses, StateBits
 from difflogic.identification.inquiry import Inquiry
 from difflogic.identification.rules import UNSEEN, RuleTable, Space, shifted, within
 from difflogic.identification.votes import Votes, count, transitions
 from difflogic.proof.satisfiability import Formula
-from difflogic.system.array_types import Flags
+from difflogic.system.array_types import Flags, Int64s
 from difflogic.system.errors import ConfigError, StoppedError
 from difflogic.system.work import tell
 
@@ -45,7 +44,7 @@ class Flips:
     """A rule, and the cells that were recorded wrongly if it is right."""
 
     table: RuleTable
-    flipped: npt.NDArray[np.int64]
+    flipped: Int64s
     """Recording, frame, row and column of each, shape (n, 4)."""
     least: int
     """Any rule with the same clear entries needs as many flips, by proof."""

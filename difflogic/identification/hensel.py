@@ -9,11 +9,11 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.life_like import notation
+from difflogic.system.array_types import Flags, Int64s
 
-StateArray = npt.NDArray[np.int64]
+StateArray = Int64s
 CIRCLE = ("N", "NE", "E", "SE", "S", "SW", "W", "NW")
 LETTERS = (
     {"": ""},
@@ -49,9 +49,7 @@ def _classes() -> dict[tuple[bool, ...], tuple[int, str]]:
     return found
 
 
-def name(
-    ring: npt.NDArray[np.bool_], centre: npt.NDArray[np.bool_], after: StateArray
-) -> str | None:
+def name(ring: Flags, centre: Flags, after: StateArray) -> str | None:
     """Return the name of the rule with these next states; None if it is not isotropic.
 
     `ring` has the neighbours by place in CIRCLE, shape (8, patterns); `centre` and the next state,

@@ -18,13 +18,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.examples.film import FrameArray
 from difflogic.identification.families import Odds
+from difflogic.system.array_types import Float64s
 from difflogic.system.quantities import counted
 
-Deviations = npt.NDArray[np.float64]
+Deviations = Float64s
 
 MOST_COMPARED_CELLS = 2**20
 """Cells that are compared, once for each way to deviate."""

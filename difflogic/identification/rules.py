@@ -24,10 +24,11 @@ from difflogic.circuit.life_like import notation
 from difflogic.examples.film import MOST_STATES
 from difflogic.examples.film import UNSEEN as UNSEEN
 from difflogic.identification import hensel
+from difflogic.system.array_types import Int64s
 from difflogic.system.errors import ConfigError, did_you_mean
 
 Offsets = tuple[tuple[int, int], ...]
-RuleTable = npt.NDArray[np.int64]
+RuleTable = Int64s
 """The next state by entry, shape (entries,), or UNSEEN."""
 
 NEIGHBOURHOODS: dict[str, Offsets] = {
@@ -163,7 +164,7 @@ class Space:
         return self.bits * (1 + self.memory)
 
     @cached_property
-    def weights(self) -> npt.NDArray[np.int64]:
+    def weights(self) -> Int64s:
         """What each state of each cell adds to a pattern's number, shape (cells, states).
 
         With memory, the last row is for the cell one frame earlier.
@@ -192,7 +193,7 @@ class Space:
         return (*names, *[BEFORE] * self.memory)
 
     @cached_property
-    def digits(self) -> npt.NDArray[np.int64]:
+    def digits(self) -> Int64s:
         """The states of the cells in each pattern, shape (cells, patterns).
 
         If patterns are counts, this is an example, without the last states of counts that exceed
@@ -208,7 +209,7 @@ class Space:
         others = np.where(after == len(ends), 0, after + 1)
         return np.insert(others, self.centre, centre, axis=0)
 
-    def _read(self, digits: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def _read(self, digits: Int64s) -> Int64s:
         """Return digits as a rule reads them: if private, the lowest state of those alike."""
         if not self.private:
             return digits
@@ -227,14 +228,14 @@ class Space:
             for read in sorted({*reads} - {0})
         }
 
-    def keys(self, digits: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def keys(self, digits: Int64s) -> Int64s:
         """Return a number for each neighbourhood, equal for those of one entry.
 
         `digits` has the states of the cells, shape (cells, neighbourhoods).
         """
         if self.memory:
             now = replace(self, memory=False)
-            keys: npt.NDArray[np.int64] = now.keys(digits[:-1]) * self.states + digits[-1]
+            keys: Int64s = now.keys(digits[:-1]) * self.states + digits[-1]
             return keys
         read = self._read(digits)
         centre = digits[self.centre]
@@ -265,21 +266,21 @@ class Space:
         return keys
 
     @cached_property
-    def entry_of(self) -> npt.NDArray[np.int64]:
+    def entry_of(self) -> Int64s:
         """The entry of each pattern, shape (patterns,)."""
         return np.unique(self.keys(self.digits), return_inverse=True)[1].reshape(-1)
 
-    def _counts(self, read: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def _counts(self, read: Int64s) -> Int64s:
         others = np.delete(read[: self.cells], self.centre, axis=0)
         return np.stack([(others == state).sum(axis=0) for state in range(self.states)])
 
     @cached_property
-    def counts(self) -> npt.NDArray[np.int64]:
+    def counts(self) -> Int64s:
         """Numbers of neighbours in each state, without the centre, shape (states, patterns)."""
         return self._counts(self._read(self.digits))
 
     @cached_property
-    def examples(self) -> npt.NDArray[np.int64]:
+    def examples(self) -> Int64s:
         """The lowest pattern of each entry, shape (entries,)."""
         return np.unique(self.entry_of, return_index=True)[1]
 
@@ -388,11 +389,8 @@ def _ranges(numbers: Sequence[int]) -> Iterator[str]:
 
 
 def spread_states(
-    frames: npt.NDArray[np.int64],
-    space: Space,
-    boundary: str,
-    earlier: npt.NDArray[np.int64] | None = None,
-) -> npt.NDArray[np.int64]:
+    frames: Int64s, space: Space, boundary: str, earlier: Int64s | None = None
+) -> Int64s:
     """Return the pattern around each cell of frames (…, height, width), UNSEEN if unseen.
 
     `earlier` has the frames before, if the rule has memory.
@@ -408,9 +406,7 @@ def spread_states(
     return np.where(unseen, UNSEEN, total)
 
 
-def shifted(
-    frames: npt.NDArray[np.generic], offset: Sequence[int], boundary: str
-) -> npt.NDArray[np.int64]:
+def shifted(frames: npt.NDArray[np.generic], offset: Sequence[int], boundary: str) -> Int64s:
     """Return the state of each cell's neighbour at an offset, shape (…, height, width)."""
     dy, dx = offset
     moved = np.roll(frames, (-dy, -dx), (-2, -1)).astype(np.int64)

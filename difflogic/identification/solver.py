@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from itertools import permutations, product
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.identification.clauses import Clauses
 from difflogic.identification.inquiry import Inquiry
 from difflogic.identification.rules import UNSEEN, RuleTable, Space, spread_states
 from difflogic.identification.table_circuit import build, filled
 from difflogic.proof.satisfiability import Formula
-from difflogic.system.array_types import Flags
+from difflogic.system.array_types import Flags, Int64s
 from difflogic.system.errors import StoppedError
 from difflogic.system.work import tell
 
@@ -198,7 +197,7 @@ class _Lazy(_Search):
         self._entries = space.entry_of[patterns]
         self._rng = np.random.default_rng(0)
 
-    def _run(self, table: RuleTable) -> Iterator[npt.NDArray[np.int64]]:
+    def _run(self, table: RuleTable) -> Iterator[Int64s]:
         """Yield the entries around all cells before each step, and then the last states."""
         space = self.clauses.space
         frames = self.frames[:, :-1]

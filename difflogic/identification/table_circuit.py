@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import evaluate
@@ -14,6 +13,7 @@ from difflogic.circuit.grid import CENTER, NEIGHBORHOOD, NEIGHBORS
 from difflogic.circuit.xag import FALSE, Xag, to_circuit
 from difflogic.identification.rules import BEFORE, COARSER, UNSEEN, RuleTable, Space
 from difflogic.simplification.resynthesis import Expansion, starts
+from difflogic.system.array_types import Flags, Int64s
 
 MOST_COUNTED = 20
 MOST_INPUTS = 21
@@ -192,7 +192,7 @@ def _ways(space: Space, patterns: RuleTable) -> Iterator[Built]:
         yield from _expanded(space, _tables(space, patterns[codes]))
 
 
-def _by_count(space: Space) -> npt.NDArray[np.int64] | None:
+def _by_count(space: Space) -> Int64s | None:
     """Return the entry of each case of the centre's bits and its neighbours' counts.
 
     UNSEEN if there cannot be that many neighbours; None if the rule is of another kind, or if
@@ -214,11 +214,11 @@ def _by_count(space: Space) -> npt.NDArray[np.int64] | None:
     for place in (0, counted)[: 1 + space.memory]:
         code = cases >> place & (1 << space.bits) - 1
         cases += np.minimum(code, space.states - 1) - code << place
-    found: npt.NDArray[np.int64] = entries[cases]
+    found: Int64s = entries[cases]
     return found
 
 
-def _by_code(space: Space) -> npt.NDArray[np.int64] | None:
+def _by_code(space: Space) -> Int64s | None:
     """Return the entry of each case of the cells' bits, or None for too many cases."""
     codes = _codes(space)
     return None if codes is None else space.entry_of[codes]
@@ -229,7 +229,7 @@ def _inputs(space: Space, xag: Xag) -> list[list[int]]:
     return [[xag.input(_row(space, name, b)) for b in range(space.bits)] for name in space.names]
 
 
-def _codes(space: Space) -> npt.NDArray[np.int64] | None:
+def _codes(space: Space) -> Int64s | None:
     """Return the pattern of each case of the cells' bits, or None for too many cases."""
     if space.counted or _inputs_of(space) > MOST_INPUTS:
         return None
@@ -241,7 +241,7 @@ def _codes(space: Space) -> npt.NDArray[np.int64] | None:
     return numbers
 
 
-def _tables(space: Space, states: npt.NDArray[np.int64]) -> list[int]:
+def _tables(space: Space, states: Int64s) -> list[int]:
     """Return a complete truth table for each bit of the states of all cases."""
     known = states != UNSEEN
     care = number_of(known)
@@ -266,7 +266,7 @@ def _values(tables: Sequence[int], cases: int) -> RuleTable:
     return states
 
 
-def number_of(values: npt.NDArray[np.bool_]) -> int:
+def number_of(values: Flags) -> int:
     """Return the values of all cases as a truth table, the first one the lowest bit."""
     return int.from_bytes(np.packbits(values, bitorder="little").tobytes(), "little")
 

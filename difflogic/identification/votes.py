@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.examples.film import Recording, place
 from difflogic.identification.rules import UNSEEN, RuleTable, Space, spread_states
+from difflogic.system.array_types import Int64s
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import StoppedError
 
@@ -24,7 +24,7 @@ CELLS_AT_ONCE = 2**18
 class Votes:
     """How often each state followed each entry, shape (entries, states)."""
 
-    counts: npt.NDArray[np.int64]
+    counts: Int64s
 
     @property
     def table(self) -> RuleTable:
@@ -32,7 +32,7 @@ class Votes:
         return np.where(self.counts.any(axis=1), self.counts.argmax(axis=1), UNSEEN)
 
     @property
-    def contradicted(self) -> npt.NDArray[np.int64]:
+    def contradicted(self) -> Int64s:
         """Entries with several next states."""
         return np.flatnonzero((self.counts > 0).sum(axis=1) > 1)
 
@@ -89,9 +89,7 @@ def contradiction(recording: Recording, space: Space, boundary: str, votes: Vote
     )
 
 
-def transitions(
-    recording: Recording, space: Space, boundary: str
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def transitions(recording: Recording, space: Space, boundary: str) -> tuple[Int64s, Int64s]:
     """Return the entry around each cell of each frame but the last, and the cell's next state.
 
     With memory, the first frame has none. The entry is UNSEEN if one of these cells was not seen.
@@ -99,9 +97,7 @@ def transitions(
     return _transitions(recording.frames, space, boundary)
 
 
-def _transitions(
-    frames: npt.NDArray[np.int64], space: Space, boundary: str
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _transitions(frames: Int64s, space: Space, boundary: str) -> tuple[Int64s, Int64s]:
     earlier = frames[:, :-2] if space.memory else None
     patterns = spread_states(frames[:, space.memory : -1], space, boundary, earlier)
     following = frames[:, 1 + space.memory :]

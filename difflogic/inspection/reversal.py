@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD
+from difflogic.system.array_types import Int64s
 
 MOST_BITS = 21
 """Most bits to try all cases of: those of the neighbourhood, and of the cell before."""
@@ -62,7 +62,7 @@ def reversal(circuit: Circuit) -> Reversal | None:
     return None
 
 
-def _after(circuit: Circuit, rows: list[int], now: tuple[int, ...]) -> npt.NDArray[np.int64]:
+def _after(circuit: Circuit, rows: list[int], now: tuple[int, ...]) -> Int64s:
     """Return the next state in all cases of these inputs; the first is a case's lowest bit."""
     total = 1 << len(rows)
     found = np.empty(total, np.int64)
