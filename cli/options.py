@@ -46,10 +46,10 @@ def _key(text: str) -> int | str:
     return int(text) if re.fullmatch("-?[0-9]{1,19}", text) else text
 
 
-_CONFIG = "Name of a shipped configuration, or TOML file", "CONFIG"
-ConfigArgument = Annotated[str | None, Operand(*_CONFIG, shown=False)]
-ShippedConfig = Annotated[str | None, Operand(*_CONFIG, shown=SHIPPED)]
-ConfigOption = Annotated[str | None, Opt(*_CONFIG, shown=SHIPPED)]
+_CONFIG = Opt("Name of a shipped configuration, or TOML file", "CONFIG", shown=SHIPPED)
+ConfigArgument = Annotated[str | None, _CONFIG, Operand(shown=False)]
+ShippedConfig = Annotated[str | None, _CONFIG, Operand()]
+ConfigOption = Annotated[str | None, _CONFIG]
 Small = Annotated[bool, Opt("Use the small experiment, with fewer gates")]
 _SOURCE = Operand(
     'Run directory ("last" for the newest), model file, or circuit in JSON', "RUN|MODEL|CIRCUIT"

@@ -249,7 +249,8 @@ def times(factor: float | None) -> str | None:
     """Format a factor; None if unknown."""
     if factor is None:
         return None
-    return f"{factor:.0f}×" if factor >= 100 else f"{factor:.{2 if factor >= 0.1 else 4}f}×"
+    digits = 0 if factor >= 100 else 2
+    return f"{factor:.{4 if factor < 0.1 else digits}f}×"
 
 
 def _duration(seconds: float) -> str:

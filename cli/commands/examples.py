@@ -116,7 +116,8 @@ def _beside(found: Applied) -> list[str]:
     known = found.expected
     if known and not found.right and [*map(len, known)] == [*map(len, found.after)]:
         grids.append(known)
-    width = max((len(name) for grid in grids for row in grid for name in row), default=0)
+    rows = (row for grid in grids for row in grid)
+    width = max((len(name) for row in rows for name in row), default=0)
     lines = []
     for before, after, *others in zip(*grids, strict=True):
         other = others[0] if others else after

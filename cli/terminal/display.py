@@ -270,8 +270,8 @@ def live(title: str, progress: RunProgress) -> Screen:
     """Return a display on the terminal, redrawn in place."""
 
     def around(console: Console, table: Any) -> Iterable[Any]:
-        size = console.width, console.height
-        return compose(title, progress, table, *size, color_system(console))
+        colors = color_system(console)
+        return compose(title, progress, table, console.width, console.height, colors)
 
     return Screen(lambda: [progress.whole, progress.now], around)
 

@@ -82,7 +82,8 @@ def _symbols_of(encoding: Encoding, raws: Sequence[Raw]) -> tuple[str, ...]:
     known = encoding.symbols
     if all(name.isdigit() for name in known):  # numbers of symbols, as in `name_symbols`
         known = tuple(map(str, range(MOST_SYMBOLS)))
-    new = (name for raw in raws for row in raw.before for name in row if name not in (".", "0"))
+    rows = (row for raw in raws for row in raw.before)
+    new = (name for row in rows for name in row if name not in (".", "0"))
     return tuple(dict.fromkeys([*known, *new]))[:CLASH]
 
 
@@ -101,8 +102,8 @@ def save_grids(found: Sequence[Applied], file: str | Path, force: bool = False) 
         blocks = ["\n".join(",".join(map(str, row)) for row in grid) for grid in grids]
         write_output(path, "\n\n".join(blocks) + "\n", force)
     else:
-        names = {name for grid in grids for row in grid for name in row}
-        if not all(isinstance(name, int) for name in names):
+        rows = (row for grid in grids for row in grid)
+        if not all(isinstance(name, int) for row in rows for name in row):
             raise ConfigError(f"{file}: an array has numbers: write symbols with names to .json")
         shapes = np.array([np.shape(grid) for grid in grids])
         outputs = np.zeros((len(grids), *shapes.max(axis=0)), np.uint8)

@@ -94,8 +94,9 @@ def train_examples(
         if learned.right:
             automaton, task = learned_by(run)
             assert task.encoding is not None, "it learned from examples"
-            asked = task.encoding, task.channels, task.examples["training"]
-            learned = replace(learned, padded=prove_padded(automaton, *asked, limit))
+            pairs = task.examples["training"]
+            padded = prove_padded(automaton, task.encoding, task.channels, pairs, limit)
+            learned = replace(learned, padded=padded)
         scores = dict(learned.summary["scores"])
         if learned.padded is not None:
             scores["padded"] = vars(learned.padded)

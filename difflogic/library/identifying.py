@@ -127,7 +127,11 @@ def film_of(recording: Recorded, assumed: Assumptions) -> identification.Recordi
     line = assumed.neighbourhood.startswith("line") or assumed.radius is not None
     wide = 4 if assumed.gap == "auto" else assumed.gap
     how = Reading(
-        *(line, assumed.states, assumed.threshold, assumed.cell, assumed.boundary != "auto"),
+        line,
+        assumed.states,
+        assumed.threshold,
+        assumed.cell,
+        assumed.boundary != "auto",
         margin=2 * wide,
     )
     if isinstance(recording, str | Path):

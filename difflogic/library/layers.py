@@ -245,11 +245,12 @@ class SoftRollout:
             for each in stale:
                 each.__exit__(None, None, None)
             grid = Grid(height, width, self.model.config.automaton.boundary)
-            rollouts = self.model.netlist, grid, steps, batch, dtype
-            plan = Arrangement.for_rollouts(*rollouts, Sharing(strategy="steps"))
+            netlist = self.model.netlist
+            sharing = Sharing(strategy="steps")
+            plan = Arrangement.for_rollouts(netlist, grid, steps, batch, dtype, sharing)
             cores = plan.machine.cores
             workers = self._workers or min(cores, plan.at(cores).tasks, plan.useful_workers)
             sharing = Sharing(workers=workers, strategy="steps")
-            engine = Engine(*rollouts, sharing).__enter__()
+            engine = Engine(netlist, grid, steps, batch, dtype, sharing).__enter__()
         self._engines[key] = engine
         return engine

@@ -9,12 +9,19 @@ from typing import Any
 from difflogic.library import loaded
 from difflogic.library.loaded import Loaded, Source
 
-VERBS = {
-    **{"apply": "applying", "certify": "proving", "evaluate": "evaluating", "export": "exporting"},
-    **{"inspect": "evaluating", "prove": "proving", "render": "rendering", "report": "reporting"},
-    **{"simplify": "simplifying", "simulate": "simulating"},
-}
-"""Functions that take what `load` returns, and their modules."""
+VERBS = (
+    "apply",
+    "certify",
+    "evaluate",
+    "export",
+    "inspect",
+    "prove",
+    "render",
+    "report",
+    "simplify",
+    "simulate",
+)
+"""Public functions that take what `load` returns."""
 
 
 class LoadedCircuit(Loaded):
@@ -23,7 +30,7 @@ class LoadedCircuit(Loaded):
     def __getattr__(self, name: str) -> Any:
         if name not in VERBS:
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-        return partial(getattr(import_module(f"difflogic.library.{VERBS[name]}"), name), self)
+        return partial(getattr(import_module("difflogic"), name), self)
 
     def __dir__(self) -> list[str]:
         return sorted([*super().__dir__(), *VERBS])

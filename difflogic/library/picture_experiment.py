@@ -99,10 +99,11 @@ def picture(config: str | None, options: PictureOptions, resumed: bool) -> Exper
     shows = target is not None and colors is None and is_image(target)
     if config is None and not resumed and (chosen or shows):
         first = target or "lizard"
-        looks = (colors, options.size, options.palette)
         if options.second is None:
-            return experiment_for(read(first, *looks), options)
-        return experiment_for(read_two(first, options.second, *looks), options)
+            found = read(first, colors, options.size, options.palette)
+        else:
+            found = read_two(first, options.second, colors, options.size, options.palette)
+        return experiment_for(found, options)
     default = "letter-g" if colors == 3 or (colors is None and target == "letter-g") else "lizard"
     overrides = [] if target is None else [picture_override(target)]
     if channels is not None:
@@ -207,7 +208,8 @@ def experiment_for(picture: Picture, options: PictureOptions) -> Experiment:
     longer = max(growth.height, growth.width)
     steps = options.steps or max(12, round(1.125 * longer), growth.least_steps)
     is_rolled_out = not (growth.hold or growth.places)
-    base = "letter-g" if is_rolled_out else f"lizard-{'heal' if growth.heal else 'hold'}"
+    lasting = "lizard-heal" if growth.heal else "lizard-hold"
+    base = "letter-g" if is_rolled_out else lasting
     changes = _picture_settings(picture) | {"automaton.steps": steps, "task.hold": growth.hold}
     if growth.heal:
         changes["task.heal"] = list(growth.heal)
@@ -246,7 +248,9 @@ def growth_for(picture: Picture, options: PictureOptions) -> Growth:
     runs_all = two and heal  # the proof runs each damage of each picture
     most = MOST_PICTURE_SIDE if counts and not runs_all else MOST_LEARNED
     if longer > most:
-        why = " with --second and --heal" if runs_all else "" if counts else " with --channels"
+        why = "" if counts else " with --channels"
+        if runs_all:
+            why = " with --second and --heal"
         raise ConfigError(
             f"{picture.name}: {height}×{width} cells are more than {most}×{most}{why}: "
             "choose a smaller grid with --size"

@@ -63,8 +63,14 @@ class Swept:
 
     def _repr_html_(self) -> str:
         """Show the table of results in a notebook."""
-        names = ("variant", "exact", "seeds", "epochs_to_exact", "active_gates", "seconds")
-        return table([chosen(each, *names) for each in self.results])
+        return table(
+            [
+                chosen(
+                    each, "variant", "exact", "seeds", "epochs_to_exact", "active_gates", "seconds"
+                )
+                for each in self.results
+            ]
+        )
 
     @property
     def results(self) -> list[VariantResult]:

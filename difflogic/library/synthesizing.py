@@ -136,8 +136,8 @@ def synthesize(
         if constraints is not None:
             (folder / PINS).write_bytes(constraints)
         try:
-            states = state(0), _damaged_cells(conditions, automaton)
-            found = flow.synthesize(*states, conditions.seed)
+            damaged = _damaged_cells(conditions, automaton)
+            found = flow.synthesize(state(0), damaged, conditions.seed)
             if check and found.fits:
                 if not flow.prove_cells():
                     raise CircuitError("the mapped cells are not proved equal to the circuit")

@@ -68,9 +68,11 @@ def _draw_gates(axes: Axes, number: int, result: VariantResult, ended: Sequence[
     if not exact:
         return
     color, _, mark = _style(number)
-    values = [row.epochs_to_exact or 0 for row in exact], [row.active_gates or 0 for row in exact]
-    axes.plot(*values, mark, color=color, label=result.variant, markersize=5, alpha=0.5)
-    x, y = map(median, values)
+    epochs = [row.epochs_to_exact or 0 for row in exact]
+    gates = [row.active_gates or 0 for row in exact]
+    axes.plot(epochs, gates, mark, color=color, label=result.variant, markersize=5, alpha=0.5)
+    x = median(epochs)
+    y = median(gates)
     bars = [[[each.value - each.low], [each.high - each.value]] for each in (x, y)]
     axes.errorbar(x.value, y.value, bars[1], bars[0], color=color, capsize=3, linewidth=2)
 

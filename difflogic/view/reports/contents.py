@@ -148,8 +148,10 @@ def example(task: Task, automaton: Automaton, first: Mapping[str, Any]) -> list[
     """
     if automaton.start == "random":
         return None
-    size = first["height"], first["width"]
-    shown = task if size == (task.height, task.width) else task.on_grid(*size)
+    height = first["height"]
+    width = first["width"]
+    is_own = (height, width) == (task.height, task.width)
+    shown = task if is_own else task.on_grid(height, width)
     start, _ = shown.sample(np.random.default_rng(0))
     cells = start[list(automaton.circuit.labels)]
     if not cells.any() or automaton.start == "center":

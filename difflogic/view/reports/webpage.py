@@ -57,9 +57,10 @@ def build(
     simplified = small.circuit is not trained.circuit
     after = circuits.drawing(small)
     before = circuits.drawing(trained, small.circuit.labels) if simplified else None
+    drawn = "after" if model else None
     data = _data(source, small, circuits.running(small), tested=True) | {
         "simplified": simplified,
-        "trainedDrawing": "before" if simplified else "after" if model else None,
+        "trainedDrawing": "before" if simplified else drawn,
         "drawings": {"after": after, "before": before},
         "ops": contents.op_table(),
     }

@@ -82,7 +82,9 @@ def facts(snapshot: Snapshot) -> Facts:
 
 
 def _short(value: float | None) -> str:
-    return "–" if value is None else f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _last_search(snapshot: Snapshot) -> str:
@@ -92,7 +94,7 @@ def _last_search(snapshot: Snapshot) -> str:
     found = row.search
     if found is None:
         return f"after epoch {row.epoch:,}"
-    result = "exact" if found.exact else f"{found.wrong_before:,} → {found.wrong:,} wrong"
+    result = "exact" if found.exact else f"{found.wrong_before:,} → {found.wrong:,} wrong bits"
     return f"{result}, {found.candidates:,} tried"
 
 

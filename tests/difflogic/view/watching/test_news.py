@@ -54,7 +54,7 @@ def test_everything_is_told_once():
     assert facts["state"] == "training"
     assert facts["epoch"] == "10 of 20,000"
     assert facts["attempt"] == "3"
-    assert facts["last search"] == "40 → 10 wrong, 9 tried"
+    assert facts["last search"] == "40 → 10 wrong bits, 9 tried"
     assert facts["gates decided"] == "99.8%"
     assert told["charts"]["loss-chart"]["starts"] == [4, 6]
     feed.publish(rows=(*rows(3), MetricsRow(4, 7.0)))  # went back to a checkpoint
