@@ -12,7 +12,7 @@ from cli.options import AsJson, SourceOperand
 from cli.progress import show_progress
 from cli.terminal import output
 from difflogic.library.conditions import Conditions
-from difflogic.system.declaration import Advanced, EngineOption, Force, Opt, WorkersOption
+from difflogic.system.declaration import BackwardsOption, EngineOption, Force, Opt, WorkersOption
 from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
@@ -24,9 +24,7 @@ def simulate(
     conditions: Conditions,
     engine: EngineOption = "auto",
     workers: WorkersOption = "auto",
-    backwards: Annotated[
-        bool, Advanced("Run a rule that remembers a frame back, if it is proved reversible")
-    ] = False,
+    backwards: BackwardsOption = False,
     picture: Annotated[Path | None, Opt("Draw the last state", "FILE.png")] = None,
     save: Annotated[Path | None, Opt("Save all channels of the last state", "FILE.npz")] = None,
     force: Force = False,

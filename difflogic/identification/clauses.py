@@ -36,7 +36,6 @@ class Clauses:
         self.formula = formula
         self.space = inquiry.space
         self.boundary = inquiry.boundary
-        self.plain_start = inquiry.plain_start
         self.gap = inquiry.gap
         self._deadline = inquiry.deadline
         self._frames = inquiry.recording.frames
@@ -166,8 +165,6 @@ class Clauses:
         )
         if seen == UNSEEN and not start:
             found = self._next((yield from self._around(number, step - 1, y, x)))
-        elif start and self.plain_start and seen != UNSEEN:
-            found = self.constant(seen)
         else:
             found = self.new_state(seen)
             if not start and self._value(found) is None:

@@ -22,8 +22,6 @@ class Inquiry:
     """Whether some cells may have been recorded wrongly, as few as possible."""
     hidden: int = 0
     """Cells may have up to this many more states than are seen."""
-    plain_start: bool = False
-    """Whether no cell is in a hidden state in the first frame."""
     likely: RuleTable | None = None
     """The likeliest state by entry: the rule has it where the recording allows."""
     may_remember: bool = False

@@ -72,8 +72,8 @@ def solve(
             table = search.find()
         if table is None:
             return None
-        # Otherwise start or edge name the states.
-        if space.looks_like and space.exchangeable and not inquiry.plain_start and periodic:
+        # Otherwise the edge names the states.
+        if space.looks_like and space.exchangeable and periodic:
             table = _renamed(space, table)
             for entry in _pins(inquiry, table):
                 clauses.fix(entry, int(table[entry]))
@@ -260,7 +260,7 @@ class _Traces(_Search):
         looks = np.array(self.clauses.space.looks_like)
         states = np.arange(len(looks))
         seen = np.moveaxis(self.frames, 1, 0)[..., None]
-        possible = (states if self.clauses.plain_start else looks) == seen[0]
+        possible = looks == seen[0]
         yield possible
         for entries, look in zip(self._entries[:-1], seen[1:], strict=True):
             following = table[entries][..., None] == states

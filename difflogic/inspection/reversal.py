@@ -48,15 +48,12 @@ def reversal(circuit: Circuit) -> Reversal | None:
         return None
     after = _after(circuit, [*own, *rows], now).reshape(-1, 1 << len(own))
     back = np.take_along_axis(after, after, axis=1) == np.arange(1 << len(own))
-    cases = np.arange(len(after))
+    codes = np.zeros((NEIGHBORHOOD, len(after)), np.int64)
+    for place, row in enumerate(rows):
+        cell, channel = divmod(row, channels)
+        codes[cell] |= (np.arange(len(after)) >> place & 1) << now.index(channel)
     for states in range(1 << len(own), 1 << len(own) >> 1, -1):
-        valid = np.ones(len(after), np.bool_)
-        for cell in range(NEIGHBORHOOD):
-            code = np.zeros(len(after), np.int64)
-            for bit, row in enumerate(now):
-                if cell * channels + row in rows:
-                    code |= (cases >> rows.index(cell * channels + row) & 1) << bit
-            valid &= code < states
+        valid = (codes < states).all(axis=0)
         if (back & (after < states))[valid, :states].all():
             return Reversal(now, before, states)
     return None

@@ -86,9 +86,6 @@ class Assumptions(Checked):
     hidden: Annotated[
         int, Range(0, 4), Advanced("Largest number of hidden states, which look like other states")
     ] = 0
-    plain_start: Annotated[
-        bool, Advanced("Assume that no cell of the first frame has a hidden state")
-    ] = False
     threshold: Annotated[
         Share | None, Advanced("Lowest brightness, 0 to 1, that counts as a 1")
     ] = None

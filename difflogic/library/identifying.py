@@ -158,7 +158,6 @@ def identify_chance(
     boundary), and StoppedError if there was no time.
     """
     refused = {"noise": assumed.noise, "hidden": assumed.hidden, "gap": assumed.gap != 1}
-    refused["plain-start"] = assumed.plain_start
     refused[f"neighbourhood {BLOCKS}"] = assumed.neighbourhood == BLOCKS
     for name in filter(refused.get, refused):
         raise ConfigError(f"--chance and --{name}: give one; chance counts what one step does")
@@ -207,8 +206,6 @@ def identify(
     began = time.perf_counter()
     noise = assumed.noise
     hidden = assumed.hidden
-    if assumed.plain_start and not hidden:
-        raise ConfigError("--plain-start is about hidden states: give --hidden, too")
     film = film_of(recording, assumed)
     wanted = Wanted(
         assumed.neighbourhood,
@@ -223,7 +220,7 @@ def identify(
     inquiry = replace(inquiry, deadline=deadline, noise=noise, hidden=hidden)
     seek = blocks.identify if assumed.neighbourhood == BLOCKS else identification.identify
     with working(asked=never_stop):  # the deadline keeps what is found
-        rule = seek(replace(inquiry, plain_start=assumed.plain_start))
+        rule = seek(inquiry)
         if rule.hurried or (weighed is not None and effort == "normal"):  # tables of odds are large
             effort = "low"
         with ticking(SIMPLIFYING):

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from difflogic.simulation.simulator import (
     useful_workers,
 )
 from difflogic.system import machine
-from difflogic.system.declaration import Advanced, EngineOption, WorkersOption, checked
+from difflogic.system.declaration import BackwardsOption, EngineOption, WorkersOption, checked
 from difflogic.system.errors import ConfigError
 from difflogic.system.json_values import chosen
 from difflogic.system.work import checking, say, tell
@@ -113,9 +113,7 @@ def simulate(
     *,
     engine: EngineOption = "auto",
     workers: WorkersOption = "auto",
-    backwards: Annotated[
-        bool, Advanced("Run a rule that remembers a frame back, if it is proved reversible")
-    ] = False,
+    backwards: BackwardsOption = False,
 ) -> Simulated:
     """Run a circuit under some conditions, by default as in training.
 

@@ -284,6 +284,9 @@ AUTO = "auto, as many as help, at most one per core"
 WorkersOption = Annotated[
     int | Literal["auto"], THREAD_RANGE, Opt("Worker threads", "N", shown=AUTO)
 ]
+BackwardsOption = Annotated[
+    bool, Advanced("Run a rule that remembers a frame back, if it is proved reversible")
+]
 EngineOption = Annotated[
     Literal["auto", "interpreter", "compiled"],
     Advanced("How to compute: all give the same bits; interpreter compiles nothing"),
