@@ -64,7 +64,7 @@ def identify(
     from difflogic.identification.explanation import UNDRAWABLE
     from difflogic.library import identifying
     from difflogic.library.exchange import require_output
-    from difflogic.system.errors import ConfigError, StoppedError
+    from difflogic.system.errors import ConfigError, OutOfTimeError
     from difflogic.system.files import check_output
 
     check_output(to, force)
@@ -87,7 +87,7 @@ def identify(
                 chances = identifying.identify_chance(recording, assumed, time_limit=time_limit)
                 return _show_chances(chances, to, force, as_json)
             found = identifying.identify(recording, assumed, effort=effort, time_limit=time_limit)
-    except StoppedError as error:
+    except OutOfTimeError as error:
         if not interruption.requested:
             raise
         note(f"no rule was found: {error}")

@@ -82,7 +82,7 @@ class Literals(Logic[int]):
     ) -> list[int]:
         """Add a circuit that reads the literals `inputs`; return the literals of its outputs.
 
-        Raises TimeoutError if `deadline` passes first.
+        Raises OutOfTimeError if `deadline` passes first.
         """
         rows = evaluate(circuit, inputs, self, check=deadline.check)
         return [rows[row] for row in circuit.outputs.tolist()]

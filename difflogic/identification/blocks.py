@@ -24,7 +24,7 @@ from difflogic.identification.rules import BLOCKS, CORNERS, UNSEEN, RuleTable
 from difflogic.identification.table_circuit import number_of
 from difflogic.simplification.resynthesis import Expansion
 from difflogic.system.array_types import Int64s
-from difflogic.system.errors import ConfigError, StoppedError
+from difflogic.system.errors import ConfigError, OutOfTimeError
 
 ROTATIONS = (0, 1, 2, 3), (2, 0, 3, 1), (3, 2, 1, 0), (1, 3, 0, 2)
 """Where the cells of a turned block come from."""
@@ -152,7 +152,7 @@ def identify(inquiry: Inquiry) -> BlockRule:
     """Read a rule by blocks off a recording whose frames are one step apart.
 
     Cells that are not seen tell nothing of their blocks. Raises ConfigError if no rule explains the
-    recording, and StoppedError.
+    recording, and OutOfTimeError.
     """
     film = inquiry.recording
     space = inquiry.space
@@ -197,7 +197,7 @@ def _count(inquiry: Inquiry, corner: tuple[int, int]) -> Int64s:
     found = np.full((space.entries, 4, space.states), UNSEEN)
     for number, (before, after) in enumerate(film.pairs):
         if inquiry.deadline.should_stop():
-            raise StoppedError("stopped")
+            raise OutOfTimeError("stopped")
         step = number % (film.frames.shape[1] - 1)
         top, left = ((each + step) % 2 for each in corner)
         first = _cut(before, top, left, edge, 0 if edge == "zero" else UNSEEN)

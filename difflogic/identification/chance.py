@@ -228,7 +228,7 @@ def _chosen(some: int, others: int) -> float:
 def find(film: Recording, within: Space, boundary: str, deadline: Deadline = NEVER) -> Chances:
     """Return the likeliest family with no other cells and no less symmetry than `within`.
 
-    The recording has no unseen cells. Raises StoppedError.
+    The recording has no unseen cells. Raises OutOfTimeError.
     """
     found = sorted(_weighed(film, within, boundary, deadline), key=lambda each: -each[0])
     terms = np.array([each[0] for each in found])

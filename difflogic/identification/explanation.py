@@ -38,7 +38,7 @@ from difflogic.simplification import EFFORTS, simplify
 from difflogic.system.array_types import Flags, Float64s, Int64s
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.elementary import logarithm
-from difflogic.system.errors import CircuitError, ConfigError, StoppedError
+from difflogic.system.errors import CircuitError, ConfigError, OutOfTimeError
 from difflogic.system.work import Progress, work, working
 
 SURE = float(np.log(1000))
@@ -305,8 +305,8 @@ def run(space: Space, patterns: RuleTable, frame: Int64s, boundary: str, steps: 
 def identify(inquiry: Inquiry) -> Explanation:
     """Find a rule that explains a recording.
 
-    Raises ConfigError if no rule explains it, with the place, and StoppedError if there was no time
-    to find one.
+    Raises ConfigError if no rule explains it, with the place, and OutOfTimeError if there was no
+    time to find one.
     """
     recording = inquiry.recording
     space = inquiry.space
@@ -381,8 +381,8 @@ def _with_hidden(inquiry: Inquiry) -> Explanation:
         try:
             with working(tell=told):
                 solved = solve(attempt, np.full(space.entries, UNSEEN))
-        except StoppedError as error:
-            raise StoppedError(f"{error}; {refuted} kinds of hidden states are refuted") from None
+        except OutOfTimeError as error:
+            raise OutOfTimeError(f"{error}; {refuted} kinds of hidden states are refuted") from None
         if solved is not None:
             return _identified(attempt, "SAT", solved)
         refuted += 1
@@ -438,7 +438,7 @@ def _guess(inquiry: Inquiry, known: RuleTable) -> RuleTable | None:
     simpler = replace(inquiry, space=coarse, deadline=short)
     try:
         solved = solve(simpler, merged, decide=False)
-    except StoppedError:
+    except OutOfTimeError:
         if inquiry.deadline.should_stop():
             raise
         return None
@@ -538,7 +538,7 @@ def _other_space(inquiry: Inquiry) -> str:
             votes = count(recording, other, edge, deadline, hasty=True)
         except ConfigError:
             continue
-        except (StoppedError, TimeoutError):
+        except OutOfTimeError:
             break
         if not len(votes.contradicted) and votes.counts.any():
             return (
@@ -556,7 +556,7 @@ def _remedy(inquiry: Inquiry) -> str:
     films, frames, height, width = recording.frames.shape
     if films == 1 and height > 1 < width:
         turned = replace(recording, frames=np.moveaxis(recording.frames, -1, 1))
-        with suppress(StoppedError, TimeoutError):
+        with suppress(OutOfTimeError):
             votes = count(turned, space, inquiry.boundary, deadline, hasty=True)
             if not len(votes.contradicted) and votes.counts.any():
                 return (
@@ -564,7 +564,7 @@ def _remedy(inquiry: Inquiry) -> str:
                     f"{frames}×{height} cells: save np.moveaxis(frames, -1, 0)"
                 )
     if recording.complete and inquiry.boundary != "unknown" and not space.memory:
-        with suppress(StoppedError):
+        with suppress(OutOfTimeError):
             if hint := find(recording, space, inquiry.boundary, deadline).hint:
                 return hint
     return (

@@ -22,7 +22,7 @@ from difflogic.identification.rules import UNSEEN, RuleTable, Space, shifted, wi
 from difflogic.identification.votes import Votes, count, transitions
 from difflogic.proof.satisfiability import Formula
 from difflogic.system.array_types import Flags, Int64s
-from difflogic.system.errors import ConfigError, StoppedError
+from difflogic.system.errors import ConfigError, OutOfTimeError
 from difflogic.system.work import tell
 
 """Of cells, shape (recordings, frames, height, width); of transitions, by the cells they write,
@@ -53,8 +53,8 @@ class Flips:
 def fewest_flips(inquiry: Inquiry, votes: Votes) -> Flips:
     """Find the rule by its most frequent next states, and the cells that were recorded wrongly.
 
-    The solver chooses entries without clear votes. The gap is 1. Raises StoppedError if there is no
-    time, and ConfigError if flipping cells does not help.
+    The solver chooses entries without clear votes. The gap is 1. Raises OutOfTimeError if there is
+    no time, and ConfigError if flipping cells does not help.
     """
     recording = inquiry.recording
     space = inquiry.space
@@ -71,7 +71,7 @@ def fewest_flips(inquiry: Inquiry, votes: Votes) -> Flips:
             break
         try:
             flips = _fewest_of(inquiry, table, cells, touched)
-        except StoppedError:
+        except OutOfTimeError:
             if found is None:
                 raise
             break

@@ -159,7 +159,7 @@ def weigh(
     """Weigh all families of rules of some spaces, with these numbers of steps from pair to pair.
 
     `boundary` is periodic, zero, unknown, or auto for periodic and unknown. Raises ConfigError if
-    no hypothesis explains the pairs, and StoppedError if the deadline passes.
+    no hypothesis explains the pairs, and OutOfTimeError if the deadline passes.
     """
     solving = Deadline.after(SOLVING)
     states = spaces[0].states

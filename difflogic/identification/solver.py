@@ -17,7 +17,7 @@ from difflogic.identification.rules import UNSEEN, RuleTable, Space, spread_stat
 from difflogic.identification.table_circuit import build, filled
 from difflogic.proof.satisfiability import Formula
 from difflogic.system.array_types import Flags, Int64s
-from difflogic.system.errors import StoppedError
+from difflogic.system.errors import OutOfTimeError
 from difflogic.system.work import tell
 
 FIRST_CONFLICTS = 50
@@ -49,7 +49,7 @@ def solve(
     """Find a rule with the entries `known`, or None if no rule explains the recording.
 
     With `decide`, find out which entries are unique. `guess` is a rule to try first. Raises
-    StoppedError if the deadline passes before there is a rule; later,
+    OutOfTimeError if the deadline passes before there is a rule; later,
     entries stay undecided.
     """
     recording = inquiry.recording
@@ -161,7 +161,7 @@ class _Search:
         return False
 
     def find(self, assumptions: Sequence[int] = ()) -> RuleTable | None:
-        """Return a rule that explains all, or None. Raises StoppedError."""
+        """Return a rule that explains all, or None. Raises OutOfTimeError."""
         while True:
             answer, table = self.ask(assumptions, 10 * FIRST_CONFLICTS)
             if answer is not None:
@@ -326,7 +326,7 @@ def _try_others(search: _Search, table: RuleTable, open_: Flags) -> RuleTable | 
             if len(undecided) > 0.8 * len(left):
                 conflicts *= 2
             left = undecided
-    except StoppedError:
+    except OutOfTimeError:
         pass
     return second
 
@@ -345,7 +345,7 @@ def _smallest(search: _Search, table: RuleTable, open_: Flags) -> RuleTable:
                 _, other = search.ask([*chosen, *literals], 10 * FIRST_CONFLICTS)
                 table = table if other is None else other
             chosen += clauses.equals(clauses.rule[entry], int(table[entry]))
-    except StoppedError:
+    except OutOfTimeError:
         pass
     return table
 

@@ -14,7 +14,7 @@ from difflogic.examples.film import Recording, place
 from difflogic.identification.rules import UNSEEN, RuleTable, Space, spread_states
 from difflogic.system.array_types import Int64s
 from difflogic.system.deadline import NEVER, Deadline
-from difflogic.system.errors import StoppedError
+from difflogic.system.errors import OutOfTimeError
 
 CELLS_AT_ONCE = 2**18
 """Cells to count between two looks at the clock: some hundredths of a second."""
@@ -46,8 +46,8 @@ def count(
 ) -> Votes:
     """Count the next states of each entry, wherever all its cells were seen.
 
-    With `hasty`, only until one entry is contradicted. Raises StoppedError if that is asked for,
-    and TimeoutError with `hasty` if the deadline passes.
+    With `hasty`, only until one entry is contradicted. Raises OutOfTimeError if a stop is
+    asked for, and with `hasty` if the deadline passes.
     """
     films, frames, height, width = recording.frames.shape
     last = frames - 1 - space.memory
@@ -57,7 +57,7 @@ def count(
     wide = max(1, at_once // (frames - 1))
     for film, first in product(range(0, films, wide), range(0, last, at_once)):
         if deadline.should_stop():
-            raise StoppedError("stopped")
+            raise OutOfTimeError("stopped")
         if hasty:
             deadline.check()
         end = first + at_once + 1 + space.memory

@@ -23,6 +23,7 @@ from difflogic.circuit.xag import Xag, XagGate
 from difflogic.proof.satisfiability import Formula
 from difflogic.system.array_types import Bits, Words
 from difflogic.system.deadline import Deadline
+from difflogic.system.errors import OutOfTimeError
 
 SQUARE_SYMMETRIES = {
     # The matrix maps a neighbour's offset (dy, dx).
@@ -74,7 +75,7 @@ def examine(circuit: Circuit, seconds: float) -> Traits:
     def decide(literals: Callable[[], tuple[Xag, list[int]]]) -> Decision:
         try:
             return decide_all_zero(*literals(), deadline)
-        except TimeoutError:
+        except OutOfTimeError:
             return Decision("not decided", "time limit")
 
     symmetries = {
@@ -138,7 +139,7 @@ def _life_table(circuit: Circuit) -> Bits | None:
 
 
 def decide_all_zero(xag: Xag, literals: Sequence[int], deadline: Deadline) -> Decision:
-    """Decide whether all literals are 0 for all inputs. Raises TimeoutError.
+    """Decide whether all literals are 0 for all inputs. Raises OutOfTimeError.
 
     "no" rests on a computed case, "yes" on equal gates or on a SAT solver.
     """
@@ -192,7 +193,7 @@ def _zero_by_solver(
             value = formula.not_(value) if literal & 1 else value
             found = formula.solve([value], deadline)
             if found is None:
-                raise TimeoutError
+                raise OutOfTimeError
             if found:
                 return False
             formula.add([formula.not_(value)])  # helps with the remaining ones

@@ -155,7 +155,7 @@ def identify_chance(
 
     The likeliest family is chosen, with no other cells and no less symmetry than assumed. Raises
     ConfigError for what is not counted (gaps, unseen cells, noise, hidden states, an unknown
-    boundary), and StoppedError if there was no time.
+    boundary), and OutOfTimeError if there was no time.
     """
     refused = {"noise": assumed.noise, "hidden": assumed.hidden, "gap": assumed.gap != 1}
     refused[f"neighbourhood {BLOCKS}"] = assumed.neighbourhood == BLOCKS
@@ -201,7 +201,7 @@ def identify(
     pairs, and where radius, symmetry or gap is "auto", families of rules are weighed, and
     entries that were never seen get the likeliest state. If `time_limit`, in seconds, passes, or
     `should_stop` returns true, entries stay undecided. Raises ConfigError if no rule explains the
-    recording, and StoppedError if there was no time to find one.
+    recording, and OutOfTimeError if there was no time to find one.
     """
     began = time.perf_counter()
     noise = assumed.noise

@@ -219,7 +219,7 @@ class Method:
     decide: Callable[[Any, Budget, Answer | None], Answer | str]
     """Takes question, budget, and what the method before found; returns why if it does not decide.
 
-    Raises TimeoutError.
+    Raises OutOfTimeError.
     """
     needs_clock: bool = False
     """Whether it may go on for long."""

@@ -147,7 +147,7 @@ def _all(question: ListedStarts, budget: Budget, before: Answer | None) -> Answe
 def _run(automaton: Automaton, cases: Cases, steps: int, deadline: Deadline) -> tuple[int, bool]:
     """Return how many cases are wrong after `steps`, and whether another step changes nothing.
 
-    All cells fire in each step. Raises TimeoutError.
+    All cells fire in each step. Raises OutOfTimeError.
     """
     count, _, height, width = cases.starts.shape
     board = Board(height, width, cases.boundary, count)

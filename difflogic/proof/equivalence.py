@@ -27,7 +27,7 @@ from difflogic.proof.satisfiability import Formula
 from difflogic.proof.verdict import Verdict
 from difflogic.system.array_types import Flags, Words
 from difflogic.system.deadline import Deadline
-from difflogic.system.errors import CircuitError
+from difflogic.system.errors import CircuitError, OutOfTimeError
 from difflogic.system.json_values import fields_of
 from difflogic.system.work import tell
 
@@ -168,7 +168,7 @@ def _compare(
     equal: bool | None
     method: EqualityMethod = "exhaustive"
     verdict = Verdict.open
-    with suppress(TimeoutError):
+    with suppress(OutOfTimeError):
         deadline.check()
         before = Cone.of(miter.before, label)
         after = Cone.of(miter.after, label)
@@ -189,7 +189,7 @@ def _compare(
 def _first_difference(
     before: Cone, after: Cone, deadline: Deadline
 ) -> dict[InputPlace, bool] | None:
-    """Return the first of all cases in which two outputs differ. Raises TimeoutError."""
+    """Return the first of all cases in which two outputs differ. Raises OutOfTimeError."""
     places = sorted(before.inputs.keys() | after.inputs.keys())
 
     def differ(given: list[Words], bits: BitLogic) -> Words:
@@ -299,7 +299,8 @@ class Miter:
     ) -> tuple[bool | None, dict[InputPlace, bool] | None, int]:
         """Return whether the outputs are equal, a case where they differ, and the conflicts.
 
-        Equality is None if time runs out in the solver. Raises TimeoutError if it runs out before.
+        Equality is None if time runs out in the solver. Raises OutOfTimeError if it runs out
+        before.
         """
         formula = self._formula = self._formula or Formula()
         earlier = formula.conflicts

@@ -29,6 +29,7 @@ from difflogic.proof.local_rule import BOUNDS, Local
 from difflogic.proof.question import REACHES, Asked, Wound
 from difflogic.proof.verdict import Verdict
 from difflogic.system.deadline import Deadline
+from difflogic.system.errors import OutOfTimeError
 from difflogic.system.work import checking
 
 LATE_SECONDS = 0.5
@@ -81,7 +82,7 @@ def prove(question: Question, budget: Budget = QUICK) -> Answer:
         try:
             with checking(late.check):
                 answer = method.decide(question, budget, found)
-        except TimeoutError:
+        except OutOfTimeError:
             answer = TIME_IS_UP
         except NoTargetError as error:
             answer = str(error)

@@ -28,7 +28,7 @@ from difflogic.proof.question import Asked
 from difflogic.proof.strategy import Decided, Extent, decide
 from difflogic.proof.verdict import Verdict
 from difflogic.system.deadline import Deadline
-from difflogic.system.errors import CircuitError, ConfigError, errors_about
+from difflogic.system.errors import CircuitError, ConfigError, OutOfTimeError, errors_about
 
 EVERY_VALUE = "for every value of the held channels"
 
@@ -199,7 +199,7 @@ def _own_start(part: Automaton, until: Deadline) -> Decided | None:
         start = center_start(*start.shape)
     try:
         target = resting_picture(part, part.height, part.width, until, start[labels])
-    except TimeoutError:
+    except OutOfTimeError:
         return None
     if target is None:
         return None

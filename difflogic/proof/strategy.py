@@ -30,7 +30,7 @@ from difflogic.proof.question import Wound
 from difflogic.proof.verdict import Verdict
 from difflogic.system.array_types import Bits
 from difflogic.system.deadline import Deadline
-from difflogic.system.errors import CircuitError, ConfigError
+from difflogic.system.errors import CircuitError, ConfigError, OutOfTimeError
 
 PART_SECONDS = 60.0
 """Default time limit for each grid, for all sizes, and for damage."""
@@ -230,7 +230,7 @@ def _resting(automaton: Automaton, deadline: Deadline, height: int, width: int) 
     what = f"on {height}×{width} cells, a start of zeros"
     try:
         found = resting_picture(automaton, height, width, deadline)
-    except TimeoutError:
+    except OutOfTimeError:
         raise NoTargetError(
             f"{what} does not settle in the time, so the target is unknown: raise --time-limit, "
             "or use --task to name an experiment"

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from difflogic.system.errors import StoppedError
+from difflogic.system.errors import OutOfTimeError
 
 
 def never_stop() -> bool:
@@ -38,15 +38,15 @@ class Deadline:
         return 0.0 if self.passed else max(0.0, self.at - time.monotonic())
 
     def require(self, aim: str) -> None:
-        """Raise StoppedError if it has passed before the aim was reached."""
+        """Raise OutOfTimeError if it has passed before the aim was reached."""
         if self.passed:
             limit = f"the time limit passed before {aim}: raise --time-limit"
-            raise StoppedError("stopped" if self.should_stop() else limit)
+            raise OutOfTimeError("stopped" if self.should_stop() else limit)
 
     def check(self) -> None:
-        """Raise TimeoutError if it has passed."""
+        """Raise OutOfTimeError if it has passed."""
         if self.passed:
-            raise TimeoutError
+            raise OutOfTimeError
 
 
 GATES_AT_ONCE = 4096

@@ -49,8 +49,11 @@ class ProofError(DctError):
         """The attempted proof, a `difflogic.proof.Proof`."""
 
 
-class StoppedError(DctError):
-    """Cancelled work."""
+class OutOfTimeError(DctError):
+    """A time limit that passed before an answer: it leaves one question open.
+
+    Work that is asked to end raises `difflogic.system.work.Stopped`.
+    """
 
 
 class StorageError(RunDirectoryError):

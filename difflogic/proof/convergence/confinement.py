@@ -39,6 +39,7 @@ from difflogic.proof.verdict import Verdict
 from difflogic.system.array_types import Bits, Int64s, Words
 from difflogic.system.deadline import NEVER as NO_DEADLINE
 from difflogic.system.deadline import Deadline
+from difflogic.system.errors import OutOfTimeError
 from difflogic.system.work import ignore
 
 BEYOND_EDGE = 3
@@ -151,7 +152,7 @@ def confine(
         most = max(1, BITS_AT_ONCE // wound.size**2)
         parts = (windows[first : first + most] for first in range(0, len(windows), most))
         found = [follow(question, wound, part, deadline=deadline) for part in parts]
-    except TimeoutError:
+    except OutOfTimeError:
         return replace(answer, reason=TIME_IS_UP)
     spread, reach, rounds = map(np.concatenate, zip(*found, strict=True))
     failed = (spread > wound.reach) | (rounds < 0)
@@ -184,7 +185,7 @@ def confine_in_any_order(
 def windows_of(ground: Ground, wound: Wound, deadline: Deadline = NO_DEADLINE) -> list[Window]:
     """Return all different windows with squares far enough from the edges; none if too many.
 
-    Raises TimeoutError.
+    Raises OutOfTimeError.
     """
     found: dict[bytes, Window] = {}
     sides = [_places(lines, wound).items() for lines in ground.sides(wound.size)]
@@ -228,7 +229,7 @@ def follow(
 
     That is rounds, or steps; -1 if it is not known, or if S changes by itself. Unless followed
     `until_closed`, ends after the first. `on_step` gets each step from what is reached on: board,
-    free cells, and the sets before and after. Raises TimeoutError.
+    free cells, and the sets before and after. Raises OutOfTimeError.
     """
     size = wound.size
     count = len(windows)

@@ -33,7 +33,7 @@ from difflogic.proof.question import Asked, Wound
 from difflogic.proof.verdict import Verdict
 from difflogic.system.array_types import Array, Bits, Flags
 from difflogic.system.deadline import Deadline
-from difflogic.system.errors import CircuitError
+from difflogic.system.errors import CircuitError, OutOfTimeError
 
 PERIODS = (1, 2, 3, 4, 6, 8)
 """Rows or columns after which arrivals may repeat."""
@@ -299,7 +299,7 @@ def refute(
     """Look for starts that miss the target on grids where sets do not prove it."""
     for size in failing[:MOST_REFUTED]:
         budget = Budget(deadline)
-        with suppress(TimeoutError):
+        with suppress(OutOfTimeError):
             asked = Convergence.of(plane.automaton, plane.target(*size))
             answer = RUNS.decide(asked, budget, answer_of(by_sets(asked)))
             if isinstance(answer, Answer):

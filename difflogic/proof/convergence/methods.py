@@ -22,6 +22,7 @@ from difflogic.proof.convergence.sets import Sets
 from difflogic.proof.satisfiability import Formula
 from difflogic.proof.verdict import Verdict
 from difflogic.system.deadline import NEVER, Deadline
+from difflogic.system.errors import OutOfTimeError
 
 STEPS_PER_SIDE = 16
 """Steps on sets per row and column; knowledge that takes longer comes a long way around."""
@@ -44,7 +45,7 @@ def by_sets(question: Convergence, deadline: Deadline = NEVER) -> Finding:
     room = MOST_STEP_BYTES // (2 * question.circuit.channels * (question.board.cells + 7 >> 3))
     most = min(STEPS_PER_SIDE * (question.height + question.width), room + 1)
     run = [sets.everything(question.circuit.channels, question.board)]
-    with suppress(TimeoutError):  # all states lie in each of the sets
+    with suppress(OutOfTimeError):  # all states lie in each of the sets
         for state in itertools.islice(sets.descend(question.network, question.board), 1, most):
             run.append(state)
             if deadline.passed:
@@ -177,7 +178,7 @@ def _earliest(layout: Unrolled, late: int, steps: int, deadline: Deadline) -> in
         middle = (late + steps) // 2
         try:
             start = layout.find_late(middle, deadline)
-        except TimeoutError:
+        except OutOfTimeError:
             break
         late, steps = (late, middle) if start is None else (middle, steps)
     return steps
@@ -236,7 +237,7 @@ class Unrolled:
         """For each step, the literal of each bit: channel · cells + cell."""
 
     def advance(self, steps: int, deadline: Deadline) -> None:
-        """Unroll up to `steps` steps. Raises TimeoutError, also beyond MOST_UNROLLED_GATES."""
+        """Unroll up to `steps` steps. Raises OutOfTimeError, also beyond MOST_UNROLLED_GATES."""
         question = self._question
         formula = self._formula
         circuit = question.circuit
@@ -260,14 +261,14 @@ class Unrolled:
                 [new if old is None else old for old, new in zip(self._known, after, strict=True)]
             )
             if formula.variables > MOST_UNROLLED_GATES:
-                raise TimeoutError
+                raise OutOfTimeError
 
     def find_late(self, step: int, deadline: Deadline) -> Planes | None:
-        """Return a start that misses the target at a step, if any. Raises TimeoutError."""
+        """Return a start that misses the target at a step, if any. Raises OutOfTimeError."""
         return self._find([self._wrong(step)], deadline)
 
     def find_cycle(self, period: int, deadline: Deadline) -> Planes | None:
-        """Return a wrong state that repeats after `period` steps, if any. Raises TimeoutError."""
+        """Return a wrong state that repeats after `period` steps, if any. Raises OutOfTimeError."""
         pairs = zip(self._states[0], self._states[period], strict=True)
         same = [-self._formula.xor_(a, b) for a, b in pairs]
         return self._find([self._wrong(0), *same], deadline)
@@ -283,11 +284,11 @@ class Unrolled:
         return literal
 
     def _find(self, literals: Sequence[int], deadline: Deadline) -> Planes | None:
-        """Return a start that makes all literals 1, if any. Raises TimeoutError."""
+        """Return a start that makes all literals 1, if any. Raises OutOfTimeError."""
         question = self._question
         answer = self._formula.solve(literals, deadline)
         if answer is None:
-            raise TimeoutError
+            raise OutOfTimeError
         if not answer:
             return None
         bits = np.isin(self._states[0], list(self._formula.true_literals()))

@@ -183,7 +183,7 @@ class Settling:
         ]
 
     def everywhere(self, deadline: Deadline) -> OneSide:
-        """Return what every start settles in, or the first rows of it. Raises TimeoutError."""
+        """Return what every start settles in, or the first rows of it. Raises OutOfTimeError."""
         above = EndlessRow((), (self._outside,))
         left = MOST_CELLS
         rows = list[EndlessRow]()

@@ -16,6 +16,7 @@ from difflogic.proof.convergence.planes import Board, Network, Planes, pack, unp
 from difflogic.system.array_types import Bits, Flags, Int64s
 from difflogic.system.deadline import NEVER as NO_DEADLINE
 from difflogic.system.deadline import Deadline
+from difflogic.system.errors import OutOfTimeError
 
 MOST_STEPS = 2**20
 """Steps in which a run must repeat; without a limit, `math.inf`."""
@@ -143,7 +144,7 @@ def resting_picture(
     """Return what the visible channels finally show, from a start (C, H, W), by default zeros.
 
     Shape (visible channels, height, width). None if they change again and again. Raises
-    TimeoutError after `deadline`.
+    OutOfTimeError after `deadline`.
     """
     network = Network(automaton.circuit)
     board = Board(height, width, automaton.boundary)
@@ -155,7 +156,7 @@ def resting_picture(
     found = repeated(network, board, first, NO_DEADLINE, soon)
     found = found or repeated(network, board, first, deadline, math.inf)
     if found is None:
-        raise TimeoutError
+        raise OutOfTimeError
     run = itertools.islice(states(network, board, found[0]), found[1])
     shown = (tuple(state[row] for row in automaton.visible_rows) for state in run)
     picture = next(shown)

@@ -13,8 +13,7 @@ from difflogic.run.metrics import MetricsRow, read_metrics
 from difflogic.run.run_directory import RunDirectory
 from difflogic.run.summary import read_summary
 from difflogic.system.array_types import Bits
-from difflogic.system.errors import RunDirectoryError
-from difflogic.system.files import kind_of
+from difflogic.system.work import say
 
 
 @dataclass(frozen=True)
@@ -36,10 +35,11 @@ class ReportSource:
 def read_training(directory: Path) -> tuple[tuple[MetricsRow, ...], dict[str, Any] | None]:
     """Return the rows of a run's metrics, and its summary, if they are there.
 
-    Raises RunDirectoryError for damaged ones, and UnreadableError.
+    Of damaged metrics, these are the rows before the damage, which is told. Raises
+    RunDirectoryError for a damaged summary, and UnreadableError.
     """
     run = RunDirectory(directory)
     history, problem = read_metrics(run)
-    if problem is not None and kind_of(run.metrics, follow=False):
-        raise RunDirectoryError(problem)
+    if problem is not None and history.rows:
+        say(f"warning: {problem}: what follows is not shown")
     return tuple(history), read_summary(run)

@@ -13,7 +13,7 @@ from difflogic.identification import Recording, Space, identify
 from difflogic.identification.inquiry import Inquiry
 from difflogic.library.simplifying import SIMPLIFYING
 from difflogic.system.deadline import Deadline
-from difflogic.system.errors import CircuitError, ConfigError, StoppedError
+from difflogic.system.errors import CircuitError, ConfigError, OutOfTimeError
 from difflogic.system.work import working
 from tests.difflogic.identification import automata
 from tests.difflogic.identification.automata import film, life, life_table, soup
@@ -108,7 +108,7 @@ def test_recordings_without_a_rule():
         identify(Inquiry(seen, Space()))
     with pytest.raises(ConfigError, match="give one of them"):
         identify(Inquiry(seen, Space(), noise=True, hidden=1))
-    with pytest.raises(StoppedError, match="time limit"):
+    with pytest.raises(OutOfTimeError, match="time limit"):
         identify(Inquiry(seen, Space(), hidden=1, deadline=Deadline.after(0)))
 
 
@@ -157,7 +157,7 @@ def test_stopping_keeps_the_rule_found_so_far():
         found = identify(Inquiry(from_array(films), Space(), gap=2, deadline=stop))
     assert found.undecided.any()
     assert found.unique is None
-    with pytest.raises(StoppedError):
+    with pytest.raises(OutOfTimeError):
         identify(Inquiry(from_array(films), Space(), gap=2, deadline=Deadline.after(0)))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import difflogic
-from difflogic.system.errors import StoppedError
+from difflogic.system.errors import OutOfTimeError
 from tests.difflogic.identification.automata import brains_brain, film, life, soup
 
 LIMIT = 0.2
@@ -61,7 +61,7 @@ def test_an_answer_in_time(case, stopped):
     try:
         assumed = difflogic.Assumptions(**options)
         found = difflogic.identify(frames, assumed, time_limit=limit, should_stop=should_stop)
-    except StoppedError:
+    except OutOfTimeError:
         pass
     else:
         assert not (found.rule.undecided.any() and found.rule.unique)

@@ -14,6 +14,7 @@ from difflogic.circuit.xag import Xag, from_circuit
 from difflogic.inspection.symmetry import decide_all_zero
 from difflogic.proof.satisfiability import Formula
 from difflogic.system.deadline import Deadline
+from difflogic.system.errors import OutOfTimeError
 from tests.difflogic.circuit.circuits import all_cases
 from tests.difflogic.circuit.rules import circuits
 
@@ -72,7 +73,7 @@ def test_xors_in_another_order_are_equal_without_a_search() -> None:
 def test_no_time_is_no_answer() -> None:
     for inputs in (20, 40):
         xag, up, down = conjunctions(inputs)
-        with pytest.raises(TimeoutError):
+        with pytest.raises(OutOfTimeError):
             decide_all_zero(xag, [xag.and_(up, down ^ 1)], Deadline.after(0))
 
 

@@ -1,5 +1,6 @@
 """Resuming: settings that may change, and damaged checkpoints."""
 
+import os
 import re
 
 import numpy as np
@@ -176,6 +177,7 @@ def without_lines(*numbers):
 LOSSES = {
     "gone": (lambda metrics: metrics.unlink(), []),
     "a link": (lambda metrics: (metrics.unlink(), metrics.symlink_to("elsewhere")), []),
+    "a pipe": (lambda metrics: (metrics.unlink(), os.mkfifo(metrics)), []),
     "cut": (without_lines(6, 7), [1, 2, 3, 4, 5]),
     "torn": (lambda metrics: metrics.write_text(metrics.read_text()[:-40]), [1, 2, 3, 4, 5, 6]),
 }
