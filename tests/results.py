@@ -150,6 +150,13 @@ def provenance() -> dict[str, str]:
     return {"processor": cpu, "date": date.today().isoformat(), "commit": head}
 
 
+def day() -> int:
+    """Return the day of the last commit, which draws what tests repeat."""
+    words = ["git", "log", "-1", "--format=%ct"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    return int(done.stdout or 0) // 86400
+
+
 def render(table: Mapping[str, Any], values: Mapping[str, Any]) -> str:
     """Return a table in Markdown."""
     heads = table["heads"]

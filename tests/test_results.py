@@ -4,7 +4,6 @@ import os
 import random
 import re
 import statistics
-import subprocess
 from unittest.mock import MagicMock
 
 import pytest
@@ -21,22 +20,15 @@ VALUES = {name: results.values_of(row) for name, row in ROWS.items()}
 
 SEEDS = results.seeds()
 
-SECONDS = 40
+SECONDS = 25
 """CPU seconds of the rows that the day of a commit draws."""
-
-
-def day():
-    """Return the day of the last commit."""
-    words = ["git", "log", "-1", "--format=%ct"]
-    done = subprocess.run(words, cwd=results.ROOT, capture_output=True, text=True, check=False)
-    return int(done.stdout or 0) // 86400
 
 
 def due():
     """Yield the names of some cheap rows, two trainings first: others by the day of the commit."""
     names = [name for name, row in ROWS.items() if float(row["cost"] or "inf") <= 4]
     left = SECONDS
-    random.Random(day()).shuffle(names)
+    random.Random(results.day()).shuffle(names)
     trained = [name for name in names if ROWS[name]["learned"]][:2]
     for name in dict.fromkeys(trained + names):
         if float(ROWS[name]["cost"]) <= left:
@@ -44,7 +36,6 @@ def due():
             yield name
 
 
-@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.skipif(not fuses(), reason="needs fused multiply-adds")
 @pytest.mark.parametrize("name", list(due()))
@@ -62,7 +53,7 @@ def test_a_seed_gives_what_the_page_says(name):
 def test_a_seed_of_the_readme_ends_as_before(name):
     """Of the half of the seeds that take fewest epochs, another each day."""
     short = [run for run in SEEDS[name] if run["epochs"] <= float(ROWS[name]["epochs"])]
-    run = random.Random(day()).choice(short)
+    run = random.Random(results.day()).choice(short)
     command = f"dct sweep {name} --seeds {run['seed']}"
     assert results.measure(ROWS[name] | {"command": command})["seeds"] == [run]
 

@@ -28,7 +28,6 @@ def flag(tmp_path):
     return path
 
 
-@pytest.mark.once
 @pytest.mark.slow
 def test_one_command_grows_holds_and_heals_in_the_pictures_colours(dct, flag):
     result = dct(

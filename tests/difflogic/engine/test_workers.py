@@ -119,7 +119,6 @@ assert forked == work()
 """
 
 
-@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
 def test_a_forked_child_begins_workers_of_its_own():

@@ -41,7 +41,6 @@ print(json.dumps([before, types()]))
 """
 
 
-@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.skipif(not JIT, reason="nothing is compiled")
 def test_runs_use_the_compiled_types():

@@ -81,7 +81,6 @@ def measured():
     return dict(zip(CASES, map(json.loads, done.stdout.splitlines()), strict=True))
 
 
-@pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize(("way", "preempted"), CASES)
 def test_waiting_for_a_late_worker_or_a_core_does_not_count_as_busy(measured, way, preempted):

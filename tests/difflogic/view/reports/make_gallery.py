@@ -48,10 +48,15 @@ def dct(*words):
     subprocess.run([sys.executable, "-m", "cli", *map(str, words)], check=True)
 
 
-def make(name, run):
-    """Train an experiment in the directory `run`, and write its circuit and its page."""
+def learn(name, run, circuit):
+    """Train an experiment in the directory `run`, and write its circuit."""
     dct("train", name, "--seed", SEEDS[name], "--dir", run, "--quiet")
-    dct("simplify", run, "-o", GALLERY / f"{name}.json", "--force")
+    dct("simplify", run, "-o", circuit, "--force")
+
+
+def make(name, run):
+    """Make an experiment's circuit and page."""
+    learn(name, run, GALLERY / f"{name}.json")
     dct("report", run, "-o", GALLERY / f"{name}.html", "--force")
 
 

@@ -11,23 +11,17 @@ import pytest
 
 from difflogic.formats.circuit_file import read_circuit
 from difflogic.formats.write_svg import write_svg
-from difflogic.inspection.equations import equations
+from difflogic.system.jit.processor import fuses
 from difflogic.view.reports import build_gallery
 from difflogic.view.reports.assets import asset, bundle
 from difflogic.view.reports.webpage import GALLERY_SCRIPTS, SCRIPTS
+from tests import results
 from tests.difflogic.view.reports.browser import needs_browser
-from tests.difflogic.view.reports.make_gallery import DOCS, SEEDS, pictures
-from tests.difflogic.view.reports.pages import GALLERY, page
+from tests.difflogic.view.reports.make_gallery import DOCS, SEEDS, learn, pictures
+from tests.difflogic.view.reports.pages import EXPERIMENTS, GALLERY, page
 
 ROOT = Path(__file__).parents[4]
 TOUGH = "checkerboard-tough-async"
-
-
-def test_the_checkerboards_equations_are_those_of_its_circuit():
-    found = equations(read_circuit(GALLERY / "checkerboard.json").circuit)
-    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
-    for line in found.lines:
-        assert f"    {found.text(line)}" in lines
 
 
 def test_the_checkerboards_drawing_shows_its_circuit():
@@ -46,6 +40,24 @@ def test_the_page_shows_its_circuit_and_seed():
     circuit = data["automaton"]["circuit"]
     for part in ("op", "a", "b", "outputs", "labels"):
         assert circuit[part] == list(getattr(automaton.circuit, part))
+
+
+TODAY = EXPERIMENTS[results.day() % len(EXPERIMENTS)]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not fuses(), reason="needs fused multiply-adds")
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name == TODAY else pytest.mark.exhaustive)
+        for name in EXPERIMENTS
+    ],
+)
+def test_the_gallery_is_what_its_seeds_learn(name, tmp_path):
+    learn(name, tmp_path / "run", tmp_path / "circuit.json")
+    kept = (GALLERY / f"{name}.json").read_text(encoding="utf-8")
+    assert (tmp_path / "circuit.json").read_text(encoding="utf-8") == kept, "run: make gallery"
 
 
 PAGES = sorted(DOCS.rglob("*.html"))
