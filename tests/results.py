@@ -77,7 +77,7 @@ def seeds() -> dict[str, list[dict[str, Any]]]:
 
 def write(rows: Iterable[Row], runs: Mapping[str, list[dict[str, Any]]]) -> None:
     """Write runs.csv and seeds.csv."""
-    every = [{"name": name, **run} for name in HEADLINES for run in runs.get(name, ())]
+    every = [{"name": name, **run} for name in HEADLINES for run in runs[name]]
     for path, columns, lines in ((FILE, COLUMNS, rows), (SEEDS, ("name", *SEED), every)):
         with path.open("w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, columns, extrasaction="ignore", lineterminator="\n")
@@ -255,7 +255,7 @@ def main() -> int:
         print(f"{name}: {'; '.join(changes) or 'all figures hold'}", flush=True)
         rows[name] = new
         if name in HEADLINES:
-            if runs.get(name) != new["seeds"]:
+            if runs[name] != new["seeds"]:
                 moved.add(name)
             runs[name] = new["seeds"]
     if given.write:

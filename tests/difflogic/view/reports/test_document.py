@@ -60,7 +60,8 @@ def trained():
         "versions": {HOSTILE: HOSTILE},
         "cpu": {"name": HOSTILE, "count": -1},
     }
-    return ReportSource(replace(from_model(model), name=HOSTILE), model, rows(900), summary, 10**30)
+    named = replace(from_model(model), name=HOSTILE)
+    return ReportSource(named, model, rows(900), summary, exact_epoch=10**30)
 
 
 @pytest.fixture(scope="module")
