@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -97,7 +97,7 @@ def name_symbols(grids: Iterable[NamedRows]) -> tuple[str, ...]:
 
     Other names are numbered as they first occur. Raises ConfigError for more than 16.
     """
-    names = dict.fromkeys(name for cells in grids for row in cells for name in row)
+    names = dict.fromkeys(chain.from_iterable(chain.from_iterable(grids)))
     if all(name.isascii() and name.isdigit() for name in names):
         most = max(map(int, names), default=0)
         if most < MOST_SYMBOLS:

@@ -187,9 +187,11 @@ def write_circuit(automaton: Automaton) -> str:
     """Return an automaton as JSON text, one gate per line."""
     circuit = automaton.circuit
     lines = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in _head(automaton).items()]
-    wires = (circuit.op.tolist(), circuit.a.tolist(), circuit.b.tolist())
     gates = [
-        f'    {{"op": "{_NAMES[op]}", "a": {a}, "b": {b}}}' for op, a, b in zip(*wires, strict=True)
+        f'    {{"op": "{_NAMES[op]}", "a": {a}, "b": {b}}}'
+        for op, a, b in zip(
+            circuit.op.tolist(), circuit.a.tolist(), circuit.b.tolist(), strict=True
+        )
     ]
     body = '  "gates": [\n' + ",\n".join(gates) + "\n  ]" if gates else '  "gates": []'
     return "{\n" + ",\n".join([*lines, body]) + "\n}\n"

@@ -168,7 +168,10 @@ class _Tree:
             return sum(value << bit for bit, value in enumerate(functions))
         key = place, functions
         if key not in self._made:
-            ways = [self._node(place + 1, self._at(state, *key)) for state in range(self.states)]
+            ways = [
+                self._node(place + 1, self._at(state, place, functions))
+                for state in range(self.states)
+            ]
             node = (NEIGHBORHOOD - place, *ways)
             if len(self.nodes) * self.states > MOST_NUMBERS:
                 raise _too_large()
@@ -180,8 +183,9 @@ class _Tree:
     def _at(self, state: int, place: int, functions: tuple[int, ...]) -> tuple[int, ...]:
         """Return functions for a known state of a cell."""
         for bit in range(self._bits):
-            step = place * self._bits + bit, state >> bit & 1
-            functions = tuple(self._diagrams.follow(each, *step) for each in functions)
+            row = place * self._bits + bit
+            value = state >> bit & 1
+            functions = tuple(self._diagrams.follow(each, row, value) for each in functions)
         return functions
 
     @property

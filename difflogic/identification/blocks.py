@@ -182,8 +182,19 @@ def identify(inquiry: Inquiry) -> BlockRule:
     seen = (cells != UNSEEN).any(axis=1)
     partly = np.where(cells == UNSEEN, space.digits.T, cells)
     table = np.where(seen, partly @ space.weights[:, 1], UNSEEN)
-    origin = (table, sure, seen & ~sure, None, film, space, inquiry.boundary, 1, "table")
-    return BlockRule(*origin, cells=cells, corners=fits)
+    return BlockRule(
+        table=table,
+        determined=sure,
+        open=seen & ~sure,
+        second=None,
+        recording=film,
+        space=space,
+        boundary=inquiry.boundary,
+        gap=1,
+        method="table",
+        cells=cells,
+        corners=fits,
+    )
 
 
 def _count(inquiry: Inquiry, corner: tuple[int, int]) -> Int64s:

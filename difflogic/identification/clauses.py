@@ -111,16 +111,14 @@ class Clauses:
         self, number: int, step: int, y: int, x: int
     ) -> Generator[Key, None, tuple[StateBits, ...]]:
         cells = []
-        for offset in self.space.offsets:
-            place = number, step, y + offset[0], x + offset[1]
-            seen = UNSEEN
-            if self.space.private and offset != (0, 0):
-                seen = self._seen(*place)
+        for dy, dx in self.space.offsets:
+            look = self.space.private and (dy, dx) != (0, 0)
+            seen = self._seen(number, step, y + dy, x + dx) if look else UNSEEN
             if seen != UNSEEN:
                 cells.append(self.constant(seen))
                 continue
-            state = yield from self._cell(*place)
-            cells.append(self._look(state) if self.space.private and offset != (0, 0) else state)
+            state = yield from self._cell(number, step, y + dy, x + dx)
+            cells.append(self._look(state) if look else state)
         if self.space.memory:
             cells.append((yield from self._cell(number, step - 1, y, x)))
         return tuple(cells)

@@ -139,7 +139,9 @@ class Explanation(Solved):
             return f"another rule also explains the recording{where}"
         if self.undecided.any():
             return "whether another rule explains the recording is not decided"
-        kind = " of this kind" if self.by_odds else " with such states" if hidden else ""
+        kind = " with such states" if hidden else ""
+        if self.by_odds:
+            kind = " of this kind"
         free = ", except for entries that were never seen" if unseen.any() else ""
         others = "; odds chose the kind, and rules of others may explain it" if self.by_odds else ""
         proved = f"no other rule{kind} explains the recording{free} (proved)"
@@ -151,7 +153,7 @@ class Explanation(Solved):
 
         None if the rule depends on too many bits.
         """
-        if self.hurried and len(self.space.names) * self.space.bits > QUICK_INPUTS:
+        if self.hurried and self.space.inputs > QUICK_INPUTS:
             return None
         return table_circuit.build(self.space, self._filled)
 
@@ -254,16 +256,25 @@ class Explanation(Solved):
         _, frames, height, width = self.recording.frames.shape
         boundary: Boundary = "zero" if self.boundary == "zero" else "periodic"
         visible = tuple(range(self.space.bits))
-        steps = (frames - 1) * self.gap * each
         name = "identified"
         if self.name:
             name = self.name.replace("/", "").replace(" ", "-")
         palette = self.recording.palette
         if palette:  # numbers that are no state have the last colour
             palette += palette[-1:] * (2 ** len(visible) - len(palette))
-        place = boundary, height, width, steps
-        before = table_circuit.remembered(self.space)
-        return Automaton(name, circuit, visible, *place, 1.0, "random", palette, before=before)
+        return Automaton(
+            name,
+            circuit,
+            visible,
+            boundary,
+            height,
+            width,
+            (frames - 1) * self.gap * each,
+            fire_rate=1.0,
+            start="random",
+            palette=palette,
+            before=table_circuit.remembered(self.space),
+        )
 
     def next_frame(self) -> Int64s | None:
         """Return a frame (height, width) that tells the rule and `second` apart, if one is found.
@@ -349,10 +360,16 @@ def identify(inquiry: Inquiry) -> Explanation:
 
 
 def _identified(inquiry: Inquiry, method: str, solved: Solved) -> Explanation:
-    found = (solved.table, solved.determined, solved.open, solved.second)
-    origin = (inquiry.recording, inquiry.space, inquiry.boundary, inquiry.gap)
     return Explanation(
-        *(*found, *origin, method),
+        solved.table,
+        solved.determined,
+        solved.open,
+        solved.second,
+        inquiry.recording,
+        inquiry.space,
+        inquiry.boundary,
+        inquiry.gap,
+        method,
         likely=inquiry.likely,
         by_odds=inquiry.by_odds,
         hurried=inquiry.deadline.passed,

@@ -15,20 +15,13 @@ from difflogic.system.array_types import Flags, Int64s
 
 StateArray = Int64s
 CIRCLE = ("N", "NE", "E", "SE", "S", "SW", "W", "NW")
-LETTERS = (
-    {"": ""},
-    {"c": "1", "e": "0"},
-    {"a": "01", "c": "13", "e": "02", "i": "04", "k": "03", "n": "15"},
-    {
-        **{"a": "067", "c": "157", "e": "026", "i": "017", "j": "016"},
-        **{"k": "025", "n": "167", "q": "015", "r": "267", "y": "257"},
-    },
-    {
-        **{"a": "0167", "c": "1357", "e": "0246", "i": "1267", "j": "0256", "k": "0257"},
-        **{"n": "0157", "q": "0125", "r": "0267", "t": "2567", "w": "0156", "y": "1257"},
-        "z": "1256",
-    },
+_PLACES = (
+    "c1 e0",
+    "a01 c13 e02 i04 k03 n15",
+    "a067 c157 e026 i017 j016 k025 n167 q015 r267 y257",
+    "a0167 c1357 e0246 i1267 j0256 k0257 n0157 q0125 r0267 t2567 w0156 y1257 z1256",
 )
+LETTERS = ({"": ""}, *({word[0]: word[1:] for word in places.split()} for places in _PLACES))
 """For up to four neighbours, the letters, each with places in CIRCLE. For n > 4 neighbours a letter
 says where the 8 - n others lie."""
 

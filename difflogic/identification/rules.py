@@ -159,6 +159,11 @@ class Space:
         return (self.states - 1).bit_length()
 
     @property
+    def inputs(self) -> int:
+        """Bits that a next state may depend on."""
+        return self.bits * (self.cells + self.memory)
+
+    @property
     def channels(self) -> int:
         """Channels of a circuit: the state, and with memory the one before it."""
         return self.bits * (1 + self.memory)
@@ -184,12 +189,9 @@ class Space:
 
         With memory, the last one is BEFORE.
         """
-        names = [
-            ("W" if dx < 0 else "E") * abs(dx)
-            if abs(dx) > 1
-            else NEIGHBORS[OFFSETS.index((dy, dx))]
-            for dy, dx in self.offsets
-        ]
+        far = {(0, dx): ("W" if dx < 0 else "E") * abs(dx) for dx in (-3, -2, 2, 3)}
+        near = dict(zip(OFFSETS, NEIGHBORS, strict=True))
+        names = [(near | far)[offset] for offset in self.offsets]
         return (*names, *[BEFORE] * self.memory)
 
     @cached_property

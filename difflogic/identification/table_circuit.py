@@ -117,11 +117,6 @@ def _circuit(space: Space, xag: Xag, after: list[int]) -> Circuit:
     return to_circuit(xag, [*after, *before], channels, channels)
 
 
-def _inputs_of(space: Space) -> int:
-    """Return how many bits a next state may depend on."""
-    return len(space.names) * space.bits
-
-
 def tabulate(space: Space, circuit: Circuit) -> RuleTable:
     """Return a circuit's next state for each pattern, shape (patterns,)."""
     states: RuleTable = np.empty(space.patterns, np.int64)
@@ -169,7 +164,7 @@ def _fillings(space: Space, table: RuleTable) -> Iterator[RuleTable]:
         if merged is None:
             continue
         for cases in (_by_count(coarse), _by_code(coarse)):
-            if cases is None or (found and _inputs_of(space) > FEW_INPUTS):
+            if cases is None or (found and space.inputs > FEW_INPUTS):
                 continue
             tables = _tables(space, np.append(merged, UNSEEN)[cases])
             _, first = np.unique(cases, return_index=True)  # UNSEEN, if any, comes first
@@ -186,7 +181,7 @@ def _ways(space: Space, patterns: RuleTable) -> Iterator[Built]:
     table = merge(counted, patterns)
     if cases is not None and table is not None:
         yield _counted(counted, _tables(space, np.append(table, UNSEEN)[cases]))
-        if _inputs_of(space) > FEW_INPUTS:
+        if space.inputs > FEW_INPUTS:
             return
     if (codes := _codes(space)) is not None:
         yield from _expanded(space, _tables(space, patterns[codes]))
@@ -231,9 +226,9 @@ def _inputs(space: Space, xag: Xag) -> list[list[int]]:
 
 def _codes(space: Space) -> Int64s | None:
     """Return the pattern of each case of the cells' bits, or None for too many cases."""
-    if space.counted or _inputs_of(space) > MOST_INPUTS:
+    if space.counted or space.inputs > MOST_INPUTS:
         return None
-    cases = np.arange(1 << _inputs_of(space))
+    cases = np.arange(1 << space.inputs)
     numbers = np.zeros(len(cases), np.int64)
     for cell, weight in enumerate(space.weights[:, 1]):
         codes = cases >> cell * space.bits & (1 << space.bits) - 1
