@@ -91,7 +91,7 @@ KINDS = "active|automaton|correct|CPU|evaluated|held-out|learned|processor|singl
 MEASURED = re.compile(
     rf"(?<![\w.,×·^#/-])(?<![-+≥≤] ){NUMBER}(?: (?:to|and|or|in) {NUMBER})?"
     rf"\s(?:%|(?:(?:{KINDS}) )?(?:{UNITS})\b|of (?:the )?{NUMBER})|(?<=\| ){NUMBER}(?=[ ;,])"
-    rf"|published:? {NUMBER}"
+    rf"|(?:published:?|the article has) {NUMBER}"
 )
 """A number before what it may count or measure, and one with which a cell of a table begins."""
 ASIDE = re.compile(
