@@ -42,13 +42,15 @@ SECONDS = 300.0
 
 
 def pytest_configure() -> None:
-    """Handle SIGINT, which background jobs ignore: processes that tests start inherit this.
+    """Handle SIGINT, which background jobs ignore, and SIGHUP, which `nohup` does.
 
-    And save time: no test cuts the power, rough figures of speed and noise will do, and a
-    template is compiled once.
+    Processes that tests start would inherit it. And save time: no test cuts the power, rough
+    figures of speed and noise will do, and a template is compiled once.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda *_: None)
     os.fsync = lambda descriptor: None
     spread.BURST /= 10
     noise.SETTLING = 20

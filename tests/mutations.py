@@ -5,9 +5,10 @@
 A guard is a conjunct or disjunct, a comparison, `any` or `all`, the condition of a comprehension,
 or a refusal. A copy of the sources holds all mutants: where each begins, `_is` says whether it is
 the one to try. The tests run once, to learn which of them reach which mutants, and how long they
-take. Then a fork of the process runs these tests for each mutant, the quickest first, until one
-fails. DIRECTORY keeps what is known, so that a second call goes on. A PART is the beginning of a
-mutant's name, such as proof/; COUNT mutants are drawn. docs/notebook/mutations.md has the results.
+take. Then a fork of the process runs these tests for each mutant, those of `make test` and the
+quickest first, until one fails. DIRECTORY keeps what is known, so that a second call goes on. A
+PART is the beginning of a mutant's name, such as proof/; COUNT mutants are drawn.
+docs/notebook/mutations.md has the results.
 """
 
 from __future__ import annotations
@@ -173,6 +174,11 @@ def costs_more(item: Any) -> bool:
     return any("tests" in each[-1].baseid and each[-1].scope != "function" for each in defined)
 
 
+def is_late(item: Any) -> bool:
+    """Whether a test is left to `make thorough`."""
+    return bool(item.get_closest_marker("thorough") and not item.get_closest_marker("first"))
+
+
 class Trying:
     """Runs the collected tests in forks, in place of pytest's own loop."""
 
@@ -194,7 +200,12 @@ class Trying:
             forked(lambda: self._learn(session.items, reached), 10**5)
         tests, seconds = json.loads(reached.read_text())
         items = {each.nodeid: each for each in session.items if each.nodeid in seconds}
-        order = sorted(items, key=lambda name: (costs_more(items[name]), seconds[name]))
+        late = {name for name in items if is_late(items[name])}
+
+        def cost(name: str) -> tuple[bool, bool, float]:
+            return name in late, costs_more(items[name]), seconds[name]
+
+        order = sorted(items, key=cost)
         results.touch()
         known = [json.loads(line)["mutant"] for line in results.read_text().splitlines()]
         wanted = [each for each in self._mutants if each.startswith(tuple(self._asked or ("",)))]
@@ -208,12 +219,13 @@ class Trying:
             spent = 0.0
             chosen = list[pytest.Item]()
             mine = first[mutant.split(" ")[0]]
-            for name in filter(reaching.__contains__, dict.fromkeys([*mine, *order])):
+            quick = [name for name in mine if name not in late]
+            for name in filter(reaching.__contains__, dict.fromkeys([*quick, *order])):
                 spent += seconds[name]
                 chosen += [items[name]] * (spent < SECONDS)
             noticed = self._try(number, chosen) if chosen else "no test reaches it"
             mine[:] = [noticed, *mine[:3]] if noticed in items else mine
-            row = {"mutant": mutant, "noticed": noticed, "tests": len(chosen)}
+            row = {"mutant": mutant, "noticed": noticed, "late": noticed in late}
             with results.open("a") as file:
                 file.write(json.dumps(row) + "\n")
         return True
@@ -258,4 +270,8 @@ if __name__ == "__main__":
     rows = [json.loads(line) for line in (into / "tried.jsonl").read_text().splitlines()]
     open_ = [row for row in rows if row["noticed"] in ("", "no test reaches it")]
     print(*(f"{row['noticed'] or 'unnoticed'}: {row['mutant']}" for row in open_), sep="\n")
-    print(f"{len(rows)} of {len(mutants)} mutants tried, {len(rows) - len(open_)} noticed")
+    late = sum(row["late"] for row in rows)
+    print(
+        f"{len(rows)} of {len(mutants)} mutants tried, {len(rows) - len(open_)} noticed, "
+        f"{late} of them by `make thorough` alone"
+    )
