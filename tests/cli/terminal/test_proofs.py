@@ -4,9 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from cli.terminal.proofs import equality
+from cli.terminal.proofs import equality, show_healing
 from difflogic.circuit.gates import Op
 from difflogic.proof import Difference, decide_equality
+from difflogic.proof.answer import Healing
+from difflogic.proof.cases import _verdict_on
+from difflogic.proof.convergence.orbits import NEVER, UNKNOWN
+from difflogic.proof.verdict import Verdict
 from tests.difflogic.circuit.circuits import circuit_of
 
 NAMES = ("one", "the other")
@@ -43,3 +47,17 @@ def test_equality_in_words():
     assert equality(different).startswith("NOT EQUAL, found after comparing 1 next state ")
     unknown = equality(decide_equality(circuit, circuit, (0,), -1))
     assert unknown.startswith("UNKNOWN: 2 of 2 next states undecided after ")
+
+
+def test_damage_of_which_nothing_is_known_does_not_count_as_healed(capsys):
+    found = Healing(2, 3, (4, UNKNOWN, NEVER, 9, UNKNOWN))
+    show_healing([found.as_dict()])
+    assert (
+        capsys.readouterr().out.split()[-9:] == ["2×2", "5", "3", "2", "of", "5", "9", "steps"][-9:]
+    )
+    assert (found.damages, found.lasting, found.unknown, found.within) == (5, 1, 2, 9)
+    verdict, text = _verdict_on((Healing(1, 1, (2, UNKNOWN)),), "proved at step 3")
+    assert verdict is Verdict.open
+    assert text.startswith("not proved: 1 of 2 cases of damage may heal later")
+    assert _verdict_on((Healing(1, 1, (2, UNKNOWN, NEVER)),), "")[0] is Verdict.refuted
+    assert _verdict_on((Healing(1, 1, (2, 0)),), "")[0] is Verdict.proved

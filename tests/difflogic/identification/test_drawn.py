@@ -125,3 +125,12 @@ def test_a_table_that_no_file_holds_is_refused(tmp_path):
     large = replace(found, counts=np.zeros((4**9, 4), np.int64))
     with pytest.raises(ConfigError, match="not 1048576"):
         large.save(tmp_path / "large.json")
+
+
+def test_entries_in_another_order_are_refused(rule, tmp_path):
+    data = json.loads(rule.read_text())
+    table = data["table"]
+    table[2], table[5] = table[5], table[2]
+    (tmp_path / "swapped.json").write_text(json.dumps(data))
+    with pytest.raises(CircuitError, match="in order"):
+        difflogic.simulate(tmp_path / "swapped.json", difflogic.Conditions(steps=1))

@@ -8,8 +8,10 @@ from itertools import product
 import numpy as np
 import pytest
 
+import difflogic
 from difflogic.identification import Space
 from difflogic.identification.rules import COARSER, COUNTED
+from difflogic.identification.votes import CELLS_AT_ONCE
 from tests.difflogic.formats.test_write_golly import BGOLLY, crop, read_rle, write_rle
 from tests.difflogic.identification import automata
 from tests.difflogic.identification.automata import film, soup
@@ -85,3 +87,15 @@ def test_names_of_isotropic_rules_that_people_use():
     assert space.name(half.astype(int)) == "B2ain/S"  # three letters of six, in order
     gravity = np.where(digits[1] == 1, 1, 0)
     assert space.name(gravity) is None
+
+
+@pytest.mark.parametrize("frame", [-1, -2, 300])
+def test_one_wrong_cell_of_a_film_of_several_chunks_is_found(frame):
+    """The last frame only follows others, and no transition between chunks is passed over."""
+    frames = film(automata.elementary(90), soup(np.random.default_rng(0), (1, 600)), 900)
+    assert frames.size > 2 * CELLS_AT_ONCE
+    assumed = difflogic.Assumptions("line-1", boundary="periodic")
+    difflogic.identify(frames, assumed)
+    frames[frame, 0, 77] ^= 1
+    with pytest.raises(difflogic.DctError, match="contradicted"):
+        difflogic.identify(frames, assumed)

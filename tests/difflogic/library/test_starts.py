@@ -262,3 +262,18 @@ def test_other_arrays_are_refused(array, message):
     simulator, whole = made()
     with pytest.raises(ConfigError, match=message):
         starts.prepare(simulator, whole, array, 0.5)
+
+
+@pytest.mark.parametrize("side", [5, 6, 7])
+def test_the_last_pixels_of_a_picture_stand_for_fewer_cells(side, monkeypatch):
+    """Each shows the share of the cells that it has, in the last row and column, too."""
+    monkeypatch.setattr(state_picture, "SIDE", 2)
+    bits = np.random.default_rng(side).integers(0, 2, (1, side, side), np.uint8)
+    grid = BitGrid(Geometry(1, side, side, "zero"))
+    naive.load(grid, bits)
+    square = -(-side // 2)
+    shown = state_picture.render(grid, [0])
+    for y, x in np.ndindex(2, 2):
+        part = bits[0, y * square : (y + 1) * square, x * square : (x + 1) * square]
+        wanted = np.array(PAPER) + part.mean() * (np.array(INK) - np.array(PAPER))
+        assert np.allclose(shown[y, x], wanted, atol=0.51)

@@ -223,6 +223,13 @@ OF_CASES: dict[str, tuple[Forge, str]] = BOTH | {
         lambda proof: proof.update(cases=[[[[[9, bit]]], [[[9, 0]]]] for bit in (0, False, 0.0)]),
         "a stretch of cells",
     ),
+    "two starts as all": (
+        lambda proof: (
+            proof.update(cases=proof["cases"][:2]),
+            asked(starts="all 2 starts of channel 0")(proof),
+        ),
+        "the question is about 2 listed starts",
+    ),
     "cells that seldom fire": (seldom_fired, "all cells fire at each step"),
     "every start": (asked(starts="every start"), "the question is about all 512 starts"),
 }

@@ -37,3 +37,23 @@ def test_grids_larger_than_memory_are_refused(monkeypatch):
         require_memory(Geometry(1, 10**6, 10**6, "zero"))
     monkeypatch.setattr(memory, "available_memory", lambda: None)
     require_memory(Geometry(1, 10**6, 10**6, "zero"))
+
+
+@pytest.mark.parametrize("width", [1, 63, 65, 70, 128, 130])
+@pytest.mark.parametrize("boundary", ["zero", "periodic"])
+def test_only_cells_are_counted(width, boundary):
+    """Words have bits beyond the last cell, which may be anything, as the neighbours across edges."""
+    bits = np.random.default_rng(width).integers(0, 2, (2, 5, width), np.uint8)
+    grid = BitGrid(Geometry(2, 5, width, boundary))
+    naive.load(grid, bits)
+    clean = grid.digest([0, 1])
+    grid.words |= spare(grid)
+    assert grid.populations() == bits.sum(axis=(1, 2)).tolist()
+    assert grid.digest([0, 1]) == clean
+
+
+def spare(grid):
+    """Return words that have ones in no cell of a grid."""
+    ones = BitGrid(grid.geometry)
+    naive.load(ones, np.ones((2, 5, grid.geometry.width), np.uint8))
+    return ~ones.words

@@ -105,3 +105,9 @@ def test_tables_plots_and_comparisons_count_as_documented(ends):
         epochs = [10 + seed for seed in both if of[variant.name, seed].startswith("exact")]
         shown = compared.medians["epochs"]
         assert (shown and shown.value) == (np.median(epochs) if epochs else None)
+
+
+def test_a_run_that_is_proved_too_late_does_not_count_as_proved():
+    plan = SimpleNamespace(variants=[SimpleNamespace(name="a")])
+    (found,) = compare(plan, [row("a", 0, 5), row("a", 1, 5, status="late")])
+    assert (found.seeds, found.proved) == (2, 1)

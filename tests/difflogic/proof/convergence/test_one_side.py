@@ -16,6 +16,7 @@ import pytest
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.live_part import live_part
+from difflogic.formats.circuit_file import write_circuit
 from difflogic.library.signals import rule
 from difflogic.proof.answer import Answer, Budget
 from difflogic.proof.certificates import write_one_side
@@ -288,3 +289,25 @@ def test_any_picture_will_do_but_not_two() -> None:
     for output, verdict in ((4, Verdict.refuted), (9, Verdict.proved)):
         made = automaton(circuit_of([(0, 0, 0)], [output]), boundary="zero")
         assert prove(Plane(made, zeros, 1, compared=False)).verdict is verdict
+
+
+def test_a_proof_that_shows_nothing_known_is_not_confirmed(
+    tmp_path: Path, check_here: Check
+) -> None:
+    """Cells that keep what they have settle in anything, which no picture is."""
+    constant = automaton(circuit_of([(0, 0, 0)], [9]), boundary="zero")
+    found = prove(Plane(constant, lambda *grid: np.zeros((1, *grid), np.uint8), 1, compared=False))
+    proof = json.loads(write_one_side(found.evidence))
+    path = tmp_path / "proof.json"
+    path.write_text(json.dumps(proof))
+    assert check_here("one_side.py", str(path))[0]
+    keeping = circuit_of([], [4])
+    held = automaton(keeping, boundary="zero")
+    proof["circuit"] = json.loads(write_circuit(held))
+    proof["question"].update(held=[0], step="0 · (m + n - 1)")
+    for signs in ("?", "0"):
+        proof["sets"] = [signs] * len(proof["sets"])
+        path.write_text(json.dumps(proof))
+        confirmed, said = check_here("one_side.py", str(path))
+        assert not confirmed
+        assert "the cells show the target" in said or signs == "0"

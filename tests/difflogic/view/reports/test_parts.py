@@ -89,4 +89,5 @@ def test_each_count_of_gates_says_what_it_counts():
     found = dict(facts(ReportSource(trained, model), automaton("checkerboard")))
     assert found["gates with logits"] == f"{parameters:,}"
     assert found["active gates of a cell"] == "0"
+    assert found["bits per cell"] == str(automaton("checkerboard").circuit.channels)
     assert found["gates of a cell"] == f"{trained.circuit.gates:,} as trained, 2 simplified"
