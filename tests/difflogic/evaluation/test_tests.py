@@ -155,6 +155,7 @@ class TestRobustness:
         model = random_model(config, seed=1)
         starts, targets, masks = drawn(resized(config, 12, 12), Drawn.ROBUSTNESS, 3, 30, 0.6)
         means = []
+        wrong = []
         for n in range(3):
             corners = stream(SEED, Purpose.EVALUATION_DAMAGE, Drawn.ROBUSTNESS, n).integers(
                 0, [8, 8], size=(30, 2)
@@ -165,12 +166,14 @@ class TestRobustness:
                 state[:, y : y + 5, x : x + 5] = 0
 
             states = rollout(model, starts[n], 30, masks=masks[n], damage=zero)
-            means.append(np.mean([(state[0] != targets[n][0]).sum() for state in states[10:]]))
+            wrong += [int((state[0] != targets[n][0]).sum()) for state in states[10:]]
+            means.append(np.mean(wrong[-len(states[10:]) :]))
         found = tests.robustness(subject_of(model))
         assert found["mean_wrong_cells"] == pytest.approx(np.mean(means))
         assert found["best_start"] == pytest.approx(min(means))
         assert found["worst_start"] == pytest.approx(max(means))
         assert (found["cells"], found["first_step"]) == (144, 11)
+        assert (found["least_wrong_cells"], found["most_wrong_cells"]) == (min(wrong), max(wrong))
         assert found["trained"] == "synchronously trained"
         assert found["published"]["synchronously trained"] == 1107
 

@@ -42,7 +42,7 @@ def test_grids_larger_than_memory_are_refused(monkeypatch):
 @pytest.mark.parametrize("width", [1, 63, 65, 70, 128, 130])
 @pytest.mark.parametrize("boundary", ["zero", "periodic"])
 def test_only_cells_are_counted(width, boundary):
-    """Words have bits beyond the last cell, which may be anything, as the neighbours across edges."""
+    """Words have bits beyond the last cell, which may be anything."""
     bits = np.random.default_rng(width).integers(0, 2, (2, 5, width), np.uint8)
     grid = BitGrid(Geometry(2, 5, width, boundary))
     naive.load(grid, bits)

@@ -291,9 +291,7 @@ def test_any_picture_will_do_but_not_two() -> None:
         assert prove(Plane(made, zeros, 1, compared=False)).verdict is verdict
 
 
-def test_a_proof_that_shows_nothing_known_is_not_confirmed(
-    tmp_path: Path, check_here: Check
-) -> None:
+def test_a_proof_that_knows_nothing_is_not_confirmed(tmp_path: Path, check_here: Check) -> None:
     """Cells that keep what they have settle in anything, which no picture is."""
     constant = automaton(circuit_of([(0, 0, 0)], [9]), boundary="zero")
     found = prove(Plane(constant, lambda *grid: np.zeros((1, *grid), np.uint8), 1, compared=False))

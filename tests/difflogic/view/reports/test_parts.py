@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import pytest
 
+from difflogic.circuit.circuit import Circuit
 from difflogic.config import load_config
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
@@ -89,5 +90,6 @@ def test_each_count_of_gates_says_what_it_counts():
     found = dict(facts(ReportSource(trained, model), automaton("checkerboard")))
     assert found["gates with logits"] == f"{parameters:,}"
     assert found["active gates of a cell"] == "0"
-    assert found["bits per cell"] == str(automaton("checkerboard").circuit.channels)
+    fewer = automaton("checkerboard").with_circuit(Circuit([], [], [], [4], (0,)))
+    assert dict(facts(ReportSource(trained, model), fewer))["bits per cell"] == "1"
     assert found["gates of a cell"] == f"{trained.circuit.gates:,} as trained, 2 simplified"
