@@ -230,6 +230,8 @@ def _numbers(
         colors = next((n for n in PALETTES if n >= total), USUAL_COLORS)
     if given:
         distinct = np.array(given, np.uint8)
+        distances = [((inked.astype(np.int64) - each) ** 2).sum(axis=1) for each in distinct]
+        codes = np.argmin(distances, axis=0)
     elif len(distinct) + clear > colors:
         row = Image.fromarray(inked[None])
         row = row.quantize(
@@ -237,9 +239,6 @@ def _numbers(
         )
         distinct = np.array(row.getpalette(), np.uint8).reshape(-1, 3)
         codes = np.asarray(row)[0].astype(np.int64)
-    if given:
-        distances = [((inked.astype(np.int64) - each) ** 2).sum(axis=1) for each in distinct]
-        codes = np.argmin(distances, axis=0)
     numbers = np.full(opaque.shape, -1)
     numbers[opaque] = codes
     border = np.concatenate([numbers[0], numbers[-1], numbers[:, 0], numbers[:, -1]])
