@@ -9,7 +9,7 @@ import numpy as np
 
 from difflogic.circuit import gates
 from difflogic.circuit.netlist import Netlist, WiredLayers, flatten
-from difflogic.system.array_types import Bits, Float32s, Float64s
+from difflogic.system.array_types import Array, Bits, Float32s, Float64s
 from difflogic.system.errors import ConfigError
 
 Logits = Float32s | Float64s
@@ -33,6 +33,15 @@ class SoftCircuit:
                 f"logits need shape {expected} and type float32 or float64, not "
                 f"{self.logits.shape} and {self.logits.dtype}"
             )
+
+    @property
+    def columns(self) -> Array:
+        """The logits (16, parameters), a view: a trainer's kernels read a column for each gate."""
+        return self.logits.T
+
+    def of_columns(self, logits: Array) -> SoftCircuit:
+        """Return a circuit wired as this one, with a copy of logits (16, parameters)."""
+        return SoftCircuit(self.layers, np.ascontiguousarray(logits.T))
 
     @cached_property
     def netlist(self) -> Netlist:

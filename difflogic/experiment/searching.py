@@ -85,7 +85,7 @@ class Trainer:
             problem, self.first_model, learner, ranks, search_bytes(problem, netlist)
         )
         self.phases = self.descent.phases
-        self._best = BestCircuit(problem, self.first_model.logits.T)
+        self._best = BestCircuit(problem, self.first_model.columns)
         self._compilation = Compilation(config, self.descent.plan, ranks.leads)
         self._finishing: tuple[tuple[int, int], AnyFinisher | None] | None = None
         self._model: tuple[SoftCircuit, Model] | None = None
@@ -281,8 +281,7 @@ class Trainer:
         if logits is None:
             return self.descent.circuit
         # A run is saved every few seconds, so reuse the wiring of the current attempt.
-        start = self.descent.circuit_of(attempt)
-        return SoftCircuit(start.layers, np.ascontiguousarray(logits.T))
+        return self.descent.circuit_of(attempt).of_columns(logits)
 
     @property
     def result_attempt(self) -> int:

@@ -42,7 +42,7 @@ class Corrector(AnyFinisher):
 
         Its ops stay; `correct` returns the further gates.
         """
-        circuit = SoftCircuit(self._start.layers, np.ascontiguousarray(logits.T))
+        circuit = self._start.of_columns(logits)
         found = self.correct(circuit)
         on_progress(SearchProgress(0, 1, found.bits))
         exact = self._certify(found.circuit).assurance.proved

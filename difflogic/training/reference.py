@@ -116,10 +116,10 @@ class ReferenceTrainer:
 
     def _conformed(self, circuit: SoftCircuit) -> SoftCircuit:
         """Return a circuit in float64 whose gates have the learned form."""
-        logits: Float64s = circuit.logits.T.astype(np.float64)
+        logits: Float64s = circuit.columns.astype(np.float64)
         if self._form is not None:
             self._form.conform(logits)
-        return SoftCircuit(circuit.layers, np.ascontiguousarray(logits.T))
+        return circuit.of_columns(logits)
 
     def _learned(self) -> Array:
         """Return the numbers that the optimizer moves, (gates, 16), or (gates, 4) by the form."""

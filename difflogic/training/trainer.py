@@ -78,8 +78,7 @@ class Descent:
 
         self.epoch = 0
         """Number of finished epochs."""
-        # Transposed, for the optimizer's kernels.
-        logits = np.array(first.logits.T, dtype=problem.training.precision, order="C")
+        logits = np.array(first.columns, dtype=problem.training.precision, order="C")
         self.learned: Learner = learner(logits)
         self._attempt = self._make_attempt(0, first)
         self._entered = False
@@ -244,7 +243,7 @@ class Descent:
         attempt = attempt_of(self.problem.training, self.epoch)
         if attempt != self._attempt.number:
             self._go_to(attempt)
-            self.learned.forget(self._attempt.start.logits.T)
+            self.learned.forget(self._attempt.start.columns)
 
     def _enter_stage(self, stage: int) -> None:
         self.stage = stage
@@ -332,7 +331,7 @@ class Descent:
     @property
     def circuit(self) -> SoftCircuit:
         """A copy of the current circuit; further steps do not change it."""
-        return SoftCircuit(self._attempt.start.layers, np.ascontiguousarray(self.logits.T))
+        return self._attempt.start.of_columns(self.logits)
 
     @property
     def attempt(self) -> int:
