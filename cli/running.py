@@ -14,7 +14,7 @@ from cli import ranks
 from cli.failures import discard_unprinted, note
 from cli.interrupt import Interruption
 from cli.options import RunOptions, Shared
-from cli.terminal import display, report
+from cli.terminal import display, output, report
 from cli.terminal.screen import can_animate
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted
@@ -54,7 +54,7 @@ def _train(experiment: Experiment, options: RunOptions, shared: Shared, group: R
     settings = resolved(experiment, options, shared)
     for line in experiment.about(settings):
         if not shared.quiet or line.startswith("warning: "):
-            note(line)
+            note(output.fold(line, 2))
 
     def begin(session: Session) -> None:
         session.began = cli.began or session.began

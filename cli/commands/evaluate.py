@@ -76,7 +76,7 @@ def _show(results: Mapping[str, Any], source: Path, task: str | None, reasons: b
             "training starts"
         )
     for name, test in results["tests"].items():
-        typer.echo(f"\n{name}: {test['about']}")
+        typer.echo("\n" + output.fold(f"{name}: {test['about']}", 2))
         if "counts" in test:
             _show_counts(test["counts"])
         if name == "robustness":
@@ -84,7 +84,7 @@ def _show(results: Mapping[str, Any], source: Path, task: str | None, reasons: b
         if "scopes" in test:
             _show_gates(test)
         for line in (*_remarks(test), *test["notes"]):
-            typer.echo(f"  {line}")
+            typer.echo(output.fold(f"  {line}", 2))
     healing = results["assurance"]["healing"]  # all that heals, where healing from any start fails
     proofs.show_healing(healing)
     useless: dict[str, list[str]] = {}
@@ -92,7 +92,8 @@ def _show(results: Mapping[str, Any], source: Path, task: str | None, reasons: b
         if name != "healing" or not healing:
             useless.setdefault(reason, []).append(name)
     for number, (reason, names) in enumerate(useless.items()):
-        typer.echo("\n" * (number == 0) + f"not applicable: {', '.join(names)}: {reason}")
+        line = f"not applicable: {', '.join(names)}: {reason}"
+        typer.echo("\n" * (number == 0) + output.fold(line, 2))
     typer.echo()
     if any(name not in DECIDING for name in results["tests"]):
         typer.echo("tests that do not decide ask for more than the task does")
@@ -147,10 +148,11 @@ def _show_robustness(test: Mapping[str, Any]) -> None:
     rows = [(test["trained"], *ours, published.pop(test["trained"], None), test["cells"])]
     rows += [(name, None, None, None, mean, test["cells"]) for name, mean in published.items()]
     output.show_table("mean wrong cells | ours | lowest | highest | published | of", rows)
-    typer.echo(
+    line = (
         f"  steps {test['first_step']} to {test['steps']} at fire rate {test['fire_rate']:g} on "
         f"{test['height']}×{test['width']} cells; lowest and highest of {test['starts']} starts"
     )
+    typer.echo(output.fold(line, 2))
 
 
 def _show_gates(test: Mapping[str, Any]) -> None:

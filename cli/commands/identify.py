@@ -135,6 +135,7 @@ def _text(found: Identified) -> str:
         found=found,
         rule=rule,
         weakest=weakest,
+        frame=rule.next_frame() if rule.flipped is None else None,
         describe_hidden=describe_hidden,
         most=MOST_LISTED,
         most_equations=MOST_EQUATIONS,

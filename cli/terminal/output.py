@@ -44,7 +44,7 @@ def show(found: Any, as_json: bool, show: Callable[[Any], None]) -> None:
 
 
 def page(name: str, filters: Mapping[str, Callable[..., Any]] | None = None, **values: Any) -> str:
-    """Return the text of NAME.jinja beside this module, which also knows what is set here.
+    """Return the text of NAME.jinja beside this module, which also knows what is set here, folded.
 
     The filter `folded` folds lines, the columns of their label aside.
     """
@@ -52,13 +52,14 @@ def page(name: str, filters: Mapping[str, Callable[..., Any]] | None = None, **v
     def folded(text: str) -> str:
         return "".join(fold(line, 11) + "\n" for line in text.splitlines())
 
-    return rendered(
+    text = rendered(
         Path(__file__).with_name(f"{name}.jinja"),
         {"folded": folded, **(filters or {})},
         counted=counted,
         format_ranges=format_ranges,
         **values,
     )
+    return "\n".join(fold(line, 4) for line in text.split("\n"))
 
 
 def show_lines(lines: Mapping[str, str]) -> None:

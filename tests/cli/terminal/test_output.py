@@ -17,3 +17,15 @@ def test_a_sentence_folds_between_words_and_a_command_stays_whole(monkeypatch):
     assert max(map(len, [first, *rest])) <= 40
     assert all(line[:11].isspace() and line[11] != " " for line in rest)
     assert " ".join([first, *map(str.strip, rest)]) == WORDS
+
+
+def test_pages_fold_between_words_on_a_terminal(monkeypatch, tmp_path):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr(output, "__file__", str(tmp_path / "output.py"))
+    (tmp_path / "long.jinja").write_text("  no: {{ names | join(', ') }}\nshort\n")
+    names = [f"reflection {number}" for number in range(9)]
+    text = output.page("long", names=names)
+    assert max(map(len, text.splitlines())) <= 40
+    assert text.split() == ["no:", *", ".join(names).split(), "short"]
+    assert text.endswith("\nshort\n")
