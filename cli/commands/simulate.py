@@ -69,8 +69,9 @@ def _show(found: Simulated) -> None:
         f"{counted(circuit.channels, 'channel')} · {g.height}×{g.width} cells, {g.boundary} "
         f"boundary, fire rate {automaton.fire_rate:g} · start {found.start}, seed {found.seed}"
     )
+    when = f"{found.steps} steps earlier" if found.backwards else f"after step {found.step}"
     for label, ones in found.populations().items():
-        typer.echo(f"channel {label:<8}{ones} of {g.cells} cells are 1 after step {found.step}")
+        typer.echo(f"channel {label:<8}{ones} of {g.cells} cells are 1 {when}")
     if found.updates_per_second is not None:
         by = f", {counted(found.workers, 'worker')}" if found.engine == "compiled" else ""
         rate = f"{found.updates_per_second / 1e9:.3g} billion updates/s, {found.seconds:.3f} s"

@@ -273,7 +273,8 @@ def parse(data: Any, source: str) -> Automaton:
             which = "{} and {}".format(*head.blocks[:2])
             raise CircuitError(f'"blocks": the channels {which} must be two that are not visible')
         _require_held(head)
-        if head.before and len({*head.before} - {*head.visible}) < len(head.visible):
+        others = {*head.before} - {*head.visible}
+        if head.before and not len(others) == len(head.before) == len(head.visible):
             raise CircuitError('"before": must be as many channels as "visible", and others')
         op, a, b = _gates(data)
         circuit = Circuit(op, a, b, np.array(head.outputs), tuple(head.channels))

@@ -49,6 +49,7 @@ class Simulated:
     workers: int
     seconds: float
     """Wall time of the steps, in seconds."""
+    backwards: bool = False
 
     @property
     def grid(self) -> BitGrid:
@@ -81,7 +82,7 @@ class Simulated:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the results as values for JSON."""
-        names = "start seed step steps engine workers seconds updates_per_second"
+        names = "start seed step steps backwards engine workers seconds updates_per_second"
         return {
             "source": self.source.name,
             "gates": self.automaton.circuit.gates,
@@ -141,17 +142,20 @@ def simulate(
     with running:
         with checking(partial(tell, "start:")):
             starts.prepare(running, automaton, start, conditions.density, conditions.paint)
-        _exchange(running.grid, back)
+        if back is not None:
+            _exchange(running.grid, back)
         first = running.step
         began = time.perf_counter()
         tell("steps:", 0, steps)
         with checking(lambda: tell("steps:", running.step - first, steps)):
             running.run(steps, damage)
         seconds = time.perf_counter() - began
-        _exchange(running.grid, back)
+        if back is not None:
+            _exchange(running.grid, back)
+            running.step = max(0, first - steps)
     name = frame or (start if isinstance(start, str) else "array")
     return Simulated(
-        loaded, automaton, running, name, conditions.seed, steps, chosen, count, seconds
+        loaded, automaton, running, name, conditions.seed, steps, chosen, count, seconds, backwards
     )
 
 
@@ -166,10 +170,8 @@ def _reversal(automaton: Automaton, conditions: Conditions) -> Reversal:
     return found
 
 
-def _exchange(grid: BitGrid, back: Reversal | None) -> None:
+def _exchange(grid: BitGrid, back: Reversal) -> None:
     """Let the states now and before change places, to run backwards."""
-    if back is None:
-        return
     order = np.arange(grid.geometry.channels)
     order[[*back.now, *back.before]] = [*back.before, *back.now]
     for rows in grid.geometry.bands():

@@ -48,6 +48,16 @@ def test_the_rule_of_a_file_is_told_if_it_differs(dct, life, tmp_path, rule, tol
     assert ("rule = B36/S23 is not used: the circuit's is B3/S23" in result.stderr) is told
 
 
+def test_the_film_of_a_reversible_rule_runs_back_to_its_start(dct):
+    root = Path(__file__).parents[3]
+    drawn = (root / "configs" / "pictures" / "lizard.txt").read_text(encoding="utf-8")
+    film = ["--start", str(root / "docs" / "echo.gif"), "--frame", "last", "--steps", "32"]
+    result = dct("simulate", str(root / "docs" / "echo.json"), *film, "--backwards")
+    assert f"{drawn.count('#')} of 1024 cells are 1 32 steps earlier" in result.stdout
+    life = str(root / "docs" / "gallery" / "game-of-life.json")
+    assert "--backwards: is for rules" in dct("simulate", life, "--backwards").refusal
+
+
 def test_a_glider_flies(dct, life, tmp_path):
     (tmp_path / "glider.rle").write_text("x = 3, y = 3\nbob$2bo$3o!")
     arguments = ["simulate", life, "--size=40x100", "--steps=400", "--start=glider.rle"]

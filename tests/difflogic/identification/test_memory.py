@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from difflogic.formats.circuit_file import write_circuit
 from difflogic.library.conditions import Conditions
 from difflogic.library.evaluating import inspect
 from difflogic.library.groups import Assumptions
@@ -12,7 +13,7 @@ from difflogic.library.identifying import identify
 from difflogic.library.loaded import load
 from difflogic.library.simplifying import simplify
 from difflogic.library.simulating import simulate
-from difflogic.system.errors import ConfigError
+from difflogic.system.errors import CircuitError, ConfigError
 from tests.difflogic.identification import remembering
 
 CASES = [
@@ -94,6 +95,7 @@ def test_circuits_run_from_two_frames_and_back(tmp_path, case):
     np.testing.assert_array_equal(
         simulate(path, home, backwards=True).grid.bits(), bits_of(film[:2], states)
     )
+    assert there.step == 1000
     with pytest.raises(ConfigError, match="start from frame 1 or later"):
         simulate(path, replace(start, frame=0))
 
@@ -208,3 +210,18 @@ def test_chance_is_not_memory(hood, seed):
         except ConfigError:
             continue
         assert not read.rule.space.memory
+
+
+def test_a_file_names_as_many_channels_before_as_are_visible(tmp_path):
+    rng = np.random.default_rng(0)
+    table = remembering.drawn(rng, "line-1", 2, "difference")
+    read = found(remembering.film(rng, table, "line-1", (1, 60), 30), "line-1", 2)
+    text = write_circuit(read.automaton)
+    assert '"before": [1]' in text
+    for wrong in ("[0]", "[1, 1]", "[]", "1", "[1, 2]"):
+        (tmp_path / "rule.json").write_text(text.replace('"before": [1]', f'"before": {wrong}'))
+        if wrong == "[]":
+            assert not load(tmp_path / "rule.json").automaton.before
+            continue
+        with pytest.raises(CircuitError, match='"before"'):
+            load(tmp_path / "rule.json")
