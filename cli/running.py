@@ -153,7 +153,7 @@ class Shown(ExitStack):
 
     def begin(self, session: Session) -> None:
         """Show the target, compile, and show progress from the run's epoch on."""
-        from difflogic.run.outlook import usual
+        from difflogic.run.records import usual
         from difflogic.tasks import make_task
 
         self._trainer = trainer = session.trainer

@@ -41,8 +41,7 @@ def train_examples(
     from cli.terminal.report import beyond_examples
     from difflogic.examples.pairs import named
     from difflogic.library import exemplifying
-    from difflogic.run.advice import advise
-    from difflogic.run.story import answer, story
+    from difflogic.run.story import advise, answer, story
 
     workers = "auto" if shared.workers is None else shared.workers
     options = replace(options, directory=shared.directory, seed=shared.seed or 0, workers=workers)

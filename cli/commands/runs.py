@@ -178,8 +178,8 @@ def remove(
 
     Asks first. Refuses a run that is training, a directory that holds other files, and links.
     """
+    from difflogic.run.lock import removable
     from difflogic.run.records import runs
-    from difflogic.run.removal import removable
 
     found = list({each.path: each for each in map(removable, sources)}.values())
     if not yes:

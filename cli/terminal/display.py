@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from difflogic.run.measures import StepResult
     from difflogic.run.metrics import MetricsRow
-    from difflogic.run.outlook import Usual
+    from difflogic.run.records import Usual
     from difflogic.search.finisher import Finished
     from difflogic.search.walk import SearchProgress
     from difflogic.system.array_types import Bits
@@ -205,7 +205,7 @@ class RunProgress:
     @property
     def outlook(self) -> str:
         """The time that has passed, and what is known of the rest."""
-        from difflogic.run.outlook import beside_usual  # imports Pydantic
+        from difflogic.run.records import beside_usual  # imports Pydantic
 
         passed = f"{self._passed:.0f} s"
         pace = self.rate

@@ -37,7 +37,7 @@ def render(
     `table` adds the seconds of all phases. With `custom_task` the task is the user's own code: the
     commands need --allow-code.
     """
-    from difflogic.run.advice import advise
+    from difflogic.run.story import advise
 
     scores = summary["scores"]
     proof = None

@@ -26,7 +26,7 @@ from difflogic.experiment.compiling import Compilation
 from difflogic.model.model import Model
 from difflogic.proof.answer import Answer
 from difflogic.run.measures import StepResult
-from difflogic.run.start_model import fitted
+from difflogic.run.opened_run import fitted
 from difflogic.search.corrector import Corrector
 from difflogic.search.finisher import AnyFinisher, Certify, Correction, Finished, Finisher
 from difflogic.search.footprint import ROUND, search_bytes

@@ -15,9 +15,8 @@ from difflogic.experiment.searching import Trainer
 from difflogic.model.model import Model
 from difflogic.run.measures import StepResult, clocks
 from difflogic.run.metrics import MetricsRow
-from difflogic.run.opened_run import OpenedRun
+from difflogic.run.opened_run import OpenedRun, StartModel
 from difflogic.run.run_directory import RunDirectory
-from difflogic.run.start_model import StartModel
 from difflogic.search.footprint import search_bytes
 from difflogic.system.deadline import never_stop
 from difflogic.system.errors import RunDirectoryError, TrainingError

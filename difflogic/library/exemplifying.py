@@ -22,8 +22,8 @@ from difflogic.experiment.example_race import LearnedRule, Lessons, learned_by, 
 from difflogic.experiment.example_ways import describe, ways_to_learn
 from difflogic.experiment.options import AS_FITS, ExampleOptions
 from difflogic.library.exchange import ShouldStop
+from difflogic.run.lock import clear, holding
 from difflogic.run.measures import APART, TOTALS, Clocks, clocks
-from difflogic.run.removal import clear, holding
 from difflogic.run.run_directory import RunDirectory
 from difflogic.run.settings import run_name
 from difflogic.run.summary import read_summary, write_summary

@@ -15,8 +15,7 @@ from difflogic.config.effects import without_effect
 from difflogic.experiment.searching import compile_kernels
 from difflogic.library.exchange import ShouldStop
 from difflogic.library.groups import SweepOptions
-from difflogic.run.lock import RunLock
-from difflogic.run.removal import holding
+from difflogic.run.lock import RunLock, holding
 from difflogic.sweeps.backends import Backend, DeviceBackend, LocalBackend
 from difflogic.sweeps.directory import SweepDirectory
 from difflogic.sweeps.execution import Execution, default_jobs

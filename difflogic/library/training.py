@@ -13,9 +13,9 @@ from difflogic.experiment.session import Session
 from difflogic.library.exchange import Set, ShouldStop
 from difflogic.library.loaded import Source, load
 from difflogic.run.measures import StepResult
+from difflogic.run.opened_run import StartModel
 from difflogic.run.run_directory import RunDirectory, saved_model
 from difflogic.run.settings import differing, run_name
-from difflogic.run.start_model import StartModel
 from difflogic.system.deadline import never_stop
 from difflogic.system.declaration import NewDirectory, Recipe, checked
 from difflogic.system.errors import ConfigError

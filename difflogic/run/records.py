@@ -1,7 +1,11 @@
-"""Runs at a glance: settings and results, read quickly from their directories; lists of them."""
+"""Runs at a glance: settings and results, read quickly from their directories; lists of them.
+
+And how long a run usually takes, by such earlier ones: `usual`.
+"""
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -9,10 +13,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from glob import escape
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any, Literal
 
 from difflogic.run import lock
-from difflogic.run.run_directory import ROOT, RunDirectory, changed, entries, epoch_of, suggestion
+from difflogic.run.run_directory import (
+    ROOT,
+    RunDirectory,
+    changed_at,
+    entries,
+    epoch_of,
+    suggestion,
+)
 from difflogic.run.story import ON_PAIRS, verdict, whole
 from difflogic.run.summary import read_summary, require_its_files
 from difflogic.system.declaration import checked
@@ -142,7 +154,7 @@ def _of_sweep(sweep: RunDirectory) -> Iterator[RunRecord]:
     for path, error in failed.items():
         seed = path.name.removeprefix("seed")
         known = {"seed": int(seed) if seed.isdecimal() else None}
-        columns = _columns(path, "failed", changed(sweep.path), **known)
+        columns = _columns(path, "failed", changed_at(sweep.path), **known)
         yield RunRecord(path, columns, {}, problem=f"{path}: failed: {error}")
 
 
@@ -154,7 +166,7 @@ def read_record(run: RunDirectory, with_files: bool = True) -> RunRecord:
     if run.is_sweep:
         return RunRecord(run.path, _columns(run.path, "sweep", run.begun), {})
     settings: dict[str, Any] = {}
-    begun = changed(run.config)
+    begun = changed_at(run.config)
     try:
         begun = run.begun
         with suppress(ValueError):
@@ -225,7 +237,7 @@ def _columns(path: Path, state: str, begun: datetime, **known: Any) -> dict[str,
 
 
 def _unknown(run: RunDirectory, error: UnreadableError) -> RunRecord:
-    columns = _columns(run.path, "unreadable", changed(run.path))
+    columns = _columns(run.path, "unreadable", changed_at(run.path))
     return RunRecord(run.path, columns, {}, problem=str(error))
 
 
@@ -286,7 +298,7 @@ def describe(run: str | Path) -> Described:
 
     Raises RunDirectoryError or UnreadableError.
     """
-    from difflogic.config import load_config, shipped_configs  # a list needs no models
+    from difflogic.config import load_config, shipped_configs
 
     found = opened(run)
     differences = {}
@@ -333,3 +345,81 @@ def differing(found: Sequence[RunRecord], across: bool = False) -> list[str]:
             if not UNIMPORTANT.match(key) and any(each.get(key) != first for each in group):
                 keys[key] = None
     return list(keys)
+
+
+FEW = 3
+"""Fewer runs than this say nothing about another one."""
+
+Between = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Usual:
+    """What most proved runs of an experiment took: least and most."""
+
+    epochs: Between
+    seconds: Between
+
+
+def usual(config: Config, run: Path) -> Usual | None:
+    """Return what runs of `config` usually take, if that is known.
+
+    Runs beside `run` count, or else, with shipped settings, those that docs/results/runs.csv has.
+    """
+    return usual_of(proved_runs(run, config)) or _published(config)
+
+
+def usual_of(runs: Sequence[tuple[float, float]]) -> Usual | None:
+    """Return what runs of these epochs and seconds usually take, if they are at least `FEW`."""
+    if len(runs) < FEW:
+        return None
+    return Usual(
+        *(_most_of(min(each), median(each), max(each)) for each in zip(*runs, strict=True))
+    )
+
+
+def _most_of(least: float, middle: float, most: float) -> Between:
+    return least, min(most, 2 * middle)
+
+
+def _published(config: Config) -> Usual | None:
+    from difflogic.config import load_config, shipped_configs  # a list needs no models
+    from difflogic.run.settings import changed
+
+    if config.name not in shipped_configs():
+        return None
+    if set(changed(load_config(config.name), config)) - {SEED, "training.epochs"}:
+        return None
+    with suppress(OSError), _measured().open(newline="", encoding="utf-8") as rows:
+        for row in csv.DictReader(rows):
+            if row["name"] == config.name and row["seconds_min"]:  # else not yet measured
+                ends = ("_min", "", "_max")
+                both = ("epochs", "seconds")
+                return Usual(*(_most_of(*(float(row[key + end]) for end in ends)) for key in both))
+    return None
+
+
+def _measured() -> Path:
+    """Return the file of what the pages say of runs: in a wheel, or in the sources."""
+    from difflogic.pictures.picture import picture_directory
+
+    shipped = picture_directory().parent
+    file = shipped / "runs.csv"
+    return file if file.exists() else shipped.parent / "docs" / "results" / "runs.csv"
+
+
+UNITS = ((3600, "h"), (60, "min"), (1, "s"))
+
+
+def in_words(seconds: Between) -> str:
+    """Return a range of time as people say it: "9 to 35 s", "2 to 5 min"."""
+    size, unit = next((s, u) for s, u in UNITS if seconds[1] >= 2 * s or s == 1)
+    low, high = (max(1, round(each / size)) for each in seconds)
+    return f"{low} to {high} {unit}" if low < high else f"about {high} {unit}"
+
+
+def beside_usual(passed: float, seconds: Between) -> str:
+    """Return the seconds that have passed, beside those that are usual."""
+    if passed <= seconds[1]:
+        return f"{passed:.0f} s of usually {in_words(seconds)}"
+    return f"{passed:.0f} s, longer than usual"

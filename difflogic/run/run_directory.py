@@ -182,7 +182,7 @@ class RunDirectory:
         UnreadableError or RunDirectoryError.
         """
         if self.is_sweep:
-            return changed(self.sweep)
+            return changed_at(self.sweep)
         try:
             with open_plain(self.config, follow=False) as file:
                 written = _WRITTEN.match(file.read(100).decode(errors="replace"))
@@ -193,7 +193,7 @@ class RunDirectory:
         with suppress(ValueError, OverflowError):
             if written is not None:
                 return datetime.fromisoformat(written[1]).replace(tzinfo=UTC)
-        return changed(self.config)
+        return changed_at(self.config)
 
     @property
     def failed(self) -> dict[Path, str]:
@@ -363,7 +363,7 @@ def entries(root: str | Path) -> list[RunDirectory]:
                     if run.is_run or run.is_sweep:
                         found.append((run.begun, run.path))
                 except DctError:
-                    found.append((changed(run.path), run.path))
+                    found.append((changed_at(run.path), run.path))
     return [RunDirectory(path) for _, path in sorted(found)]
 
 
@@ -439,7 +439,7 @@ def size_of(file: Path) -> int:
         raise cannot_read(file, error) from None
 
 
-def changed(path: Path) -> datetime:
+def changed_at(path: Path) -> datetime:
     """Return when a file or directory was changed, in UTC; now if the system does not say."""
     now = datetime.now(UTC)
     with suppress(OSError, ValueError, OverflowError):  # ValueError: a year out of range

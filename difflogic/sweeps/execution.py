@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
-from difflogic.run.outlook import Usual, beside_usual, usual, usual_of
-from difflogic.run.removal import CONTROL
+from difflogic.run.lock import CONTROL
+from difflogic.run.records import Usual, beside_usual, usual, usual_of
 from difflogic.sweeps.backends import Backend, WorkersLostError, safe_path, shield_workers
 from difflogic.sweeps.directory import RunState, SweepDirectory
 from difflogic.sweeps.sweep_plan import SweepPlan, Variant, with_seed

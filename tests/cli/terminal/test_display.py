@@ -16,7 +16,7 @@ from cli.terminal.screen import Bar, Display, Screen
 from difflogic.config import load_config
 from difflogic.run.measures import PHASES
 from difflogic.run.metrics import MetricsRow
-from difflogic.run.outlook import Usual
+from difflogic.run.records import Usual
 from difflogic.search.polish import CircuitCost
 from difflogic.search.walk import SearchProgress
 from difflogic.tasks import make_task

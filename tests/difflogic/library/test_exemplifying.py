@@ -19,7 +19,7 @@ from difflogic.library.applying import save_grids
 from difflogic.library.evaluating import evaluate
 from difflogic.library.exemplifying import train_examples
 from difflogic.model.model import Model
-from difflogic.run.removal import holding, removable
+from difflogic.run.lock import holding, removable
 from difflogic.run.run_directory import RunDirectory
 from difflogic.system.errors import CircuitError, ConfigError, RunDirectoryError
 from difflogic.system.files import ATTEMPTS

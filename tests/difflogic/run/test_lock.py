@@ -6,9 +6,8 @@ from unittest.mock import Mock
 import pytest
 
 from difflogic.run import lock
-from difflogic.run.lock import RunLock
+from difflogic.run.lock import RunLock, holding
 from difflogic.run.opened_run import OpenedRun
-from difflogic.run.removal import holding
 from difflogic.run.run_directory import LOCK, RunDirectory
 from difflogic.system.errors import LockLostError, RunDirectoryError
 

@@ -3,8 +3,8 @@
 import pytest
 
 from difflogic.config import load_config
-from difflogic.run import outlook
-from difflogic.run.outlook import beside_usual, in_words, usual, usual_of
+from difflogic.run import records
+from difflogic.run.records import beside_usual, in_words, usual, usual_of
 from tests import results
 
 
@@ -22,7 +22,7 @@ def test_shipped_settings_have_the_figures_of_the_pages(tmp_path):
 def test_a_row_that_is_not_measured_yet_tells_nothing(tmp_path, monkeypatch):
     keys = ",".join(f"{key}{end}" for key in ("epochs", "seconds") for end in ("_min", "", "_max"))
     (tmp_path / "runs.csv").write_text(f"name,{keys}\nlizard,,,,,,\n", encoding="utf-8")
-    monkeypatch.setattr(outlook, "picture_directory", lambda: tmp_path / "pictures")
+    monkeypatch.setattr(records, "_measured", lambda: tmp_path / "runs.csv")
     assert usual(load_config("lizard"), tmp_path / "run") is None
 
 

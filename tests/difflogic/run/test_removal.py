@@ -10,8 +10,7 @@ import pytest
 from difflogic.library.groups import SweepOptions
 from difflogic.library.sweeping import sweep
 from difflogic.library.training import train
-from difflogic.run.lock import RunLock
-from difflogic.run.removal import holding, removable
+from difflogic.run.lock import RunLock, holding, removable
 from difflogic.run.run_directory import RunDirectory
 from difflogic.system.errors import RunDirectoryError
 from tests.cli.conftest import TINY

@@ -10,9 +10,8 @@ from difflogic.config import load_config, schema
 from difflogic.config.sections import CHANGEABLE
 from difflogic.experiment.searching import Trainer
 from difflogic.experiment.session import execute
-from difflogic.run import checkpoint, resume_point
-from difflogic.run.checkpoint import Checkpoint, write_checkpoint
-from difflogic.run.resume_point import find_resume_point
+from difflogic.run import checkpoint
+from difflogic.run.checkpoint import Checkpoint, find_resume_point, write_checkpoint
 from difflogic.run.run_directory import RunDirectory
 from difflogic.run.settings import differing, refuse_changes, with_free_settings
 from difflogic.system.errors import RunDirectoryError
@@ -212,7 +211,7 @@ def test_a_checkpoint_of_a_newer_program_stops_the_run(run, monkeypatch):
 
 def test_other_libraries_are_reported(run, monkeypatch, said):
     now = checkpoint.made_with()
-    monkeypatch.setattr(resume_point, "made_with", lambda device: now | {"numpy": "9.9"})
+    monkeypatch.setattr(checkpoint, "made_with", lambda device: now | {"numpy": "9.9"})
     execute(CONFIG, run)
     assert f"computed with numpy {now['numpy']} (now 9.9)" in "".join(said)
 

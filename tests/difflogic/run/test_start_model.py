@@ -16,7 +16,7 @@ from difflogic.experiment.searching import Trainer
 from difflogic.experiment.session import execute
 from difflogic.library.training import train
 from difflogic.model.model import Model
-from difflogic.run.start_model import StartModel, fitted
+from difflogic.run.opened_run import StartModel, fitted
 from difflogic.system.errors import ConfigError, ModelFileError, RunDirectoryError
 from difflogic.system.files import START
 from difflogic.training.reference import ReferenceTrainer

@@ -13,8 +13,7 @@ import pytest
 
 from difflogic import load_config
 from difflogic.experiment.session import execute
-from difflogic.run.checkpoint import Checkpoint, made_with
-from difflogic.run.resume_point import _note_other_origin
+from difflogic.run.checkpoint import Checkpoint, _note_other_origin, made_with
 from difflogic.system import rounding
 from difflogic.system.jit.processor import fuses, registers
 from difflogic.system.strategy import Strategy

@@ -10,7 +10,7 @@ from difflogic.experiment import following
 from difflogic.experiment.following import follow_all, gather
 from difflogic.experiment.searching import Trainer
 from difflogic.model.model import Model
-from difflogic.run.start_model import StartModel, fitted
+from difflogic.run.opened_run import StartModel, fitted
 from difflogic.system.errors import ConfigError
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.training import rank_plan
