@@ -143,9 +143,14 @@ class _Runner:
     def tried(self) -> Tried:
         assert self.summary is not None
         gates = self.summary["scores"]["checked"]["active_gates"]
-        steps = self.way.config.automaton
-        known = self.way.words, _is_right(self.summary), gates, steps.steps
-        return Tried(*known, self.summary["epochs"], round(self.seconds, 2))
+        return Tried(
+            self.way.words,
+            _is_right(self.summary),
+            gates,
+            self.way.config.automaton.steps,
+            self.summary["epochs"],
+            round(self.seconds, 2),
+        )
 
     @property
     def cost(self) -> tuple[bool, int, int, int]:

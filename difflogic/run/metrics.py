@@ -66,11 +66,20 @@ class MetricsRow:
     @classmethod
     def of(cls, result: StepResult, seconds: Mapping[str, float]) -> MetricsRow:
         """Return the row of a step that took `seconds`, by phase."""
-        found = result.finished
-        counts = [getattr(found, each.name) for each in fields(Search)] if found else []
-        search = Search(*counts) if found else None
-        common = (result.epoch, result.soft_loss, result.hard_loss, result.accuracy)
-        return cls(*common, seconds, result.decided, search, result.attempt, result.stage)
+        search = None
+        if result.finished:
+            search = Search(*(getattr(result.finished, each.name) for each in fields(Search)))
+        return cls(
+            result.epoch,
+            result.soft_loss,
+            result.hard_loss,
+            result.accuracy,
+            seconds,
+            result.decided,
+            search,
+            result.attempt,
+            result.stage,
+        )
 
     @property
     def searched(self) -> bool:

@@ -117,14 +117,17 @@ def make_row(
     scores = summary["scores"]["checked"]
     exact = bool(scores["exact"])
     assurance = summary["scores"].get("assurance")
-    reached = summary.get("exact_epoch")
+    reached = None
+    if exact:
+        verified = summary.get("exact_epoch")
+        reached = summary["epochs"] if verified is None else verified
     return Row(
         variant.name,
         variant.values,
         seed,
         "exact" if exact else "not exact",
         epochs=summary["epochs"],
-        epochs_to_exact=(summary["epochs"] if reached is None else reached) if exact else None,
+        epochs_to_exact=reached,
         wrong_cells=scores["wrong_cells"],
         active_gates=scores["active_gates"],
         seconds=whole(summary["seconds"]),

@@ -357,7 +357,7 @@ def check_output(path: Path | None, force: bool = False) -> None:
     if found and not force:
         raise RunDirectoryError(f"{path}: exists already: give --force to overwrite it")
     parent = path.absolute().parent
-    if not parent.is_dir():
+    if kind_of(parent) != stat.S_IFDIR:
         raise refused(path, "written", OSError(errno.ENOENT, os.strerror(errno.ENOENT)))
     probe = parent / f".dct-{secrets.token_hex(8)}.tmp"
     try:
@@ -374,7 +374,7 @@ def check_output(path: Path | None, force: bool = False) -> None:
 def _is_of_run(path: Path) -> bool:
     """Return whether this is one of the files that training wrote in its run's directory."""
     own = any(fnmatch(path.name, name) for name in OF_RUN)
-    return own and all((path.parent / name).is_file() for name in (CONFIG, METRICS))
+    return own and all(is_file(path.parent / name) for name in (CONFIG, METRICS))
 
 
 def _flush_names(directory: Path) -> None:

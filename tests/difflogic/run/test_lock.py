@@ -70,8 +70,10 @@ NO_LOCKS = OSError(errno.ENOLCK, "No locks available")
 @pytest.mark.parametrize("errors", [[NO_LOCKS] * 3, [KeyboardInterrupt(), NO_LOCKS]])
 def test_nothing_is_left_where_nothing_can_be_locked(tmp_path, monkeypatch, errors):
     monkeypatch.setattr(lock, "_lock", Mock(side_effect=errors))
-    with pytest.raises((RunDirectoryError, KeyboardInterrupt)):
+    with pytest.raises((RunDirectoryError, KeyboardInterrupt)) as caught:
         holding(RunDirectory.at(tmp_path / "run")).__enter__()
+    if isinstance(caught.value, RunDirectoryError):
+        assert str(caught.value).endswith("has no locks: name a directory elsewhere")
     assert not os.listdir(tmp_path)
 
 

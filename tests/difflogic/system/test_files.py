@@ -7,11 +7,17 @@ import stat
 import subprocess
 from contextlib import nullcontext
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 from difflogic.system import files
-from difflogic.system.errors import ConfigError, MissingFileError, RunDirectoryError
+from difflogic.system.errors import (
+    ConfigError,
+    MissingFileError,
+    RunDirectoryError,
+    UnreadableError,
+)
 from difflogic.system.files import LEFTOVERS, for_shell, remove_leftovers, write_whole
 
 
@@ -267,3 +273,34 @@ def test_a_quoted_path_is_printable_and_names_the_same_file():
 
 def test_a_quoted_path_is_no_option():
     assert for_shell("-x") == "./-x"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
+@pytest.mark.parametrize("target", ["file", "absent", "/proc/self/fd/1", "/dev/stdout"])
+def test_an_output_that_is_a_link_is_neither_replaced_nor_followed(tmp_path, target):
+    (tmp_path / "file").write_text("mine")
+    link = tmp_path / "link"
+    link.symlink_to(target)
+    with pytest.raises(RunDirectoryError, match=r"is a link|leads to a stream"):
+        files.check_output(link, force=True)
+    assert os.readlink(link) == target
+    assert sorted(os.listdir(tmp_path)) == ["file", "link"]
+
+
+def test_what_cannot_be_read_now_is_neither_missing_nor_damaged(tmp_path, monkeypatch):
+    path = tmp_path / "file"
+    path.write_text("mine")
+    for code in (errno.EIO, errno.EACCES, errno.EMFILE):
+        error = OSError(code, os.strerror(code))
+        for name in ("open", "stat", "listdir"):
+            with monkeypatch.context() as patch:
+                patch.setattr(os, name, Mock(side_effect=error))
+                asked = {
+                    "open": lambda: files.read_inside(path, 10),
+                    "stat": lambda: files.kind_of(path),
+                    "listdir": lambda: files.listed(tmp_path),
+                }
+                with pytest.raises(UnreadableError, match=os.strerror(code).lower()) as caught:
+                    asked[name]()
+            assert not isinstance(caught.value, RunDirectoryError | ConfigError)
+    assert files.kind_of(tmp_path / "absent") == 0
