@@ -86,8 +86,8 @@ class LogicAutomaton(torch.nn.Module):
 class _Rollout(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, rollout: SoftRollout, how: Any, logits: Any, starts: Any) -> Any:
-        arrays = _to_numpy("logits", logits), _to_numpy("states", starts)
-        states, ctx.pull_back = rollout(*arrays, **how)
+        given = _to_numpy("states", starts)
+        states, ctx.pull_back = rollout(_to_numpy("logits", logits), given, **how)
         # The backward pass may repeat the rollout, so PyTorch has to notice if the starts change.
         ctx.save_for_backward(starts)
         return torch.from_numpy(states)

@@ -57,6 +57,30 @@ def is_packed(node):
     return False
 
 
+def is_spread(node):
+    """Whether a call spreads a tuple that stands there, or a dict holds another."""
+    match node:
+        case ast.Call(args=args):
+            spread = [each.value for each in args if isinstance(each, ast.Starred)]
+            return any(isinstance(each, ast.Tuple) for each in spread)
+        case ast.Dict(keys=keys, values=values):
+            pairs = zip(keys, values, strict=True)
+            return any(key is None and isinstance(value, ast.Dict) for key, value in pairs)
+    return False
+
+
+def is_nested(node):
+    """Whether a conditional expression holds another, or a comprehension has three `for`."""
+    match node:
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            return any(isinstance(x, ast.IfExp) for y in (test, body, orelse) for x in ast.walk(y))
+        case ast.ListComp(generators=loops) | ast.SetComp(generators=loops):
+            return len(loops) > 2
+        case ast.GeneratorExp(generators=loops) | ast.DictComp(generators=loops):
+            return len(loops) > 2
+    return False
+
+
 def test_what_counts():
     assert filled_lines("{# why #}\n\n  \n<p>\n") == 2
     assert code_tokens('"""Doc.\n\nMore."""\n\n# why\nx = """a\n\nb"""  # three\n') == 3
@@ -85,13 +109,23 @@ def test_code_stays_within_its_cap(part):
     assert found >= cap - slack, f"{found} {unit} are {cap - found} below {where}: lower it"
 
 
-def test_packed_assignments_are_found():
-    def first(source):
-        return ast.parse(source).body[0]
+def first(source):
+    """The first statement of a source, or the value of its expression."""
+    (found,) = ast.parse(source).body
+    return getattr(found, "value", found) if isinstance(found, ast.Expr) else found
 
+
+def test_what_says_several_things_is_found():
     assert is_packed(first("a, self.b = 1, two"))
     assert not is_packed(first("a, b = b, a"))
     assert not is_packed(first("a, b = divmod(7, 2)"))
+    assert is_spread(first("f(a, *(b, c))"))
+    assert is_spread(first("{**{1: 2}, 3: 4}"))
+    assert not is_spread(first("f(*rest, {**more})"))
+    assert is_nested(first("a if b else c if d else e"))
+    assert not is_nested(first("[a if b else c, d if e else f]"))
+    assert is_nested(first("{a for b in c for d in b for a in d}"))
+    assert not is_nested(first("[a for b in c for a in b]"))
 
 
 @pytest.mark.parametrize("part", ["product", "tests"])
@@ -100,3 +134,6 @@ def test_one_statement_says_one_thing(part):
         for path in sorted((ROOT / folder).rglob("*.py")):
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):
                 assert not is_packed(node), f"{path}:{node.lineno} assigns a tuple to names"
+                assert not is_spread(node), f"{path}:{node.lineno} spreads what stands there"
+                nested = part == "product" and is_nested(node)
+                assert not nested, f"{path}:{node.lineno} nests conditions or loops"

@@ -145,9 +145,14 @@ class Chances:
         each = self.counts, self.odds, *self.intervals
         names = "counts", "probabilities", "low", "high"
         return {
-            **{"format": "dct-chance", "version": 1, "recording": self.film.source},
+            "format": "dct-chance",
+            "version": 1,
+            "recording": self.film.source,
             **chosen(self.space, "neighbourhood", "symmetry", "states"),
-            **{"boundary": self.boundary, "height": height, "width": width, "steps": frames - 1},
+            "boundary": self.boundary,
+            "height": height,
+            "width": width,
+            "steps": frames - 1,
             "palette": [*map(hex_color, self.film.palette)],
             **chosen(self, "families", "wrong", "left", "noise"),
             **chosen(self.dependence, "together", "where", "independent", "earlier", "remembered"),

@@ -112,8 +112,18 @@ def parse(data: Any, source: str) -> Automaton:
         rule = ChanceRule(kind, none, none, centre, tuple(channels), space, np.array(odds))
         colors = tuple(map(parse_color, found.palette))
         colors += colors[-1:] * (2**space.bits - len(colors))
-        place = found.boundary, found.height, found.width, found.steps
-        return Automaton("chance", rule, rule.labels, *place, 1.0, "random", colors)
+        return Automaton(
+            "chance",
+            rule,
+            rule.labels,
+            found.boundary,
+            found.height,
+            found.width,
+            found.steps,
+            1.0,
+            "random",
+            colors,
+        )
     except ValidationError as error:
         raise CircuitError(f"{source}: {explain(error, ChanceFile)}") from None
     except (ConfigError, CircuitError) as error:

@@ -87,10 +87,14 @@ class Dependence:
     def _place(self) -> str:
         """Say where the other cell is."""
         steps, rows, columns = self.where
-        said = [f"{abs(rows)} {'below' if rows > 0 else 'above'}"] if rows else []
-        said += [f"{abs(columns)} to the {'right' if columns > 0 else 'left'}"] if columns else []
-        said += [f"{counted(steps, 'step')} later"] if steps else []
-        return ", ".join(said)
+        below = "below" if rows > 0 else "above"
+        side = "right" if columns > 0 else "left"
+        said = {
+            f"{abs(rows)} {below}": rows,
+            f"{abs(columns)} to the {side}": columns,
+            f"{counted(steps, 'step')} later": steps,
+        }
+        return ", ".join(words for words, far in said.items() if far)
 
 
 NONE_SEEN = Dependence()

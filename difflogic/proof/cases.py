@@ -25,7 +25,7 @@ from difflogic.proof.convergence.orbits import (
     steps_to_heal,
 )
 from difflogic.proof.convergence.planes import Board, Network, Planes, pack
-from difflogic.proof.question import Asked, Wound
+from difflogic.proof.question import Asked, Claim, Wound
 from difflogic.proof.verdict import Verdict
 from difflogic.system.array_types import Bits
 from difflogic.system.deadline import NEVER as NO_DEADLINE
@@ -69,8 +69,11 @@ class ListedStarts:
         """The question in plain values."""
         made = self.automaton
         cases = self.cases
+        claim: Claim = "shows"
+        if self.holds:
+            claim = "heals" if self.damages else "holds"
         return Asked(
-            claim="shows" if not self.holds else "heals" if self.damages else "holds",
+            claim=claim,
             starts=_named(cases),
             height=cases.starts.shape[2],
             width=cases.starts.shape[3],

@@ -118,9 +118,11 @@ class EveryLength:
     @property
     def asked(self) -> Asked:
         """The question in plain values."""
-        how = self.automaton.boundary, self.automaton.fire_rate, self.automaton.visible
+        made = self.automaton
         step = f"n + {self.delay - 1}" if self.delay > 1 else "n"
-        return Asked("computes", "every input", 1, None, *how, step)
+        return Asked(
+            "computes", "every input", 1, None, made.boundary, made.fire_rate, made.visible, step
+        )
 
     @property
     def text(self) -> str:
@@ -297,8 +299,11 @@ def _decide(question: AnyLength, budget: Budget, before: Answer | None) -> Answe
     found = every_length(question.automaton, question.machine, question.delay, budget.until)
     verdict = Verdict.open if found.wrong is None else Verdict.refuted
     verdict = Verdict.proved if found.proved else verdict
-    known = HISTORIES.name, question.steps if found.proved else None
-    return Answer(Assurance(verdict, "every length", found.text, *known, asked=found.asked), found)
+    step = question.steps if found.proved else None
+    return Answer(
+        Assurance(verdict, "every length", found.text, HISTORIES.name, step, asked=found.asked),
+        found,
+    )
 
 
 HISTORIES = Method("histories", 1, lambda each: isinstance(each, AnyLength), _decide)

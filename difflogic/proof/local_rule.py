@@ -30,15 +30,15 @@ class Local:
 
 def _decide(question: Local, budget: Budget, before: Answer | None) -> Answer:
     made = question.automaton
-    how = made.boundary, made.fire_rate, made.visible
-    asked = Asked("obeys", "every start", None, None, *how)
+    asked = Asked("obeys", "every start", None, None, made.boundary, made.fire_rate, made.visible)
     reason = broken(made, question.rule)
     if reason:
         text = f"not proved for every size: {reason}"
         return Answer(Assurance(Verdict.open, "every size", text, asked=asked))
     text = f"proved for every {question.rule.theorem}"
-    known = text, BOUNDS.name, question.steps
-    return Answer(Assurance(Verdict.proved, "every size", *known, asked=asked))
+    return Answer(
+        Assurance(Verdict.proved, "every size", text, BOUNDS.name, question.steps, asked=asked)
+    )
 
 
 BOUNDS = Method("a rule", 0.1, lambda each: isinstance(each, Local), _decide)

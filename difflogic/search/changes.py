@@ -135,9 +135,10 @@ class Changes:
                     self.try_alone(self.with_change(gates[place], ops[place]), rule)
                 place += 1
                 continue
-            some = gates[place:], ops[place:]
-            kept, passed, fits = rule.walk(self._candidates, *some, on_progress)
-            self.ops = self.with_change(*(each[kept] for each in some))
+            next_gates = gates[place:]
+            next_ops = ops[place:]
+            kept, passed, fits = rule.walk(self._candidates, next_gates, next_ops, on_progress)
+            self.ops = self.with_change(next_gates[kept], next_ops[kept])
             place += passed
             if not fits:
                 self._candidates = None

@@ -115,8 +115,7 @@ class Repair:
         before = self.rule.tried
         rule.sideways = sideways
         rule.improvements = improvements
-        changes = gates.astype(np.int32), ops.astype(np.uint8)
-        self._changes.walk(*changes, rule, self._report)
+        self._changes.walk(gates.astype(np.int32), ops.astype(np.uint8), rule, self._report)
         self.ops = self._changes.ops
         return rule.tried - before
 

@@ -150,11 +150,14 @@ def _searches(
     if effort.window_leaves:
         yield "windows searched", annealed
     if effort.whole_inputs:
-        sizes = effort.whole_inputs, effort.whole_moves, effort.last_runs
-        yield (
-            "whole circuit searched",
-            lambda net: nets.cleaned(annealing.search(net, *sizes, deadline)),
-        )
+
+        def searched(net: Net) -> Net:
+            found = annealing.search(
+                net, effort.whole_inputs, effort.whole_moves, effort.last_runs, deadline
+            )
+            return nets.cleaned(found)
+
+        yield "whole circuit searched", searched
 
 
 def is_compiled() -> bool:

@@ -36,8 +36,7 @@ class Convergence:
         """Ask about an automaton, on the target's grid."""
         made = automaton
         (_, height, width) = target.shape
-        grid = height, width, made.boundary
-        return cls(made.circuit, made.visible, *grid, target, made.fire_rate)
+        return cls(made.circuit, made.visible, height, width, made.boundary, target, made.fire_rate)
 
     def __post_init__(self) -> None:
         shape = (len(self.visible), self.height, self.width)
@@ -52,8 +51,15 @@ class Convergence:
     @property
     def asked(self) -> Asked:
         """The question in plain values."""
-        grid = (self.height, self.width, self.boundary)
-        return Asked("stays", "every start", *grid, self.fire_rate, self.visible)
+        return Asked(
+            "stays",
+            "every start",
+            self.height,
+            self.width,
+            self.boundary,
+            self.fire_rate,
+            self.visible,
+        )
 
     @cached_property
     def board(self) -> Board:

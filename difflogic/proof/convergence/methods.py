@@ -87,8 +87,15 @@ def answer_of(found: Finding, outcome: str = "decided") -> Answer:
             text = "fails: some starts keep missing the target"
         case Verdict.open:
             text = f"not proved: {found.unknown_cells} cells remain unknown"
-    known = found.method, found.from_step, found.any_schedule
-    assurance = Assurance(found.verdict, "every start", text, *known, asked=asked)
+    assurance = Assurance(
+        found.verdict,
+        "every start",
+        text,
+        found.method,
+        found.from_step,
+        found.any_schedule,
+        asked=asked,
+    )
     return Answer(assurance, found, outcome=outcome)
 
 

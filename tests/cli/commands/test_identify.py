@@ -302,8 +302,16 @@ def test_films_go_on(dct, tmp_path):
     first.save(tmp_path / "film.gif", save_all=True, append_images=rest)
     last.save(tmp_path / "still.png")
     made = dct(
-        *("identify", str(tmp_path / "film.gif"), "--symmetry", "outer-totalistic", "--effort"),
-        *("low", "-o", circuit, "--predict", str(tmp_path / "next.npz")),
+        "identify",
+        str(tmp_path / "film.gif"),
+        "--symmetry",
+        "outer-totalistic",
+        "--effort",
+        "low",
+        "-o",
+        circuit,
+        "--predict",
+        str(tmp_path / "next.npz"),
     )
     known = re.search(r"(\S+) = 0, (\S+) = 1, (\S+) = 2", made.stdout).groups()
     states = np.array([known.index(name) for name in ("#5a5a5a", "white", "black")])[cells]

@@ -251,7 +251,8 @@ def test_products_are_those_of_all_pairs():
     for steps in range(3):
         sums = _products(values, steps)
         for y, x in np.ndindex(5, 9):
-            dy, dx = y - 2, x - 4
+            dy = y - 2
+            dx = x - 4
             total = sum(
                 values[film, t, row, column] * values[film, t + steps, row + dy, column + dx]
                 for film, t, row, column in np.ndindex(2, 4 - steps, 3, 5)

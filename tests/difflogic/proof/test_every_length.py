@@ -199,7 +199,8 @@ def encoded(machine: Machine, codes: list[int]) -> Automaton:
         if len({*values}) == 1:
             return gate(Op.TRUE if values[0] else Op.FALSE, 0, 0)
         wire = wires[len(values).bit_length() - 2]
-        low, high = choose(values[: len(values) // 2]), choose(values[len(values) // 2 :])
+        low = choose(values[: len(values) // 2])
+        high = choose(values[len(values) // 2 :])
         return gate(Op.OR, gate(Op.AND, wire, high), gate(Op.NOT_A_AND_B, wire, low))
 
     def value(wanted: Callable[[int, int], int]) -> int:
@@ -219,7 +220,8 @@ def drawn_machine(seed: int) -> tuple[Machine, Automaton]:
     states = 2 + seed % 7
     inputs = 1 + (states < 5 and seed % 2)
     shape = (states, 2**inputs)
-    moves, prints = rng.integers(0, states, shape), rng.integers(0, 2, shape)
+    moves = rng.integers(0, states, shape)
+    prints = rng.integers(0, 2, shape)
     machine = Machine(inputs, tuple(map(tuple, moves.tolist())), tuple(map(tuple, prints.tolist())))
     bits = (states - 1).bit_length()
     codes = [0, *(1 + rng.permutation(2**bits - 1)[: states - 1]).tolist()]
