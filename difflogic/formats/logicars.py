@@ -21,20 +21,22 @@ about grids; logicars puts zeros beyond the edge (`HardCircuit::step`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import OPS
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD
 from difflogic.formats.strict_json import MAX_CHANNELS, MAX_GATES, ROWS
 from difflogic.system.array_types import Int64s
-from difflogic.system.errors import CircuitError, shown
+from difflogic.system.errors import CircuitError, in_plain_words, shown
 
 GateRows = Int64s
 """Shape (3, gates): op, wire_a and wire_b of each gate."""
 
+Wire = Annotated[int, Field(ge=0, lt=ROWS)]
 _GATE_KEYS = ("op", "wire_a", "wire_b")
 
 
@@ -45,35 +47,81 @@ def shrink(decoded: dict[str, Any]) -> Any:
     return gate if valid and gate[0] < OPS else decoded
 
 
+class _Read(BaseModel):
+    model_config = ConfigDict(frozen=True, strict=True)
+
+
+class _Gate(_Read):
+    op: Annotated[int, Field(ge=0, lt=OPS)]
+    wire_a: Wire
+    wire_b: Wire
+
+
+class _Layer(_Read):
+    gates: Annotated[list[Any], Field(min_length=1)]
+    """What `shrink` makes of them."""
+
+
+class _Layered(_Read):
+    layers: Annotated[list[_Layer], Field(min_length=1)]
+    input_size: int
+
+
+class _Update(_Layered):
+    output_size: int
+
+
+class _Perception(_Read):
+    kernels: Annotated[list[_Layered], Field(min_length=1)]
+    channels: int
+
+
+class _File(_Read):
+    perception: _Perception
+    update: _Update
+    channels: Annotated[int, Field(ge=1, le=MAX_CHANNELS)]
+
+
 def parse(data: Any, source: str) -> Circuit:
     """Return the circuit of decoded JSON that looks like one. Raises CircuitError with `source`."""
     try:
-        return _circuit(data)
+        return _circuit(_File.model_validate(data))
+    except ValidationError as error:
+        raise CircuitError(f"{source}: {_explained(error)}") from None
     except CircuitError as error:
         raise CircuitError(f"{source}: {error}") from None
 
 
-def _circuit(data: dict[str, Any]) -> Circuit:
-    channels = _number(data, "channels", "the circuit", MAX_CHANNELS)
-    perception = _object(data["perception"], "perception")
-    _require(perception, "channels", "perception", channels, "as the circuit says")
-    kernels = [
-        _kernel(kernel, f"perception, kernel {place}")
-        for place, kernel in enumerate(_list(perception, "kernels", "perception"))
-    ]
+def _explained(error: ValidationError) -> str:
+    first = error.errors(include_url=False)[0]
+    place = ", ".join(map(str, first["loc"]))
+    if first["type"] == "missing":
+        return f"{place}: is missing"
+    return f"{place}: {in_plain_words(first['msg'])}, not {shown(first['input'])}"
+
+
+def _circuit(data: _File) -> Circuit:
+    channels = data.channels
+    perception = data.perception
+    _require(perception.channels, channels, "perception, channels", "as the circuit says")
+    kernels = []
+    for number, kernel in enumerate(perception.kernels):
+        place = f"perception, kernels, {number}"
+        _require(kernel.input_size, NEIGHBORHOOD, f"{place}, input_size", "the cells that it sees")
+        kernels.append(_layers(kernel, place))
     bits = kernels[0][-1].shape[1]
-    for place, layers in enumerate(kernels):
+    for number, layers in enumerate(kernels):
         if layers[-1].shape[1] != bits:
             raise CircuitError(
-                f"perception, kernel {place}: has {layers[-1].shape[1]} outputs, and kernel 0 has "
-                f"{bits}: all kernels need the same number"
+                f"perception, kernels, {number}: has {layers[-1].shape[1]} outputs, and kernel 0 "
+                f"has {bits}: all kernels need the same number"
             )
-    part = _object(data["update"], "update")
+    part = data.update
     inputs = channels + channels * bits * len(kernels)
     reason = f"{channels} of the centre, and {bits} from {len(kernels)} kernels for each channel"
-    _require(part, "input_size", "update", inputs, reason)
-    _require(part, "output_size", "update", channels, "one for each channel")
-    update = _layers(part, inputs, "update")
+    _require(part.input_size, inputs, "update, input_size", reason)
+    _require(part.output_size, channels, "update, output_size", "one for each channel")
+    update = _layers(part, "update")
     if update[-1].shape[1] != channels:
         raise CircuitError(
             f"update: the last layer has {update[-1].shape[1]} gates: it needs {channels}, one for "
@@ -86,39 +134,35 @@ def _circuit(data: dict[str, Any]) -> Circuit:
     return _flatten(channels, kernels, update)
 
 
-def _kernel(data: Any, place: str) -> list[GateRows]:
-    kernel = _object(data, place)
-    _require(kernel, "input_size", place, NEIGHBORHOOD, "the cells that it sees")
-    return _layers(kernel, NEIGHBORHOOD, place)
+def _require(value: int, expected: int, place: str, reason: str) -> None:
+    if value != expected:
+        raise CircuitError(f"{place}: must be {expected}, {reason}, not {value}")
 
 
-def _layers(part: dict[str, Any], inputs: int, place: str) -> list[GateRows]:
-    """Return the layers of a kernel or of the update circuit, which has `inputs` inputs."""
+def _layers(part: _Layered, place: str) -> list[GateRows]:
+    """Return the layers of a kernel or of the update circuit."""
+    inputs = part.input_size
     found = []
-    for number, layer in enumerate(_list(part, "layers", place)):
-        here = f"{place}, layer {number}"
-        gates = _list(_object(layer, here), "gates", here)
+    for number, layer in enumerate(part.layers):
+        here = f"{place}, layers, {number}"
+        gates = layer.gates
         for index, gate in enumerate(gates):
             if type(gate) is not tuple:
-                gates[index] = _gate(gate, f"{here}, gate {index}")
+                try:
+                    valid = _Gate.model_validate(gate)
+                except ValidationError as error:
+                    raise CircuitError(f"{here}, gates, {index}, {_explained(error)}") from None
+                gates[index] = valid.op, valid.wire_a, valid.wire_b
         found.append(np.array(gates, np.int64).T)
         for name, wires in zip(_GATE_KEYS[1:], found[-1][1:], strict=True):
             wrong = np.flatnonzero(wires >= inputs)
             if len(wrong):
                 raise CircuitError(
-                    f'{here}, gate {wrong[0]}: "{name}" is {wires[wrong[0]]}, and the layer has '
+                    f"{here}, gates, {wrong[0]}, {name}: is {wires[wrong[0]]}, and the layer has "
                     f"inputs 0 to {inputs - 1}"
                 )
         inputs = len(gates)
     return found
-
-
-def _gate(data: Any, place: str) -> tuple[int, int, int]:
-    """Return a gate as `shrink` does. Raises CircuitError if it is not valid."""
-    gate = _object(data, place)
-    op = _number(gate, "op", place, OPS - 1, smallest=0)
-    a, b = (_number(gate, key, place, ROWS - 1, smallest=0) for key in _GATE_KEYS[1:])
-    return op, a, b
 
 
 def _flatten(
@@ -148,37 +192,3 @@ def _flatten(
     outputs = add(update, rows[:, None])[:, 0]
     op, a, b = np.concatenate(parts, axis=1)
     return Circuit(op, a, b, outputs.astype(np.int32), tuple(range(channels)))
-
-
-def _object(value: Any, place: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise CircuitError(f"{place}: must be an object, not {shown(value)}")
-    return value
-
-
-def _value(data: dict[str, Any], key: str, place: str) -> Any:
-    if key not in data:
-        raise CircuitError(f'{place}: key "{key}" is missing')
-    return data[key]
-
-
-def _list(data: dict[str, Any], key: str, place: str) -> list[Any]:
-    value = _value(data, key, place)
-    if not isinstance(value, list) or not value:
-        raise CircuitError(f'{place}: "{key}" must be a list of at least one, not {shown(value)}')
-    return value
-
-
-def _number(data: dict[str, Any], key: str, place: str, largest: int, smallest: int = 1) -> int:
-    value = _value(data, key, place)
-    if type(value) is not int or not smallest <= value <= largest:
-        raise CircuitError(
-            f'{place}: "{key}" must be a whole number from {smallest} to {largest}, not '
-            f"{shown(value)}"
-        )
-    return value
-
-
-def _require(data: dict[str, Any], key: str, place: str, expected: int, reason: str) -> None:
-    if _number(data, key, place, ROWS - 1) != expected:
-        raise CircuitError(f'{place}: "{key}" must be {expected}, {reason}, not {data[key]}')
