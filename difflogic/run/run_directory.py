@@ -80,8 +80,8 @@ class RunDirectory:
     """The files of a run, or of a sweep."""
 
     path: Path
-    made: int = 0
-    """The inode of the directory if this process made it, and may remove it if it stays empty."""
+    made: bool = False
+    """Whether this process made the directory, and may remove it if it stays empty."""
 
     config, metrics, model = map(_File, (files.CONFIG, files.METRICS, files.MODEL))
     summary, start = map(_File, (files.SUMMARY, files.START))
@@ -101,7 +101,7 @@ class RunDirectory:
         not empty, or if the directory cannot be made.
         """
         if requested is None:
-            return cls(*_make_new(Path(root), f"{datetime.now():{_STAMP}}-{name}"))
+            return cls(_make_new(Path(root), f"{datetime.now():{_STAMP}}-{name}"), made=True)
         run = cls.at(requested)
         run.require_empty()
         return run
@@ -112,7 +112,8 @@ class RunDirectory:
         path = Path(path)
         found = kind_of(path)
         try:
-            inode = 0 if found else _make(path)
+            if not found:
+                _make(path)
             path.mkdir(exist_ok=True)
         except FileExistsError:
             what = "a file" if found else "a link that leads nowhere"
@@ -122,7 +123,7 @@ class RunDirectory:
         except OSError as error:
             raise refused(path, "used as run directory", error) from error
         listed(path)
-        return cls(path, inode)
+        return cls(path, made=not found)
 
     @classmethod
     def named(cls, name: str | Path, root: str | Path = ROOT, sweeps: bool = False) -> RunDirectory:
@@ -339,8 +340,8 @@ class RunDirectory:
 
     def remove_if_made(self) -> None:
         """Remove the directory if it was made for this run and is empty."""
-        with suppress(OSError):
-            if self.made and self.path.stat().st_ino == self.made:
+        if self.made:
+            with suppress(OSError):
                 self.path.rmdir()
 
     def write(self, path: Path, text: str) -> Path:
@@ -447,11 +448,10 @@ def changed_at(path: Path) -> datetime:
     return now
 
 
-def _make(path: Path) -> int:
-    """Make a directory that is missing; return its inode."""
+def _make(path: Path) -> None:
+    """Make a directory that is missing, and leave none if that is interrupted."""
     try:
         path.mkdir(parents=True)
-        return path.stat().st_ino
     except FileExistsError:
         raise
     except BaseException:
@@ -460,11 +460,18 @@ def _make(path: Path) -> int:
         raise
 
 
-def _make_new(root: Path, name: str) -> tuple[Path, int]:
+def _make_new(root: Path, name: str) -> Path:
     path = root / name
     number = 1
     try:
         root.mkdir(parents=True, exist_ok=True)
+        while True:
+            try:
+                _make(path)
+                return path
+            except FileExistsError:  # another run began in the same second
+                number += 1
+                path = root / f"{name}-{number}"
     except FileExistsError:
         raise RunDirectoryError(
             f"{root}: is a file, but should be the directory of all runs: move it away, or use "
@@ -472,11 +479,3 @@ def _make_new(root: Path, name: str) -> tuple[Path, int]:
         ) from None
     except OSError as error:
         raise refused(path, "created", error) from error
-    while True:
-        try:
-            return path, _make(path)
-        except FileExistsError:  # another run began in the same second
-            number += 1
-            path = root / f"{name}-{number}"
-        except OSError as error:
-            raise refused(root / name, "created", error) from error

@@ -38,14 +38,6 @@ def test_a_requested_directory(tmp_path, exists):
     assert path.is_dir()
 
 
-def test_a_directory_that_another_made_in_its_place_is_not_removed(tmp_path):
-    run = RunDirectory.at(tmp_path / "run")
-    run.path.rename(tmp_path / "moved")
-    (tmp_path / "run").mkdir()
-    run.remove_if_made()
-    assert sorted(os.listdir(tmp_path)) == ["moved", "run"]
-
-
 def test_fewer_epochs_are_refused_with_what_to_ask_for(tmp_path):
     short = load_config("checkerboard-small", ["training.seed=36", "training.epochs=1"])
     with pytest.raises(RunDirectoryError, match=r"ask for \d+ epochs or more, or continue it with"):
