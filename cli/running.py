@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import typer
@@ -14,6 +14,7 @@ from cli import ranks
 from cli.failures import discard_unprinted, note
 from cli.interrupt import Interruption
 from cli.options import RunOptions, Shared
+from cli.progress import show_progress
 from cli.terminal import display, output, report
 from cli.terminal.screen import can_animate
 from difflogic.system.errors import ConfigError
@@ -163,7 +164,8 @@ class Shown(ExitStack):
         preview = task.preview
         if preview is not None and not (self._quiet or can_animate()):
             display.show_preview(preview)
-        with undoing(session.abandon), working(say=ignore) if self._quiet else nullcontext():
+        shown = working(say=ignore) if self._quiet else show_progress(stop_at_once=True)
+        with undoing(session.abandon), shown:
             trainer.warm_up()
         if config.automaton.places and config.finishing.every and not self._quiet:
             note(_expectation(trainer))

@@ -220,7 +220,7 @@ class Trainer:
         announced = self.needs_compiling
         if announced:
             precision = self.config.training.precision
-            say(f"compiling the kernels for {precision}, once; may take half a minute …")
+            say(f"compiling the kernels for {precision}, once …")
         with self.phases("compilation"):
             self._compilation.compile(self.first_model.netlist, self.descent.logits)
         seconds = self.phases.timed - before

@@ -1,12 +1,14 @@
 """What is compiled before the first step is all that steps and searches call."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from difflogic.experiment import compiling
 from difflogic.system.jit import JIT
 
 ROOT = Path(__file__).parents[3]
@@ -57,3 +59,26 @@ def test_runs_use_the_compiled_types():
     assert before["detect"]
     assert before["train"]
     assert before == after
+
+
+@pytest.mark.once
+@pytest.mark.thorough
+@pytest.mark.skipif(not JIT, reason="nothing is compiled")
+def test_a_helper_leaves_the_kernels_of_searches_on_disk(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    with compiling.helping(rectifies=False):
+        pass
+    kept = " ".join(os.listdir(tmp_path / "dct-kernels"))
+    assert "candidates.judge" in kept
+    assert "sets.step" in kept
+
+
+def test_a_helper_that_takes_too_long_is_ended(monkeypatch):
+    monkeypatch.setattr(compiling, "MOST_SECONDS", 0.0)
+    with compiling.helping(rectifies=False):
+        pass
+
+
+def test_a_helper_is_ended_with_the_process_that_it_helps():
+    with pytest.raises(KeyboardInterrupt), compiling.helping(rectifies=False):
+        raise KeyboardInterrupt
