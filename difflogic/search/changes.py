@@ -1,4 +1,4 @@
-"""Changes of single gates of one circuit: which are kept, and walks over them in a trial."""
+"""Changes of single gates of one circuit, in a trial: what they do, and which are kept."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from difflogic.system.array_types import Array, Int32s, Int64s, Ints
 from difflogic.system.work import may_cancel
 
 AT_ONCE = 64
-"""Changes that a walk tries between two reports of progress."""
+"""Changes that are tried between two reports of progress."""
 
 COUNTS = [k.TRIED, k.IMPROVEMENTS, k.WRONG]
 
@@ -72,30 +72,8 @@ class Acceptance:
         self.rng.random(fields[k.DRAWN])
 
     def follow(self, fields: Int64s) -> None:
-        """Go on as far as a walk with these `fields` has come."""
+        """Go on as far as a kernel with these `fields` has come."""
         self.tried, self.improvements, self.wrong = fields[COUNTS].tolist()
-
-    def walk(
-        self, candidates: Candidates, parameters: Int32s, ops: Ops, on_progress: Callable[[], None]
-    ) -> tuple[Int64s, int, bool]:
-        """Try these changes until this rule ends it; return the indices of those that are kept.
-
-        The base takes over the kept changes. At least one change is tried, if there is any.
-        `on_progress` is called now and then. Also returns how many were passed, and whether the
-        next change's values fit.
-        """
-        job = new_job(parameters, ops, k.WALKS)
-        fits = True
-        with self.deciding(len(ops)) as decisions:
-            fields = decisions.walk
-            while fits and fields[k.PLACE] < len(ops) and (self.goes_on or not fields[k.PLACE]):
-                may_cancel()
-                on_progress()
-                fields[k.END] = min(len(ops), fields[k.PLACE] + AT_ONCE)
-                fits = candidates.judge(job, decisions)
-                self.follow(fields)
-                fits = fits or candidates.find_room()
-        return job.kept[: fields[k.KEPT]], int(fields[k.PLACE]), fits
 
 
 class Changes:
@@ -120,28 +98,42 @@ class Changes:
         if self._candidates is not None and not self._candidates.change(gates, ops[gates]):
             self._candidates = None
 
-    def walk(
+    def keep(
         self, gates: Int32s, ops: Ops, rule: Acceptance, on_progress: Callable[[], None]
     ) -> None:
         """Try changes in turn, `ops[i]` for gate `gates[i]`; go to those that a rule keeps.
 
         Tries at least one, even if the rule ends it. `on_progress` is called now and then.
         """
-        place = 0
+        place = self._keep_together(gates, ops, rule, on_progress)
         while place < len(ops) and (rule.goes_on or not place):
-            if self._candidates is None:
+            on_progress()
+            if ops[place] != self.ops[gates[place]]:
+                self.try_alone(self.with_change(gates[place], ops[place]), rule)
+            place += 1
+
+    def _keep_together(
+        self, gates: Int32s, ops: Ops, rule: Acceptance, on_progress: Callable[[], None]
+    ) -> int:
+        """Do so as long as values fit; return how many changes were passed."""
+        candidates = self._candidates
+        if candidates is None:
+            return 0
+        job = new_job(gates, ops, k.WALKS)
+        with rule.deciding(len(ops)) as decisions:
+            fields = decisions.walk
+            while fields[k.PLACE] < len(ops) and (rule.goes_on or not fields[k.PLACE]):
+                may_cancel()
                 on_progress()
-                if ops[place] != self.ops[gates[place]]:
-                    self.try_alone(self.with_change(gates[place], ops[place]), rule)
-                place += 1
-                continue
-            next_gates = gates[place:]
-            next_ops = ops[place:]
-            kept, passed, fits = rule.walk(self._candidates, next_gates, next_ops, on_progress)
-            self.ops = self.with_change(next_gates[kept], next_ops[kept])
-            place += passed
-            if not fits:
-                self._candidates = None
+                fields[k.END] = min(len(ops), fields[k.PLACE] + AT_ONCE)
+                fits = candidates.judge(job, decisions)
+                rule.follow(fields)
+                if not fits and not candidates.find_room():
+                    self._candidates = None
+                    break
+        kept = job.kept[: fields[k.KEPT]]
+        self.ops = self.with_change(gates[kept], ops[kept])
+        return int(fields[k.PLACE])
 
     def try_alone(self, ops: Ops, rule: Acceptance, any_size: bool = False) -> bool:
         """Simulate another circuit; go to it, and return true, if the rule keeps it."""

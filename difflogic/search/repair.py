@@ -115,7 +115,7 @@ class Repair:
         before = self.rule.tried
         rule.sideways = sideways
         rule.improvements = improvements
-        self._changes.walk(gates.astype(np.int32), ops.astype(np.uint8), rule, self._report)
+        self._changes.keep(gates.astype(np.int32), ops.astype(np.uint8), rule, self._report)
         self.ops = self._changes.ops
         return rule.tried - before
 

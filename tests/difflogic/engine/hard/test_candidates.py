@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -16,7 +18,8 @@ from difflogic.engine.hard import candidates as module
 from difflogic.engine.hard.candidates import Candidates, new_job
 from difflogic.engine.hard.hard_simulator import HardSimulator
 from difflogic.engine.kernels import candidates as k
-from difflogic.search.changes import Acceptance
+from difflogic.search import changes
+from difflogic.search.changes import Acceptance, Changes
 from difflogic.system.work import ignore
 from tests.difflogic.engine.comparison import some_ops
 
@@ -170,7 +173,9 @@ def test_a_base_takes_over_changes_one_by_one(seed, boundary, masks, passing):
     improvements=st.integers(1, 4),
 )
 @settings(max_examples=25)
-def test_a_walk_equals_its_decisions_one_by_one(seed, masks, passing, sideways, improvements):
+def test_what_is_kept_together_is_what_is_kept_one_by_one(
+    seed, masks, passing, sideways, improvements
+):
     case = Case(seed, "periodic", masks, not masks, passing)
     rng = np.random.default_rng(seed)
     parameters, ops = case.changes(rng, 60)
@@ -181,18 +186,15 @@ def test_a_walk_equals_its_decisions_one_by_one(seed, masks, passing, sideways, 
         Acceptance(np.random.default_rng(1), most_tried, wrong, gates + 0.5, sideways, improvements)
         for _ in range(2)
     )
-    kept, passed, fits = rule.walk(case.candidates(), parameters, ops, ignore)
-    assert fits
-    changed = case.ops.copy()
-    for place in kept:
-        changed[parameters[place]] = ops[place]
+    together = Changes(SimpleNamespace(candidates=case.candidates), case.ops)
+    with patch.object(changes, "AT_ONCE", int(rng.integers(1, 65))):
+        together.keep(parameters, ops, rule, ignore)
     for number, (parameter, op) in enumerate(zip(parameters.tolist(), ops.tolist(), strict=True)):
         if number and not plain.goes_on:
-            assert number == passed
             break
         if op != case.ops[parameter] and plain.decide(*case.alone(case.changed(parameter, op))):
             case.ops = case.changed(parameter, op)
-    np.testing.assert_array_equal(changed, case.ops)
+    np.testing.assert_array_equal(together.ops, case.ops)
     assert rule.rng.random() == plain.rng.random()
     assert replace(rule, rng=None) == replace(plain, rng=None)
 
@@ -223,17 +225,19 @@ def test_a_change_that_leaves_nothing_wrong_is_found():
 
 
 def test_a_base_finds_room_for_the_values_of_changes(monkeypatch):
-    """Both for changes kept one by one, and in a walk that keeps all."""
+    """Both for changes kept one by one, and for those that a rule keeps."""
     monkeypatch.setattr(module, "SPARE_ROWS", 0)
     case = Case(5, "zero", False, True, 1.0)
     parameters = np.arange(case.netlist.parameters, dtype=np.int32)
     ops = np.full(len(parameters), Op.XOR, np.uint8)
     walking = case.candidates()
+    kept = Changes(SimpleNamespace(candidates=lambda: walking), case.ops)
     rule = Acceptance(np.random.default_rng(0), 10**9, improvements=10**9)
     for place in range(len(ops)):
         rule.wrong = 10**9  # so that every change is an improvement
         next_one = slice(place, place + 1)
-        assert rule.walk(walking, parameters[next_one], ops[next_one], ignore)[2]
+        kept.keep(parameters[next_one], ops[next_one], rule, ignore)
+        assert kept._candidates is walking
     candidates = case.candidates()
     before = len(candidates._base.free)
     for parameter in range(case.netlist.parameters):
