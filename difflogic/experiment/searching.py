@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -28,11 +28,17 @@ from difflogic.proof.answer import Answer
 from difflogic.run.measures import StepResult
 from difflogic.run.opened_run import fitted
 from difflogic.search.corrector import Corrector
-from difflogic.search.finisher import AnyFinisher, Certify, Correction, Finished, Finisher
+from difflogic.search.finisher import (
+    AnyFinisher,
+    Certify,
+    Correction,
+    Finished,
+    Finisher,
+    SearchContext,
+)
 from difflogic.search.footprint import ROUND, search_bytes
 from difflogic.search.polish import Polished
 from difflogic.search.rewirer import Rewirer
-from difflogic.search.sensitivity import GradientSensitivity
 from difflogic.search.walk import OnProgress
 from difflogic.system.array_types import Array
 from difflogic.system.errors import ConfigError, TrainingError
@@ -331,6 +337,10 @@ def compile_kernels(config: Config) -> None:
             trainer.warm_up()
 
 
+SEARCHES: tuple[type[AnyFinisher], ...] = (Corrector, Rewirer, Finisher)
+"""All of them; the first that fits a stage's problem makes its circuits exact."""
+
+
 def make_finisher(
     start: SoftCircuit, problem: Problem, workers: int, certify: Certify, leads_on: bool = False
 ) -> AnyFinisher:
@@ -339,20 +349,17 @@ def make_finisher(
     `leads_on` says whether another stage follows.
     `certify` answers what the stage's task asks of a circuit, which may have been rebuilt.
     """
-    task = problem.task
-    settings = problem.finishing
-    netlist = start.netlist
-    if problem.architecture.fixed is not None:
-        return Corrector(start, task, certify)
-    checks = replace(_plan_of_checks(problem), leads_on=leads_on)
-    judge = partial(Judge, plan=checks)
-    toughness = None
-    if settings.tough and task.lessons is not task:
-        toughness = Toughness(netlist, task, problem.training.seed)
-        if settings.polish:
-            return Rewirer(start, problem, judge, toughness, workers, certify)
-    sensitivity = GradientSensitivity(netlist, checks, task.automaton.steps)
-    return Finisher(netlist, checks, settings, sensitivity, judge(netlist), toughness)
+    plan = cache(lambda: replace(_plan_of_checks(problem), leads_on=leads_on))
+    context = SearchContext(
+        start,
+        problem,
+        workers,
+        certify,
+        plan,
+        judge=lambda netlist: Judge(netlist, plan()),
+        toughness=lambda: Toughness(start.netlist, problem.task, problem.training.seed),
+    )
+    return next(each for each in SEARCHES if each.fits(problem)).of(context)
 
 
 def _plan_of_checks(problem: Problem) -> Plan:

@@ -12,11 +12,12 @@ import numpy.typing as npt
 
 from difflogic.circuit.grid import Grid
 from difflogic.circuit.soft_circuit import SoftCircuit
+from difflogic.config.problem import Problem
 from difflogic.engine.hard.hard_simulator import HardSimulator
 from difflogic.pictures.correction import add_correction
 from difflogic.pictures.decision_diagram import ANY_VALUE, DecisionDiagram, smallest_diagram
 from difflogic.pictures.places import Places
-from difflogic.search.finisher import AnyFinisher, Certify, Correction, Finished
+from difflogic.search.finisher import AnyFinisher, Certify, Correction, Finished, SearchContext
 from difflogic.search.walk import OnProgress, SearchProgress
 from difflogic.system.array_types import Array, Bits
 from difflogic.system.work import ignore
@@ -34,6 +35,15 @@ class Corrector(AnyFinisher):
         self._task = task
         self._places = places
         self._certify = certify
+
+    @classmethod
+    def fits(cls, problem: Problem) -> bool:
+        """It fits pictures in which fixed gates count a cell's place."""
+        return problem.architecture.fixed is not None
+
+    @classmethod
+    def of(cls, context: SearchContext) -> Corrector:
+        return cls(context.start, context.problem.task, context.certify)
 
     def finish(
         self, logits: Array, rng: np.random.Generator, on_progress: OnProgress = ignore

@@ -20,6 +20,7 @@ import numpy as np
 
 from difflogic.circuit.netlist import Netlist
 from difflogic.circuit.soft_circuit import SoftCircuit
+from difflogic.config.problem import Problem
 from difflogic.config.sections import FinishingConfig
 from difflogic.evaluation.check_plan import Plan
 from difflogic.evaluation.scene import Scene
@@ -29,6 +30,7 @@ from difflogic.search.footprint import MOST_SAMPLES
 from difflogic.search.polish import Polished, polish
 from difflogic.search.rectification import RepairByDetectors, can_rectify
 from difflogic.search.repair import FEW_WRONG, Repair, Sensitivity
+from difflogic.search.sensitivity import GradientSensitivity
 from difflogic.search.verifier import Verifier
 from difflogic.search.walk import OnProgress
 from difflogic.system.array_types import Array, Int64s
@@ -85,8 +87,36 @@ class Finished:
     does not count as exact."""
 
 
+@dataclass(frozen=True, eq=False)
+class SearchContext:
+    """What a search may use in a stage. What takes a while is made when it is asked for."""
+
+    start: SoftCircuit
+    """Any circuit of the wiring."""
+    problem: Problem
+    workers: int
+    """Their number changes no bit."""
+    certify: Certify
+    plan: Callable[[], Plan]
+    """What exact means, and where starts come from."""
+    judge: Callable[[Netlist], Judge]
+    """Certifies the circuits of a netlist."""
+    toughness: Callable[[], Toughness]
+    """Measures damage, if the task teaches to heal it."""
+
+
 class AnyFinisher(ABC):
-    """Makes the circuits of one wiring exact."""
+    """A search: makes the circuits of one wiring exact."""
+
+    @classmethod
+    @abstractmethod
+    def fits(cls, problem: Problem) -> bool:
+        """Whether it is for a stage of this problem; the first that fits is taken."""
+
+    @classmethod
+    @abstractmethod
+    def of(cls, context: SearchContext) -> AnyFinisher:
+        """Return the search of a stage that it fits."""
 
     correction: Correction | None = None
     """The correction of the last circuit that was completed, if its picture has places."""
@@ -113,6 +143,11 @@ class AnyFinisher(ABC):
         return True, []
 
 
+def must_be_tough(problem: Problem) -> bool:
+    """Whether damage is measured before a stage may end."""
+    return bool(problem.finishing.tough) and problem.task.lessons is not problem.task
+
+
 class Finisher(Verifier, AnyFinisher):
     """Searches near trained circuits of one netlist for exact ones."""
 
@@ -133,6 +168,25 @@ class Finisher(Verifier, AnyFinisher):
         self._settings = settings
         self._sensitivity = sensitivity
         self._rectifies = bool(settings.rectify) and can_rectify(self._scene, self._complete)
+
+    @classmethod
+    def fits(cls, problem: Problem) -> bool:
+        """It fits any circuit whose gates are all learned."""
+        return problem.architecture.fixed is None
+
+    @classmethod
+    def of(cls, context: SearchContext) -> Finisher:
+        problem = context.problem
+        netlist = context.start.netlist
+        plan = context.plan()
+        return cls(
+            netlist,
+            plan,
+            problem.finishing,
+            GradientSensitivity(netlist, plan, problem.task.automaton.steps),
+            context.judge(netlist),
+            context.toughness() if must_be_tough(problem) else None,
+        )
 
     def finish(
         self, logits: Array, rng: np.random.Generator, on_progress: OnProgress = ignore

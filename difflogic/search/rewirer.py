@@ -11,7 +11,6 @@ result does not depend on the number of workers.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -23,7 +22,7 @@ from difflogic.circuit.gates import OPS, PASS_THROUGH, fixed_logits
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD
 from difflogic.circuit.hard_netlist import netlist_of
 from difflogic.circuit.layer import Layer, levels_of, staged
-from difflogic.circuit.netlist import Netlist, WiredLayers
+from difflogic.circuit.netlist import WiredLayers
 from difflogic.circuit.soft_circuit import SoftCircuit
 from difflogic.circuit.wiring import Wiring
 from difflogic.config.problem import Problem
@@ -31,7 +30,7 @@ from difflogic.engine.hard.hard_simulator import active_gates
 from difflogic.engine.kernels import rewiring as k
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.trial import Ops
-from difflogic.search.finisher import AnyFinisher, Certify, Finished
+from difflogic.search.finisher import AnyFinisher, Finished, SearchContext, must_be_tough
 from difflogic.search.polish import CircuitCost, Polished
 from difflogic.search.walk import OnProgress, SearchProgress, walk
 from difflogic.system.array_types import Array, Int64s
@@ -39,9 +38,7 @@ from difflogic.system.streams import Purpose, stream
 from difflogic.system.work import ignore
 
 if TYPE_CHECKING:
-    from difflogic.evaluation.judge import Judge
     from difflogic.evaluation.limits import Limits
-    from difflogic.evaluation.toughness import Toughness
 
 DRIFTS = 2
 """Drifts side by side."""
@@ -53,28 +50,22 @@ CHANGES = 2**13
 class Rewirer(AnyFinisher):
     """Finishes tough circuits: a smaller one takes the place of one that is proved."""
 
-    def __init__(
-        self,
-        start: SoftCircuit,
-        problem: Problem,
-        judge: Callable[[Netlist], Judge],
-        toughness: Toughness,
-        workers: int,
-        certify: Certify,
-    ) -> None:
-        """`start` is any circuit of the wiring, and `judge` certifies those of a netlist.
-
-        The number of `workers` changes no bit.
-        """
-        self._start = start
-        self._judge = judge
-        self._workers = workers
-        self._seed = problem.training.seed
-        self._settings = problem.finishing
-        self._channels = problem.task.loss_channels
-        self._toughness = toughness
-        self._certify = certify
+    def __init__(self, context: SearchContext) -> None:
+        self._context = context
+        self._start = context.start
+        self._judge = context.judge
+        self._settings = context.problem.finishing
+        self._toughness = context.toughness()
         self._last: tuple[Ops, SoftCircuit | None] | None = None
+
+    @classmethod
+    def fits(cls, problem: Problem) -> bool:
+        """It fits what must be tough, and may be polished."""
+        return must_be_tough(problem) and bool(problem.finishing.polish)
+
+    @classmethod
+    def of(cls, context: SearchContext) -> Rewirer:
+        return cls(context)
 
     def finish(
         self, logits: Array, rng: np.random.Generator, on_progress: OnProgress = ignore
@@ -109,21 +100,21 @@ class Rewirer(AnyFinisher):
     def _rewired(self, ops: Ops) -> SoftCircuit | None:
         if self._judge(self._start.netlist).is_late(ops):
             return None
-        rng = stream(self._seed, Purpose.POLISH)
+        rng = stream(self._context.problem.training.seed, Purpose.POLISH)
         asked = self._toughness.limits(ops)
         if asked is None:
             return None
-        with Workers(self._workers) as workers:
+        with Workers(self._context.workers) as workers:
             smaller = rewire(*asked, workers, rng, self._settings.polish)
         made = rebuilt(self._start, smaller)
         tough = self._toughness.of_netlist(made.netlist)(made.ops) <= self._settings.tough
         if not tough or self._judge(made.netlist).is_late(made.ops):
             return None
-        kept = self._certify(made).confinement
+        kept = self._context.certify(made).confinement
         return made if kept is not None and kept.in_any_order else None
 
     def _cost(self, circuit: SoftCircuit) -> CircuitCost:
-        gates = active_gates(circuit.netlist, circuit.ops, self._channels)
+        gates = active_gates(circuit.netlist, circuit.ops, self._context.problem.task.loss_channels)
         return CircuitCost(len(gates), self._judge(circuit.netlist).certified_step(circuit.ops))
 
 
