@@ -36,7 +36,7 @@ from difflogic.proof.convergence.sets import load_kernel
 from difflogic.proof.kernels import sets
 from difflogic.system.array_types import Array, Bits
 from difflogic.system.jit import JIT, is_compiled, keeps_code
-from difflogic.system.work import tell
+from difflogic.system.work import ignore, tell
 from difflogic.training.optimizer import Learned
 from difflogic.training.plan import ParallelPlan
 
@@ -82,14 +82,15 @@ class Compilation:
         groups.append(partial(compile_steps, netlist, logits, training))
         # Whatever a helper does not leave on disk is compiled here.
         search = search_groups(netlist, self._rectifies) if self._searches else []
+        told = tell if self.needs_compiling else ignore
         helped = search and not self._search_is_cached and may_help()
         with collecting_rarely():
             with helping(self._rectifies) if helped else nullcontext():
                 for number, group in enumerate(groups):
-                    tell(GROUPS, number, len(groups) + len(search))
+                    told(GROUPS, number, len(groups) + len(search))
                     group()
             for number, group in enumerate(search, len(groups)):
-                tell(GROUPS, number, len(groups) + len(search))
+                told(GROUPS, number, len(groups) + len(search))
                 group()
 
 
