@@ -25,9 +25,6 @@ from difflogic.system.array_types import Flags, Int64s
 from difflogic.system.errors import ConfigError, OutOfTimeError
 from difflogic.system.work import tell
 
-"""Of cells, shape (recordings, frames, height, width); of transitions, by the cells they write,
-without the first frame."""
-
 CONFLICTS = 500
 AT_ONCE = 100
 """Conflicts, and cells to encode, between two looks at the clock."""
