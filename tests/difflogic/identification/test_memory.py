@@ -34,6 +34,8 @@ def found(film, hood, states, boundary="auto", **more):
     return identify(film, Assumptions(hood, boundary=boundary, states=states, **more), effort="low")
 
 
+@pytest.mark.once
+@pytest.mark.thorough
 @pytest.mark.parametrize("boundary", ["periodic", "zero"])
 @pytest.mark.parametrize("kind", ["general", "difference"])
 @pytest.mark.parametrize(("hood", "states", "size", "frames"), CASES)
@@ -63,6 +65,8 @@ def bits_of(frames, states):
     return np.concatenate([[frame >> bit & 1 for bit in range(many)] for frame in frames[::-1]])
 
 
+@pytest.mark.once
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", CASES)
 def test_circuits_run_from_two_frames_and_back(tmp_path, case):
     hood, states, size, frames = case
@@ -100,6 +104,8 @@ def test_circuits_run_from_two_frames_and_back(tmp_path, case):
         simulate(path, replace(start, frame=0))
 
 
+@pytest.mark.once
+@pytest.mark.thorough
 @pytest.mark.parametrize("hood", ["line-1", "moore"])
 @pytest.mark.parametrize("seed", range(4))
 def test_reversible_rules_are_proved_and_no_others(hood, seed):
