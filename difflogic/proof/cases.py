@@ -67,22 +67,12 @@ class ListedStarts:
     @property
     def asked(self) -> Asked:
         """The question in plain values."""
-        made = self.automaton
         cases = self.cases
-        claim: Claim = "shows"
-        if self.holds:
-            claim = "heals" if self.damages else "holds"
-        return Asked(
-            claim=claim,
-            starts=_named(cases),
-            height=cases.starts.shape[2],
-            width=cases.starts.shape[3],
-            boundary=cases.boundary,
-            fire_rate=made.fire_rate,
-            visible=made.visible,
-            step=cases.steps,
-            damages=sum(self.damages.values()),
-        )
+        (height, width) = cases.starts.shape[2:]
+        held: Claim = "heals" if self.damages else "holds"
+        claim = held if self.holds else "shows"
+        asked = Asked.of(self.automaton, claim, _named(cases), (height, width), cases.steps)
+        return replace(asked, boundary=cases.boundary, damages=sum(self.damages.values()))
 
 
 def _named(cases: Cases) -> str:

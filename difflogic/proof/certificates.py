@@ -84,17 +84,9 @@ def write_cases(automaton: Automaton, cases: Cases) -> str:
         )
     first = np.unique(starts.reshape(len(starts), -1), axis=0, return_index=True)[1]
     starts, targets = starts[np.sort(first)], targets[np.sort(first)]
-    height, width = starts.shape[2:]
-    asked = Asked(
-        "shows",
-        _named(automaton, starts),
-        height,
-        width,
-        cases.boundary,
-        1.0,
-        automaton.visible,
-        cases.steps,
-    )
+    (height, width) = starts.shape[2:]
+    named = _named(automaton, starts)
+    asked = Asked.of(automaton, "shows", named, (height, width), cases.steps)
     pairs = [[_planes(start), _planes(end)] for start, end in zip(starts, targets, strict=True)]
     return proof_text("dct-cases", automaton, asked, {}, "cases", pairs)
 

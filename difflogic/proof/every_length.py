@@ -118,11 +118,8 @@ class EveryLength:
     @property
     def asked(self) -> Asked:
         """The question in plain values."""
-        made = self.automaton
         step = f"n + {self.delay - 1}" if self.delay > 1 else "n"
-        return Asked(
-            "computes", "every input", 1, None, made.boundary, made.fire_rate, made.visible, step
-        )
+        return Asked.of(self.automaton, "computes", "every input", (1, None), step)
 
     @property
     def text(self) -> str:
@@ -300,9 +297,9 @@ def _decide(question: AnyLength, budget: Budget, before: Answer | None) -> Answe
     verdict = Verdict.open if found.wrong is None else Verdict.refuted
     verdict = Verdict.proved if found.proved else verdict
     step = question.steps if found.proved else None
+    name = HISTORIES.name
     return Answer(
-        Assurance(verdict, "every length", found.text, HISTORIES.name, step, asked=found.asked),
-        found,
+        Assurance(verdict, "every length", found.text, name, step, asked=found.asked), found
     )
 
 

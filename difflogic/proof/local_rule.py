@@ -10,7 +10,7 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.circuit.live_part import live_part
 from difflogic.circuit.specification import Rule
-from difflogic.proof.answer import Answer, Assurance, Budget, Method
+from difflogic.proof.answer import Answer, Assurance, Budget, Method, left_open
 from difflogic.proof.question import Asked
 from difflogic.proof.verdict import Verdict
 from difflogic.system.work import may_cancel
@@ -29,12 +29,10 @@ class Local:
 
 
 def _decide(question: Local, budget: Budget, before: Answer | None) -> Answer:
-    made = question.automaton
-    asked = Asked("obeys", "every start", None, None, made.boundary, made.fire_rate, made.visible)
-    reason = broken(made, question.rule)
+    asked = Asked.of(question.automaton, "obeys", "every start")
+    reason = broken(question.automaton, question.rule)
     if reason:
-        text = f"not proved for every size: {reason}"
-        return Answer(Assurance(Verdict.open, "every size", text, asked=asked))
+        return left_open(reason, "every size", asked=asked)
     text = f"proved for every {question.rule.theorem}"
     return Answer(
         Assurance(Verdict.proved, "every size", text, BOUNDS.name, question.steps, asked=asked)

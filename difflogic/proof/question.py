@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.grid import Boundary, Walls
 from difflogic.system.array_types import Int64s
 from difflogic.system.json_values import fields_of
@@ -45,6 +46,21 @@ class Asked:
     step: int | str | None = None
     """When the target is due, as a number or in words; None if the answer says it."""
     damages: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        made: Automaton,
+        claim: Claim,
+        starts: str,
+        size: tuple[int | None, int | None] = (None, None),
+        step: int | str | None = None,
+    ) -> Asked:
+        """Ask about an automaton, on a grid of a size or of any."""
+        (height, width) = size
+        return cls(
+            claim, starts, height, width, made.boundary, made.fire_rate, made.visible, step=step
+        )
 
     @property
     def unit(self) -> str:

@@ -152,10 +152,9 @@ def _searches(
     if effort.whole_inputs:
 
         def searched(net: Net) -> Net:
-            found = annealing.search(
-                net, effort.whole_inputs, effort.whole_moves, effort.last_runs, deadline
-            )
-            return nets.cleaned(found)
+            inputs = effort.whole_inputs
+            runs = effort.last_runs
+            return nets.cleaned(annealing.search(net, inputs, effort.whole_moves, runs, deadline))
 
         yield "whole circuit searched", searched
 

@@ -347,8 +347,9 @@ def _witness(
             if wrong:
                 cell = divmod((wrong & -wrong).bit_length() - 1, width)
                 masks = np.array([board.unpack(fire) for fire in fired], np.uint8)
-                grids = unpack(board, wounded), row, column, masks.reshape(-1, height, width)
-                return _repeated(asked, Witness(start, found[0], *grids, cell))
+                masks = masks.reshape(-1, height, width)
+                hurt = unpack(board, wounded)
+                return _repeated(asked, Witness(start, found[0], hurt, row, column, masks, cell))
             after = network.step(board, state)
             fire = board.full
             if not asked.synchronous:

@@ -205,8 +205,8 @@ class EverySize:
     @property
     def asked(self) -> Asked:
         """The question in plain values."""
-        made = self.plane.automaton
-        return Asked("stays", "every start", None, None, "zero", made.fire_rate, made.visible)
+        made = replace(self.plane.automaton, boundary="zero")
+        return Asked.of(made, "stays", "every start")
 
     @property
     def text(self) -> str:
