@@ -30,7 +30,8 @@ def test_shifts_lead_each_cell_to_its_neighbours(height, width, boundary):
         for y, x in np.ndindex(height, width):
             cell = y * width + x
             seen = {cell + far for far, cells in views if cells[cell]}
-            v, u = y + dy, x + dx
+            v = y + dy
+            u = x + dx
             if boundary == "periodic":
                 wanted = {v % height * width + u % width}
             elif not (0 <= v < height and 0 <= u < width):

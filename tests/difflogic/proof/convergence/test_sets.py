@@ -82,12 +82,14 @@ def doubled(network: Network) -> Circuit:
         low = neighbor * 2 * channels + channel
         rails.append((low, low + channels))
     for is_xor, x, y in network.gates:
-        (a, b), (c, d) = rail(x), rail(y)
+        a, b = rail(x)
+        c, d = rail(y)
         if is_xor:
             low = gate(Op.OR, gate(Op.A_AND_NOT_B, a, d), gate(Op.NOT_A_AND_B, b, c))
             high = gate(Op.OR, gate(Op.A_AND_NOT_B, b, c), gate(Op.NOT_A_AND_B, a, d))
         else:
-            low, high = gate(Op.AND, a, c), gate(Op.AND, b, d)
+            low = gate(Op.AND, a, c)
+            high = gate(Op.AND, b, d)
         rails.append((low, high))
     outputs = [rail(literal) for literal in network.outputs]
     return circuit_of(gate.gates, [low for low, _ in outputs] + [high for _, high in outputs])
