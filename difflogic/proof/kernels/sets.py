@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from difflogic.system.array_types import Int64s, Words
 from difflogic.system.jit import borrowing_kernel, part
 
 BLOCK_WORDS = 128
@@ -22,24 +22,24 @@ WORD_CELLS = 64
 class NetworkWires(NamedTuple):
     """A network: rows are constant 0, the inputs that are read, and the gates."""
 
-    inputs: Int64s
+    inputs: npt.NDArray[np.int64]
     """Neighbour and channel of each input."""
-    gates: Int64s
+    gates: npt.NDArray[np.int64]
     """For each gate: whether it is an XOR, and the literals that it reads."""
-    outputs: Int64s
+    outputs: npt.NDArray[np.int64]
     """Literals of the next states."""
 
 
 class Views(NamedTuple):
     """What cells see of a board's planes."""
 
-    first: Int64s
+    first: npt.NDArray[np.int64]
     """For each neighbour its first shift, and the end."""
-    shifts: Int64s
+    shifts: npt.NDArray[np.int64]
     """How many cells a plane moves up."""
-    masks: Words
+    masks: npt.NDArray[np.uint64]
     """The cells that see a shift, (shifts, words)."""
-    full: Words
+    full: npt.NDArray[np.uint64]
     """The cells of the board."""
 
 

@@ -40,6 +40,6 @@ def read_training(directory: Path) -> tuple[tuple[MetricsRow, ...], dict[str, An
     """
     run = RunDirectory(directory)
     history, problem = read_metrics(run)
-    if problem is not None and history.rows:
+    if problem is not None and run.metrics.exists():
         say(f"warning: {problem}: what follows is not shown")
     return tuple(history), read_summary(run)
