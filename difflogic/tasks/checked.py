@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import traceback
 from abc import ABC
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property, partial
 from itertools import product
 from typing import Any, ClassVar
@@ -282,18 +283,9 @@ class CheckedTask(ABC):
 
     def call(self, name: str, *arguments: object, **options: object) -> Any:
         """Call a method, or read a property. Errors of a custom task become TaskErrors."""
-        try:
+        with blamed(f"{self.prefix}.{name} failed", self.source, DctError):
             found = getattr(self, name)
             return found(*arguments, **options) if callable(found) else found
-        except DctError:
-            raise
-        except (Exception, SystemExit) as error:
-            if self.source is None:
-                raise
-            raise TaskError(
-                f"{self.prefix}.{name} failed{line_of(error, self.source)}: "
-                f"{type(error).__name__}: {error}"
-            ) from error
 
 
 def draw_batch(
@@ -333,14 +325,21 @@ def draw_batch(
     return starts, targets
 
 
-def line_of(error: BaseException, source: str) -> str:
-    """Return the last line of a file in an error's traceback, as " in line 3"; "" if none."""
-    lines = [
-        frame.lineno
-        for frame in traceback.extract_tb(error.__traceback__)
-        if frame.filename == source
-    ]
-    return f" in line {lines[-1]}" if lines else ""
+@contextmanager
+def blamed(what: str, source: str | None, *passing: type[Exception]) -> Iterator[None]:
+    """Turn what the code of a file raises into a TaskError with its line, an exit of Python too.
+
+    Ctrl-C, a stop and the classes `passing` pass, and so does everything if there is no `source`.
+    """
+    try:
+        yield
+    except BaseException as error:
+        if source is None or isinstance(error, (KeyboardInterrupt, *passing)):
+            raise
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [frame.lineno for frame in frames if frame.filename == source]
+        place = f" in line {lines[-1]}" if lines else ""
+        raise TaskError(f"{what}{place}: {type(error).__name__}: {error}") from error
 
 
 def later_steps(steps: int) -> tuple[int, ...]:

@@ -18,7 +18,7 @@ from difflogic.system.errors import ConfigError, MissingFileError, did_you_mean
 from difflogic.system.files import read_named
 from difflogic.tasks import custom
 from difflogic.tasks.base import Task
-from difflogic.tasks.checked import draw_batch, line_of
+from difflogic.tasks.checked import blamed, draw_batch
 from difflogic.tasks.custom import Code, CustomSection, make, parts
 from difflogic.tasks.parts import TaskError
 from difflogic.tasks.section import AutomatonConfig, TaskSection
@@ -138,19 +138,17 @@ def _run(code: Code) -> types.ModuleType:
     name = f"dct_task_{code.sha256[:16]}"
     module = types.ModuleType(name)
     module.__file__ = code.path
+    sys.modules[name] = module
     try:
-        sys.modules[name] = module
-        exec(compile(code.text, code.path, "exec"), module.__dict__)
+        with blamed(f"{code.path}: cannot be loaded", code.path, SyntaxError):
+            exec(compile(code.text, code.path, "exec"), module.__dict__)
     except SyntaxError as error:
         raise TaskError(
             f"{error.filename}: line {error.lineno}: {error.msg}: correct the file"
         ) from error
-    except (Exception, SystemExit) as error:
+    except TaskError:
         del sys.modules[name]
-        raise TaskError(
-            f"{code.path}: cannot be loaded{line_of(error, code.path)}: "
-            f"{type(error).__name__}: {error}"
-        ) from error
+        raise
     return module
 
 

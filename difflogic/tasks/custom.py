@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import hashlib
 import re
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import ConfigDict, Field, PrivateAttr, model_validator
+from pydantic import ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from difflogic.circuit.grid import Start
 from difflogic.system.errors import ConfigError
 from difflogic.system.files import write_whole
 from difflogic.tasks.base import Task
+from difflogic.tasks.checked import blamed
 from difflogic.tasks.section import AutomatonConfig, TaskSection
 
 _KIND = re.compile(r"(?P<place>[^:\s][^:\0\n]{0,1000}):(?P<name>[A-Za-z_][A-Za-z0-9_]{0,100})")
@@ -129,21 +131,28 @@ def _loaded(section: TaskSection) -> tuple[Code, type[Task]] | None:
 def make(section: CustomSection, automaton: AutomatonConfig) -> Task:
     """Return the task of a section. Raises CodeNotAllowedError if its code is not loaded."""
     task = class_of(section)
-    return task(task.Section.model_validate(section.model_dump()), automaton)
+    with _sections_of(task):
+        return task(task.Section.model_validate(section.model_dump()), automaton)
 
 
 def complete(section: CustomSection) -> CustomSection:
     """Return the section checked by its class, with its defaults, if the code is loaded.
 
-    Raises pydantic's ValidationError.
+    Raises pydantic's ValidationError, or TaskError if the class fails.
     """
     if not is_loaded(section):
         return section
-    keys = class_of(section).Section
-    filled = keys.model_validate(section.model_dump()).model_dump()
-    checked = keys.model_validate(filled)  # with its defaults
+    task = class_of(section)
+    with _sections_of(task):
+        filled = task.Section.model_validate(section.model_dump()).model_dump()
+        checked = task.Section.model_validate(filled)  # with its defaults
     whole = CustomSection.model_validate(checked.model_dump())
     return whole.of_code(section.sha256, section.start_name)
+
+
+def _sections_of(task: type[Task]) -> AbstractContextManager[None]:
+    """Return what tells where a class failed while it took its section."""
+    return blamed(f"{task.source}: {task.__name__}.Section failed", task.source, ValidationError)
 
 
 def parts(kind: str) -> tuple[str, str]:

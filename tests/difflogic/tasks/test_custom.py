@@ -1,6 +1,7 @@
 """Custom tasks: found, loaded, refused, and never run unless that is allowed."""
 
 import hashlib
+import re
 import sys
 
 import numpy as np
@@ -20,6 +21,7 @@ from difflogic.library.training import resolve
 from difflogic.model.model import Model
 from difflogic.search.verifier import Verifier
 from difflogic.system.errors import ConfigError
+from difflogic.system.work import Stopped
 from difflogic.tasks import custom, draw_batch, make_task
 from difflogic.tasks.code import contradiction, find_code
 from difflogic.tasks.parts import TaskError
@@ -113,6 +115,43 @@ def test_the_class_checks_its_keys(tmp_path):
     assert "[task] by: must be a boolean" in error(path, ["task.by={a=1}"])
     path = write(tmp_path, SOURCE.replace("default=1", "default=9"))
     assert "[task] by must be an integer from 0 to 3, not 9" in error(path, allow_code=True)
+
+
+CHECK = """
+        @pydantic.field_validator("by")
+        @classmethod
+        def check(cls, by):
+            {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("raised", "says"),
+    [
+        ("raise SystemExit(0)", "line 21: SystemExit: 0"),
+        ("raise GeneratorExit('no')", "line 21: GeneratorExit: no"),
+        ("return 1 / (by - 1)", "line 21: ZeroDivisionError: division by zero"),
+    ],
+)
+def test_a_class_whose_validators_fail_is_named_with_the_line(tmp_path, raised, says):
+    path = write(tmp_path, checking(raised))
+    assert error(path, allow_code=True) == (
+        f"{tmp_path / 'shift.py'}: Shift.Section failed in {says}"
+    )
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, Stopped])
+def test_a_stop_in_a_class_stays_one(tmp_path, kind):
+    path = write(tmp_path, checking(f"import {kind.__module__} as of; raise of.{kind.__name__}"))
+    with pytest.raises(kind):
+        load_config(path, allow_code=True)
+
+
+def checking(statements):
+    """The source of a class whose section runs statements while it is checked."""
+    source = SOURCE.replace("import numpy as np", "import numpy as np, pydantic")
+    field = re.search(r" *by: int.*\n", source)[0]
+    return source.replace(field, field + CHECK.format(statements))
 
 
 def test_another_single_start_needs_a_name(tmp_path):
