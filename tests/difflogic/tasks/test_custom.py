@@ -66,6 +66,9 @@ def test_the_copy_of_a_run_is_found_by_its_hash(tmp_path):
     assert find_code(config.task.kind, tmp_path / "run", config.task.sha256).text == code.text
 
 
+STAGES = "stages = property(lambda self: (self, self.on_grid(9, 9)))\n\n    def sample"
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -82,6 +85,11 @@ def test_the_copy_of_a_run_is_found_by_its_hash(tmp_path):
         (("def sample", "stays = 'yes'\n\n    def sample"), "stays must be True or False"),
         (("def sample", "patches = [1]\n\n    def sample"), "patches must be by size, arrays"),
         (("def sample", "stages = 1, 2\n\n    def sample"), "stages must be tasks with as many"),
+        (
+            ("def sample", STAGES),
+            "stages must be tasks with as many channels, the last of them self",
+        ),
+        (("def sample", "steps_seen = 1,\n\n    def sample"), "define loss(self, states, target)"),
         (("def sample", "start = 'foo'\n\n    def sample"), 'start must be "random", "center"'),
     ],
 )
@@ -91,6 +99,18 @@ def test_invalid_classes(tmp_path, change, says):
     message = error(path, allow_code=True)
     assert str(tmp_path / "shift.py") in message
     assert says in message
+
+
+def test_a_class_that_inherits_a_tiles_stages_is_taken(tmp_path):
+    source = """
+from difflogic.tasks.tile import Tile
+class Shift(Tile):
+    class Section(Tile.Section):
+        kind: str
+"""
+    config = load_config("bricks").to_toml().replace('kind = "tile"', 'kind = "shift.py:Shift"')
+    task = make_task(load_config(write(tmp_path, source, config), allow_code=True))
+    assert task.stages[-1] is not task
 
 
 @pytest.mark.parametrize(
