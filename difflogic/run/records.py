@@ -143,19 +143,33 @@ def _under(run: RunDirectory, inside: bool) -> Iterator[RunRecord]:
 def _of_sweep(sweep: RunDirectory) -> Iterator[RunRecord]:
     """Yield the runs of a sweep, and those that failed before they had a directory."""
     failed = sweep.failed
-    for run in sweep.runs:
-        for record in _under(run, inside=False):
-            error = failed.pop(run.path, None)
-            if error is not None and record.columns["state"] == "stopped":
-                columns = {**record.columns, "state": "failed", "verdict": "failed"}
-                yield RunRecord(run.path, columns, record.settings, record.summary, error)
-            else:
-                yield record
+    for record in _in_variants(sweep):
+        error = failed.pop(record.path, None)
+        if error is not None and record.columns["state"] == "stopped":
+            columns = {**record.columns, "state": "failed", "verdict": "failed"}
+            yield RunRecord(record.path, columns, record.settings, record.summary, error)
+        else:
+            yield record
     for path, error in failed.items():
         seed = path.name.removeprefix("seed")
         known = {"seed": int(seed) if seed.isdecimal() else None}
         columns = _columns(path, "failed", changed_at(sweep.path), **known)
         yield RunRecord(path, columns, {}, problem=f"{path}: failed: {error}")
+
+
+def _in_variants(sweep: RunDirectory) -> Iterator[RunRecord]:
+    """Yield the runs of a sweep that have a directory, and the variants that cannot be read."""
+    for variant in sweep.folders:
+        try:
+            runs = variant.folders
+        except FileNotFoundError:  # removed meanwhile
+            continue
+        except UnreadableError as error:
+            yield _unknown(variant, error)
+            continue
+        for run in runs:
+            if run.may_be_run:
+                yield from _under(run, inside=False)
 
 
 def read_record(run: RunDirectory, with_files: bool = True) -> RunRecord:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Self
 
 from difflogic.system import files
-from difflogic.system.errors import DctError, RunDirectoryError
+from difflogic.system.errors import DctError, RunDirectoryError, UnreadableError
 from difflogic.system.files import (
     cannot_read,
     for_shell,
@@ -170,9 +170,23 @@ class RunDirectory:
     @property
     def runs(self) -> list[RunDirectory]:
         """The runs of a sweep, by name, without links. Raises UnreadableError."""
-        variants = filter(is_folder, listed(self.path))
-        found = [path for each in variants for path in listed(each) if is_folder(path)]
-        return [run for run in map(RunDirectory, found) if run.is_run]
+        return [run for variant in self.folders for run in variant.folders if run.may_be_run]
+
+    @property
+    def folders(self) -> list[RunDirectory]:
+        """The directories in it, by name, without links: a sweep's variants, or a variant's seeds.
+
+        Raises FileNotFoundError and UnreadableError.
+        """
+        return [RunDirectory(path) for path in listed(self.path) if is_folder(path)]
+
+    @property
+    def may_be_run(self) -> bool:
+        """Whether it holds a run, or cannot be looked into."""
+        try:
+            return self.is_run
+        except UnreadableError:
+            return True
 
     @property
     def begun(self) -> datetime:

@@ -1,6 +1,7 @@
 """`dct runs`."""
 
 import os
+import re
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
@@ -55,6 +56,34 @@ def test_remove(dct, several, monkeypatch):
         monkeypatch.setattr("typer.confirm", lambda *words, answer=answer, **more: answer)
         assert dct("runs", "rm", "last").exit_code == 0
         assert len(os.listdir("runs")) == left
+
+
+@pytest.mark.parametrize("refused", ["batch=1", "batch=2/seed1"])
+def test_a_sweep_with_a_directory_that_cannot_be_read(dct, trained_run, monkeypatch, refused):
+    """The others are listed. Root may read all, so the system is made to refuse."""
+    for place in ("batch=1/seed0", "batch=2/seed0", "batch=2/seed1"):
+        make_run(trained_run, Path("sweep", place))
+    Path("sweep/sweep.toml").write_text("")
+    for name in ("stat", "listdir", "scandir"):
+        real = getattr(os, name)
+
+        def refuse(path, *more, real=real, name=name, **named):
+            if f"sweep/{refused}/" in f"{path}{'' if name == 'stat' else '/'}":
+                raise PermissionError(13, "Permission denied", str(path))
+            return real(path, *more, **named)
+
+        monkeypatch.setattr(os, name, refuse)
+    for words in (["sweep"], [".", "--all"]):
+        done = dct("runs", *words)
+        assert done.exit_code == 1
+        assert re.fullmatch(
+            rf"error: sweep/{refused}\S*: cannot be read: permission denied\n", done.stderr
+        )
+        listed = dict(line.split()[:1] + line.split()[2:3] for line in done.stdout.splitlines()[1:])
+        assert listed.pop(f"sweep/{refused}") == "unreadable"
+        assert "unreadable" not in listed.values()
+        assert len(listed) == 2
+    monkeypatch.undo()
 
 
 REFUSED = {
