@@ -61,7 +61,11 @@ class TestSuccess:
     [
         (OWN[:-20], [], "error: bad.json: ends too early, it is cut off: use another"),
         (OWN.replace("{", '{"heigth": 3, ', 1), [], 'error: bad.json: there is no key "heigth"'),
-        (FOREIGN.replace('"channels": 2', '"channels": 3'), [], "bad.json: update, input_size: must be 15"),
+        (
+            FOREIGN.replace('"channels": 2', '"channels": 3'),
+            [],
+            "bad.json: update, input_size: must be 15",
+        ),
         ("PK\x03\x04", [], "bad.json: is a run or a model, not circuit JSON"),
         (OWN, ["--visible", "0"], "visible channel 0 is not one of the circuit's 2 channels"),
         (OWN, ["-o", "no/where.json"], "create the directory first, or write elsewhere"),
