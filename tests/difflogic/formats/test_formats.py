@@ -11,7 +11,7 @@ from difflogic.circuit.automaton import Blocks
 from difflogic.formats import FORMATS, by_file, by_name
 from difflogic.system.errors import ConfigError
 from difflogic.version import __version__
-from tests.difflogic.circuit.circuits import circuit_of
+from tests.difflogic.circuit.circuits import circuit_of, step
 from tests.difflogic.formats import examples
 
 
@@ -68,3 +68,19 @@ def test_files_say_how_a_rule_by_blocks_must_start(name, place):
     for label, axis, first in said:
         shown = ({"row": rows, "column": columns}[axis] + int(first)) % 2
         assert (bits[circuit.labels.index(int(label))] == shown).all()
+
+
+@pytest.mark.parametrize("name", ["verilog", "python", "blif", "c", "golly"])
+@pytest.mark.parametrize("labels", [(7, 0, 5, 2), (7, 0, 2), (7, 0)])
+def test_files_say_which_channels_hold_the_frame_before(name, labels):
+    """By a step of the circuit: these channels then hold what the named ones showed."""
+    own = 4 * len(labels)
+    kept = [{5: own, 2: own + 1}[label] for label in labels[2:]]
+    made = examples.automaton(circuit_of([], [0, 1, *kept], labels), visible=(7, 0), before=(5, 2))
+    text = re.sub(r" (//|#|\*) ", " ", " ".join(FORMATS[name].render(made).decode().split()))
+    said = re.findall(r"channel (\d+) must hold what channel (\d+) showed one frame earlier", text)
+    assert {int(label) for label, _ in said} == {*labels[2:]}
+    now = np.random.default_rng(0).integers(0, 2, (len(labels), 4, 5), np.uint8)
+    after = step(made.circuit, now, "zero")
+    for label, shown in said:
+        assert (after[labels.index(int(label))] == now[labels.index(int(shown))]).all()
