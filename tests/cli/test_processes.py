@@ -42,7 +42,7 @@ TRAIN = ["train", "checkerboard", "--epochs=2", "--dir=run", "--quiet", *SMALL]
 SWEEP = ["sweep", "checkerboard", "--epochs=2", "--seeds=0-1", "--dir=sweep", "--quiet", *SMALL]
 BENCH = ["bench", "--repeat=1", *SMALL]
 CIRCUIT = str(ROOT / "docs" / "gallery" / "checkerboard.json")
-SIMULATE = ["simulate", CIRCUIT, "--size=64x64", "--steps=2", "--workers=3"]
+SIMULATE = ["simulate", CIRCUIT, "--size=64x64", "--steps=2"]
 VERIFY = ["verify", "equivalence", *SMALL]
 
 
@@ -73,7 +73,7 @@ def exhaustive(*values):
         # MPI's own, and the ranks.
         (["mpiexec", *TRAIN], 4, 4),
         ([*SWEEP, "--workers=2"], 3, 3 + HELPERS),
-        ([*SIMULATE, "--engine=compiled"], 1, 1),
+        ([*SIMULATE, "--engine=compiled", "--workers=3"], 1, 1),
         exhaustive([*SWEEP, "--workers=1"], 1, 1 + HELPERS),
         exhaustive([*SWEEP, "--backend=dask", "--workers=2"], 3, 3 + HELPERS),
         exhaustive(BENCH, 1, 1),
