@@ -244,7 +244,7 @@ def run_tests(
     config = source.config if isinstance(source, Model) else config
     assert config is not None
     if not jit.is_compiled(hard_rollout):
-        say("compiling the simulator, once; may take ten seconds …")
+        say("compiling the simulator, once …")
     chosen = choose(config, tests)
     subject = Subject(source, config, config.training.seed if seed is None else seed, starts)
     found: dict[str, dict[str, Any]] = {}

@@ -95,7 +95,7 @@ def simplify(
     what was found until then. The caller proves the result.
     """
     if not is_compiled():
-        say("compiling the search for small circuits, once; may take half a minute …")
+        say("compiling the search for small circuits, once …")
     labels = automaton.circuit.labels
     stages = [Pass("as trained", automaton.circuit)]
     draft = _Draft(nets.from_circuit(automaton.circuit, hashing=False), labels)
