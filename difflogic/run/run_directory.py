@@ -165,7 +165,7 @@ class RunDirectory:
     @property
     def is_sweep(self) -> bool:
         """Whether it holds a sweep. Raises UnreadableError."""
-        return is_file(self.sweep)
+        return bool(kind_of(self.path)) and is_file(self.sweep)
 
     @property
     def runs(self) -> list[RunDirectory]:
