@@ -22,8 +22,11 @@ SECONDS = 0.7
 LEFT = 10.0
 
 
+UNSIMPLIFIED = "; use --unsimplified to run the circuit as it is"
+
+
 @contextmanager
-def show_progress(stop_at_once: bool = False) -> Iterator[None]:
+def show_progress(stop_at_once: bool = False, remedy: str = UNSIMPLIFIED) -> Iterator[None]:
     """Within this context, show the progress of each part of the work. Ctrl-C waits for a part.
 
     With `stop_at_once` it does not: use that for work that tells rarely. Exits 1, with the reason,
@@ -55,7 +58,7 @@ def show_progress(stop_at_once: bool = False) -> Iterator[None]:
 
             counters.close()
             note(proofs.equality(error.proof).rstrip("\n"))  # type: ignore[arg-type]
-            note(f"stopped: {error}; use --unsimplified to run the circuit as it is")
+            note(f"stopped: {error}{remedy}")
             raise typer.Exit(FAILURE) from None
 
 

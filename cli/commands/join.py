@@ -35,7 +35,7 @@ def join(
     from difflogic.system.files import check_output
 
     check_output(to, force)
-    with show_progress(stop_at_once=True):
+    with show_progress(stop_at_once=True, remedy=""):
         found = joining.join(sources, time_limit=time_limit)
     found.save(to, force=force)
     output.show(found, as_json, _show)

@@ -521,7 +521,8 @@ def _states(film: Film, how: Reading) -> tuple[FrameArray, int, tuple[str, ...]]
     )
     shape = first[:, :, 0, :, 0].shape
     names = how.colours or how.names
-    order = [color_number(name) for name in names]
+    with errors_about("--states"):
+        order = [color_number(name) for name in names]
     others = [color_name(each) for each in colours.tolist() if each not in order]
     if others and how.usual:
         order = []

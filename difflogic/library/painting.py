@@ -130,7 +130,8 @@ def _parsed(suffix: str, content: bytes, colours: Sequence[str] | None) -> Array
     frames, _ = read_frames(content, "is no painting: give .npy, .rle, .txt or an image")
     found, cells, counts = np.unique(frames[0], return_inverse=True, return_counts=True)
     names = [*map(color_name, found[np.argsort(-counts, kind="stable")].tolist())]
-    order = [*map(color_number, colours or names)]
+    with errors_about("--regions"):
+        order = [*map(color_number, colours or names)]
     others = [name for name in names if color_number(name) not in order]
     if others:
         some = shorten(", ".join(others))

@@ -124,6 +124,7 @@ def read(
     """
     content = read_picture(target)
     with errors_about(target):
+        _require_grid(size)
         if isinstance(content, str):
             if palette:
                 raise ConfigError("is text: only images take a palette")
@@ -141,6 +142,15 @@ def read(
     )
     lost = _lost(found, (rows // found.side, columns // found.side), (height, width))
     return Picture(target, found.bits, found.palette, words, lost)
+
+
+def _require_grid(size: tuple[int, int] | None) -> None:
+    """Raise ConfigError for a grid that is too large to scale an image to."""
+    if size is not None and max(size) > MOST_PICTURE_SIDE:
+        most = f"{MOST_PICTURE_SIDE}×{MOST_PICTURE_SIDE}"
+        raise ConfigError(
+            f"{size[0]}×{size[1]} cells are more than {most}: choose a smaller grid with --size"
+        )
 
 
 def _lost(found: Quantised, pixels: tuple[int, int], cells: tuple[int, int]) -> str:
@@ -172,6 +182,7 @@ def read_two(
     from PIL import Image
 
     found = []
+    _require_grid(size)
     for name in (target, second):
         content = read_picture(name)
         with errors_about(name):

@@ -151,8 +151,7 @@ def color_number(text: str) -> int:
         return int.from_bytes(b"".join(value.to_bytes(2) for value in values))
     except (ValueError, OverflowError):
         raise ConfigError(
-            f'--states: "{text}" is no colour: give names, such as white, black and transparent, '
-            "or #d63031"
+            f'"{text}" is no colour: give names, such as white, black and transparent, or #d63031'
         ) from None
 
 

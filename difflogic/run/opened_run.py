@@ -233,6 +233,8 @@ class OpenedRun:
             what = str(error)
             if isinstance(error.__cause__, FileNotFoundError):
                 what = f"{self.run.path}: was removed while the run was training"
+            # Rows of damaged metrics may be lost.
+            reached = max(self.history.epoch, self._reached or 0)
             if self._reached is None:
                 saved = "nothing is saved."
             elif not self._is_kept(self._reached):
@@ -240,9 +242,7 @@ class OpenedRun:
             else:
                 good = f"its checkpoint of epoch {self._reached} is good"
                 saved = f"{good}. After fixing this, continue with: {resume}"
-            raise TrainingError(
-                f"{what}\nThe run stops after epoch {self.history.epoch}; {saved}"
-            ) from error
+            raise TrainingError(f"{what}\nThe run stops after epoch {reached}; {saved}") from error
 
     def _is_kept(self, epoch: int) -> bool:
         """Whether an epoch's checkpoint is still there, as far as the system says."""

@@ -101,6 +101,8 @@ def test_unsuitable_pictures_are_refused(tmp_path):
         read(str(text))
     with pytest.raises(ConfigError, match=r"lizzard.*lizard"):
         read("lizzard")
+    with pytest.raises(ConfigError, match="257×8 cells are more than 256×256"):
+        read(str(PICTURES / "icon-boat-16.png"), size=(257, 8))
     with pytest.raises(ConfigError, match="too few to heal"):
         experiment_for(Picture("dot", np.ones((1, 3, 9), np.uint8)), PictureOptions(heal=True))
     for (shape, options), most in {
