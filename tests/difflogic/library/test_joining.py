@@ -250,7 +250,7 @@ def test_paintings(tmp_path: Path) -> None:
     np.testing.assert_array_equal(read_painting(other, made), np.array([1, 2, 0])[numbers])
     end = simulate(made, Conditions(paint=tmp_path / "a.npy", steps=9))
     assert (end.geometry.height, end.geometry.width) == numbers.shape
-    with pytest.raises(ConfigError, match='e.png: --regions: "bla" is no colour'):
+    with pytest.raises(ConfigError, match=r'e\.png: --regions: "bla" is no colour'):
         read_painting(Painting(tmp_path / "e.png", ("bla",)), made)
     held = end.grid.bits(made.held_rows)
     np.testing.assert_array_equal(held[0] + 2 * held[1], numbers)
