@@ -304,13 +304,18 @@ def refute(
             answer = RUNS.decide(asked, budget, answer_of(by_sets(asked)))
             if isinstance(answer, Answer):
                 return EverySize(plane, refuted=answer.evidence)
+    if deadline is not None and deadline.passed:
+        return EverySize(plane, reason=TIME_IS_UP)
     height, width = failing[0]
     return EverySize(plane, reason=f"on {height}×{width} cells, some remain unknown")
 
 
-def _decide(question: Plane, budget: Budget, before: Answer | None) -> Answer:
+def _decide(question: Plane, budget: Budget, before: Answer | None) -> Answer | str:
     """Decide it, and say from which step on the training grid is right."""
-    return answer_about(every_size(question, budget.deadline), SETS)
+    found = every_size(question, budget.deadline)
+    if found.verdict is Verdict.open and before is not None and before.assurance.proved:
+        return found.reason
+    return answer_about(found, SETS)
 
 
 def answer_about(found: EverySize, method: Method) -> Answer:

@@ -326,8 +326,8 @@ class BesideWanted:
 
 
 def _fits(question: object) -> bool:
-    """Return whether a question is about cells that look to one side, and not about damage."""
-    if not isinstance(question, Plane) or question.wound is not None:
+    """Return whether a question is about cells that look to one side."""
+    if not isinstance(question, Plane):
         return False
     if question.compared and question.repeats is None:
         return False
@@ -352,7 +352,11 @@ def _decide(question: Plane, budget: Budget, before: Answer | None) -> Answer | 
     if not wrong:
         if not are_all:
             return "rows and columns do not repeat"
-        return answer_about(EverySize(plane, found), ONE_SIDE)
+        answer = answer_about(EverySize(plane, found), ONE_SIDE)
+        # Damage needs the settled states of small grids, which the next method may give.
+        if plane.wound is not None:
+            answer = replace(answer, outcome="proved, but not how damage spreads")
+        return answer
     for place in wrong[:MOST_REFUTED]:
         refuted = compared.refutation(*place, budget.until)
         if refuted.verdict is Verdict.refuted:

@@ -27,6 +27,8 @@ from difflogic.proof.convergence.one_side import Cell, EndlessRow, Settling, cor
 from difflogic.proof.convergence.planes import Network
 from difflogic.proof.convergence.sets import UNKNOWN
 from difflogic.proof.prover import prove
+from difflogic.proof.question import Wound
+from difflogic.proof.strategy import Extent, decide
 from difflogic.proof.verdict import Verdict
 from difflogic.system.deadline import Deadline
 from tests.difflogic.circuit.circuits import automaton, circuit_of, step
@@ -200,6 +202,17 @@ def hexagons() -> Plane:
         return ((x % 3 == 0) ^ (y % 2 == 0))[None].astype(np.uint8)
 
     return Plane(made, target, 6)
+
+
+def test_damage_leaves_no_size_open_that_is_proved_without() -> None:
+    for seed in range(40):
+        verdict = prove(drawn(seed)).verdict
+        assert prove(replace(drawn(seed), wound=Wound(1))).verdict is verdict, seed
+    extent = Extent(all_sizes=True, wound=Wound(1))
+    budget = Budget(Deadline.after(60.0))
+    plane = drawn(25)
+    found = decide(plane.automaton, plane, extent, budget, lambda made, seconds: made).verdicts
+    assert found == {"5×7 cells": "proved", "all sizes": "proved", "damage": "proved"}
 
 
 FORGERIES = (
