@@ -124,7 +124,7 @@ class Confinement:
     where: str = "every grid"
     synchronous: bool = False
     reason: str = ""
-    """Why it is open, if no proof was tried."""
+    """Why it is open, if sets of values do not say it."""
 
     @property
     def proved(self) -> bool:

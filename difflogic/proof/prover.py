@@ -128,6 +128,10 @@ def confined(
         return _confined(everywhere.table.question, wound, Ground.of(everywhere.table), budget)
     if one is None or not one.states:
         reason = "it is not proved by sets that every start settles"
+        tries = () if one is None else one.attempts
+        late = any(each.method == SETS.name and each.outcome == TIME_IS_UP for each in tries)
+        if late or everywhere.reason == TIME_IS_UP or budget.until.passed:
+            reason = TIME_IS_UP
         return Confinement(wound, Verdict.open, reason=reason)
     ground = Ground(as_array(one.question.board, one.final_sets))
     return _confined(one.question, wound, ground, budget)
@@ -148,7 +152,7 @@ def _in_a_picture(question: ListedStarts, wound: Wound, budget: Budget) -> Confi
     start = cases.starts[0][list(small.circuit.labels)]
     run = repeated(goal.network, goal.board, pack(goal.board, start), budget.until, math.inf)
     if run is None or run[1] != 1 or not goal.is_right(run[0]):
-        reason = "its start does not settle in the target"
+        reason = TIME_IS_UP if run is None else "its start does not settle in the target"
         return Confinement(wound, Verdict.open, where=where, reason=reason)
     return _confined(goal, wound, Ground(unpack(goal.board, run[0]), start=start), budget)
 

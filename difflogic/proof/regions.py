@@ -19,7 +19,7 @@ from difflogic.circuit.grid import center_start
 from difflogic.circuit.regions import alone
 from difflogic.circuit.specification import Cases
 from difflogic.formats.circuit_file import write_circuit
-from difflogic.proof.answer import Answer, Assurance, Budget, Scope, left_open
+from difflogic.proof.answer import TIME_IS_UP, Answer, Assurance, Budget, Scope, left_open
 from difflogic.proof.certificates import proof_text
 from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.orbits import orbit, resting_picture
@@ -187,7 +187,11 @@ def _proved(
     if own is not None:
         return replace(region, decided=own)
     everywhere = decided.every_size
-    reason = "not proved for every start" if everywhere is None else everywhere.text
+    reason = "not proved for every start"
+    if everywhere is not None:
+        reason = everywhere.text
+    elif budget.until.passed:
+        reason = f"{reason}: {TIME_IS_UP}"
     return replace(region, reason=reason)
 
 

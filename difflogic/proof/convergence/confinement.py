@@ -168,7 +168,7 @@ def confine(
         witness = _witness(question, wound, ground, windows[place], deadline)
         if witness is not None:
             return replace(answer, verdict=Verdict.refuted, witness=witness)
-    return answer
+    return replace(answer, reason=TIME_IS_UP) if deadline.passed else answer
 
 
 def confine_in_any_order(

@@ -154,6 +154,7 @@ def _repeating(question: Convergence, budget: Budget, before: Answer | None) -> 
             found = None if start is None else _confirmed(question, start, budget.until)
             if found is not None:
                 return _refuted(before, REPEATING, found)
+    budget.until.check()
     return "no state that comes back at once misses the target"
 
 

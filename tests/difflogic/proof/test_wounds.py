@@ -14,15 +14,17 @@ from difflogic.config import Config, load_config
 from difflogic.library.groups import Claims
 from difflogic.library.proving import certify
 from difflogic.library.signals import rule
-from difflogic.proof.answer import Confinement
+from difflogic.proof.answer import TIME_IS_UP, Budget, Confinement
 from difflogic.proof.cases import ListedStarts
 from difflogic.proof.convergence.confinement import Ground, confine
+from difflogic.proof.convergence.every_size import Plane, refute
 from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.methods import by_sets
 from difflogic.proof.convergence.sets import as_array
-from difflogic.proof.prover import prove
+from difflogic.proof.prover import confined, prove
 from difflogic.proof.question import Wound
 from difflogic.proof.verdict import Verdict
+from difflogic.system.deadline import Deadline
 from difflogic.system.errors import ConfigError
 from tests.difflogic.proof.convergence.brute import number, step_all
 from tests.difflogic.proof.mutants import Pick, _random
@@ -79,6 +81,28 @@ def test_one_run_does_not_say_where_others_settle() -> None:
     assert not found.proved
     assert found.confinement is not None
     assert found.confinement.verdict is Verdict.open
+
+
+def grow(nw, n, ne, w, c, e, sw, s, se):
+    return (c[0] | w[0],)
+
+
+def test_after_the_deadline_the_reason_is_the_time() -> None:
+    """A start, a grid, or all grids of which nothing is known yet may still be proved, or fail."""
+    made = rule(grow, 1, size=(1, 12), start="center", steps=14)
+    start = np.eye(1, 12, 6, dtype=np.uint8)[None, None]
+    cases = Cases("the only start", start, start.cumsum(axis=-1), "zero", 14, "")
+    late = Budget(Deadline.after(-1.0))
+    reasons = []
+    for budget in (Budget(Deadline.after(60.0)), late):
+        found = prove(ListedStarts(made, cases, 14, wound=Wound(1)), budget).confinement
+        assert found is not None
+        reasons.append(found.reason)
+    assert reasons == ["", TIME_IS_UP]
+    plane = Plane(made, lambda *size: np.zeros((1, *size), np.uint8), 1, wound=Wound(1))
+    everywhere = refute(plane, [(1, 2)], late.until)
+    assert everywhere.reason == TIME_IS_UP
+    assert confined(everywhere, None, Wound(1), late).reason == TIME_IS_UP
 
 
 @pytest.mark.thorough
