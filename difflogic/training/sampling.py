@@ -5,9 +5,7 @@ Each epoch has its own random streams, so a resumed run draws the same numbers.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -76,37 +74,6 @@ def draw_samples(problem: Problem, epoch: int) -> Samples:
     fires = Firing(automaton.fire_rate, (task.height, task.width), streams)
     masks = fires.draw(automaton.steps + training.later_steps)
     return Samples(starts, targets, masks, draw_loss_steps(problem, epoch))
-
-
-class SamplesAhead:
-    """Draws an epoch's samples in a thread of its own, while kernels run without the GIL.
-
-    They depend on the problem and the epoch alone, so no bit changes. A fork loses the thread, and
-    an error its samples: they are drawn when they are taken.
-    """
-
-    def __init__(self) -> None:
-        self._drawing: threading.Thread | None = None
-        self._drawn: tuple[Problem, int, Samples] | None = None
-
-    def begin(self, problem: Problem, epoch: int) -> None:
-        """Begin to draw. The code of an own task is left to the thread that a signal stops."""
-        if problem.task.source is None:
-            self._drawing = threading.Thread(target=self._draw, args=(problem, epoch))
-            self._drawing.start()
-
-    def _draw(self, problem: Problem, epoch: int) -> None:
-        with suppress(Exception):
-            self._drawn = problem, epoch, draw_samples(problem, epoch)
-
-    def take(self, problem: Problem, epoch: int) -> Samples:
-        """Return the samples of an epoch, whether it is the one that was begun or not."""
-        if self._drawing is not None:
-            self._drawing.join()
-        drawn = self._drawn
-        if drawn is not None and drawn[0] is problem and drawn[1] == epoch:
-            return drawn[2]
-        return draw_samples(problem, epoch)
 
 
 def own_batch(

@@ -29,7 +29,7 @@ from difflogic.training.optimizer import require_finite
 from difflogic.training.plan import ParallelPlan
 from difflogic.training.pool import SAMPLES_AT_ONCE, draw_pool_sample, pool_samples
 from difflogic.training.rank_plan import OrderedSum, RankPlan, exchanged_bytes, split_exchanged
-from difflogic.training.sampling import Samples, SamplesAhead, attempt_of, draw_samples, own_batch
+from difflogic.training.sampling import Samples, attempt_of, draw_samples, own_batch
 
 
 @dataclass
@@ -86,7 +86,6 @@ class Descent:
         """Those of the last step."""
 
         self.phases = PhaseTimer()
-        self._ahead = SamplesAhead()
 
     def __enter__(self) -> Self:
         self._attempt.engine.__enter__()
@@ -117,13 +116,10 @@ class Descent:
         phase = self.phases
         self._start_over_if_due()
         with phase("sample"):
-            drawn = self._ahead.take(self.problem, self.epoch)
-            samples = own_batch(starts, targets, drawn)
+            samples = own_batch(starts, targets, draw_samples(self.problem, self.epoch))
             self.samples = samples
         with phase("forward"):
             coefficients = self.learned.mix()
-        if self.plan.workers > 1:
-            self._ahead.begin(self.problem, self.epoch + 1)
         gradients, losses = self._differentiate(coefficients, samples)
         self._learn_from_pool(coefficients, gradients)
         # One after the other: from Python 3.12 on, sum() corrects what floats lose.

@@ -8,7 +8,7 @@ import pytest
 
 import difflogic
 from difflogic.run.opened_run import OpenedRun
-from difflogic.training import sampling
+from difflogic.training import trainer
 from tests.difflogic.training.tiny import tiny
 
 
@@ -46,7 +46,7 @@ def test_an_interrupted_run_is_saved_and_resumes_to_the_same_bits(tmp_path, with
         if result.epoch == 3 and within == "between epochs":
             signal.raise_signal(signal.SIGINT)
 
-    draw = sampling.draw_samples
+    draw = trainer.draw_samples
 
     def interrupted(problem, epoch):
         if epoch == 3 and within == "in a step":
@@ -60,7 +60,7 @@ def test_an_interrupted_run_is_saved_and_resumes_to_the_same_bits(tmp_path, with
             signal.raise_signal(signal.SIGINT)
         write(*arguments)
 
-    monkeypatch.setattr(sampling, "draw_samples", interrupted)
+    monkeypatch.setattr(trainer, "draw_samples", interrupted)
     monkeypatch.setattr(OpenedRun, "save_checkpoint", interrupted_saving)
     with pytest.raises(KeyboardInterrupt):
         difflogic.train(config, directory=tmp_path / "half", progress=progress)

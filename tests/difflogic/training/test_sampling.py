@@ -1,10 +1,9 @@
 import numpy as np
-import pytest
 
 from difflogic.config import load_config
 from difflogic.tasks import make_task
 from difflogic.tasks.checked import draw_batch
-from difflogic.training.sampling import SamplesAhead, attempt_of, draw_loss_steps, draw_samples
+from difflogic.training.sampling import attempt_of, draw_loss_steps, draw_samples
 from tests.difflogic.circuit.masks import draw_masks
 from tests.difflogic.training.tiny import tiny
 
@@ -56,35 +55,3 @@ def test_attempts_follow_each_other():
     training = tiny("training.restart_every=7", "finishing.every=5").training
     assert [attempt_of(training, epoch) for epoch in (0, 6, 7, 13, 14)] == [0, 0, 1, 1, 2]
     assert {attempt_of(tiny().training, epoch) for epoch in (0, 1, 10**9 - 1)} == {0}
-
-
-def test_samples_drawn_ahead_are_those_of_their_epoch(monkeypatch):
-    problem, other = (load_config("game-of-life", [f"training.seed={n}"]).problem for n in (1, 2))
-    ahead = SamplesAhead()
-
-    def check(problem, epoch):
-        found = ahead.take(problem, epoch)
-        for given, wanted in zip(found, draw_samples(problem, epoch), strict=True):
-            np.testing.assert_array_equal(given, wanted)
-
-    check(problem, 0)
-    ahead.begin(problem, 1)
-    check(problem, 1)
-    for asked in [(problem, 3), (other, 2)]:  # resumed elsewhere, or another stage
-        ahead.begin(problem, 2)
-        check(*asked)
-    drawn = []
-    monkeypatch.setattr("difflogic.training.sampling.draw_samples", lambda *asked: drawn.append(1))
-    ahead.begin(problem, 5)
-    ahead.take(problem, 5)
-    assert len(drawn) == 1
-
-
-def test_what_cannot_be_drawn_ahead_fails_when_it_is_taken(monkeypatch):
-    problem = load_config("game-of-life").problem
-    ahead = SamplesAhead()
-    with monkeypatch.context() as broken:
-        broken.setattr("difflogic.training.sampling.draw_samples", lambda *asked: 1 / 0)
-        ahead.begin(problem, 1)
-        with pytest.raises(ZeroDivisionError):
-            ahead.take(problem, 1)
