@@ -18,12 +18,13 @@ from difflogic.library.painting import UNPAINTED, Painting, read_painting
 from difflogic.library.rendering import render
 from difflogic.library.simplifying import small_form
 from difflogic.library.trusting import load_trusted
-from difflogic.run.run_directory import LAST, newest, saved_model
+from difflogic.run.run_directory import newest, saved_model
 from difflogic.sweeps.directory import SweepDirectory
 from difflogic.sweeps.sweep_results import aggregate, rows_of
 from difflogic.system.array_types import Bits
 from difflogic.system.declaration import TimeLimit, checked
 from difflogic.system.errors import ConfigError
+from difflogic.system.files import LAST
 from difflogic.system.quantities import counted
 from difflogic.tasks import task_class
 from difflogic.view import reports

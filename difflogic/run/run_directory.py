@@ -24,6 +24,7 @@ from typing import Self
 from difflogic.system import files
 from difflogic.system.errors import DctError, RunDirectoryError, UnreadableError
 from difflogic.system.files import (
+    LAST,
     cannot_read,
     for_shell,
     is_file,
@@ -37,9 +38,6 @@ from difflogic.system.files import (
 )
 
 ROOT = "runs"
-LAST = "last"
-"""Names the newest run or sweep under a root."""
-
 LOCK = ".lock"
 SWEEP = "sweep.toml"
 TABLES = "table.csv", "table.json", "table.md"
@@ -113,6 +111,8 @@ class RunDirectory:
         found = kind_of(path)
         try:
             if not found:
+                if str(path) == LAST:
+                    raise RunDirectoryError(f"{path}: means the newest run: name another directory")
                 _make(path)
             path.mkdir(exist_ok=True)
         except FileExistsError:

@@ -49,6 +49,8 @@ OF_RUN = (CONFIG, START, METRICS, CHECKPOINTS, MODEL, ATTEMPTS, SUMMARY)
 LEFTOVERS = ".dct-*.tmp"
 """Matches the temporary files that killed processes leave behind."""
 
+LAST = "last"
+"""Names the newest run or sweep under a root, and so no file that is written."""
 STANDARD = "-"
 """Stands for standard input and output where a file is named."""
 MOST_STANDARD = 2**30
@@ -339,6 +341,8 @@ def check_output(path: Path | None, force: bool = False) -> None:
     if path is None or str(path) == STANDARD:
         return
     found = kind_of(path, follow=False)
+    if str(path) == LAST:
+        raise RunDirectoryError(f"{path}: means the newest run: name a file, such as {path}.json")
     if stat.S_IFDIR in (found, kind_of(path)):
         raise RunDirectoryError(f"{path}: is a directory: name a file")
     if found == stat.S_IFLNK:

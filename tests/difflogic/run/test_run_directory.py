@@ -67,6 +67,8 @@ def test_files_where_directories_should_be(tmp_path):
         RunDirectory.create(requested=file / "below")
     with pytest.raises(RunDirectoryError, match="a part of the path is a file"):
         RunDirectory.create(file / "below", "x")
+    with pytest.raises(RunDirectoryError, match="last: means the newest run"):
+        RunDirectory.create(requested=Path("last"))
     assert file.read_text() == "mine"
 
 
