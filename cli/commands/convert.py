@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +14,7 @@ from cli.progress import show_progress
 from cli.terminal import output
 from difflogic.system.declaration import Advanced, Force, Operand, Opt, TimeLimit, Unsimplified
 from difflogic.system.errors import ConfigError
-from difflogic.system.quantities import counted, format_ranges
+from difflogic.system.quantities import counted
 
 
 def _list_formats(wanted: bool) -> None:
@@ -98,25 +97,14 @@ def _print(data: bytes) -> None:
 
 
 def import_(
-    source: Annotated[Path, Operand("Circuit JSON of dct or logicars, or a rule of Golly", "FILE")],
+    source: Annotated[Path, Operand("Circuit JSON of dct, or a rule of Golly", "FILE")],
     to: Annotated[Path | None, TO, Opt("File to write", "CIRCUIT.json", shown="stdout")] = None,
-    channels: Annotated[
-        Sequence[int],
-        Opt(
-            "Channel numbers in the file's order, such as 0,4-7",
-            shown="from the file, or from 0 on",
-        ),
-    ] = (),
-    visible: Annotated[
-        Sequence[int],
-        Opt("Channels that are compared with the target", shown="from the file, or the first"),
-    ] = (),
     force: Force = False,
 ) -> None:
     """Check a circuit file, and convert it to the JSON that other commands read.
 
-    Files of logicars and Golly say nothing about the grid. dct then assumes values and reports
-    them; you can edit them in the JSON.
+    Golly's rules say nothing about the grid. dct assumes values and reports them; you can edit them
+    in the JSON.
     """
     from difflogic.formats.circuit_file import write_circuit
     from difflogic.formats.imported import read
@@ -124,7 +112,7 @@ def import_(
     from difflogic.system.files import check_output
 
     check_output(to, force)
-    imported = read(source, channels or (), visible or ())
+    imported = read(source)
     text = write_circuit(imported.automaton)
     if to is None:
         typer.echo(text, nl=False)
@@ -132,12 +120,9 @@ def import_(
         write_output(to, text, force)
     circuit = imported.automaton.circuit
     note(
-        f"read from {imported.format}: {counted(circuit.gates, 'gate')}, depth {circuit.depth}, "
-        f"{counted(circuit.channels, 'channel')}"
+        f"read from {'Golly' if imported.assumed else 'dct'}: {counted(circuit.gates, 'gate')}, "
+        f"depth {circuit.depth}, {counted(circuit.channels, 'channel')}"
     )
     if imported.assumed:
-        assumed = (
-            f"{key} {format_ranges(value) if isinstance(value, tuple) else value}"
-            for key, value in imported.assumed.items()
-        )
+        assumed = (f"{key} {value}" for key, value in imported.assumed.items())
         note(f"assumed, as the file does not say: {', '.join(assumed)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -87,14 +87,6 @@ class Circuit:
             return f"gate {gate} reads row {row}, its own, which is a cycle: {allowed}"
         later = f"the later gate {source}, which is a cycle or a wrong order"
         return f"gate {gate} reads row {row}, of {later}: {allowed}"
-
-    def relabeled(self, labels: Sequence[int]) -> Circuit:
-        """Return the same circuit with other channel numbers. Raises CircuitError."""
-        if len(labels) != self.channels:
-            raise CircuitError(
-                f"{self.channels} channels need {self.channels} numbers, not {len(labels)}"
-            )
-        return replace(self, labels=tuple(labels))
 
     @property
     def channels(self) -> int:

@@ -246,17 +246,10 @@ def shrink(decoded: dict[str, Any]) -> Any:
     return decoded
 
 
-def is_of_logicars(data: Any) -> bool:
-    """Return whether decoded JSON looks like a circuit of logicars."""
-    return isinstance(data, dict) and {"perception", "update"} <= data.keys()
-
-
 def parse(data: Any, source: str) -> Automaton:
     """Return the automaton that decoded JSON describes. Raises CircuitError, naming `source`."""
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        theirs = ": it looks like a circuit of logicars, which dct import converts"
-        hint = theirs if is_of_logicars(data) else ""
-        raise CircuitError(f"{source}: is JSON, but not a circuit saved by dct{hint}")
+        raise CircuitError(f"{source}: is JSON, but not a circuit saved by dct")
     version = data.get("version")
     if type(version) is int and version > VERSION:
         raise CircuitError(

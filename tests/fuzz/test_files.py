@@ -21,7 +21,7 @@ from psutil import Process
 from difflogic.config import load_config
 from difflogic.experiment.searching import Trainer
 from difflogic.experiment.session import execute
-from difflogic.formats import circuit_file, imported
+from difflogic.formats import circuit_file
 from difflogic.formats.circuit_file import write_circuit
 from difflogic.identification import drawn
 from difflogic.library import loaded, starts
@@ -40,7 +40,6 @@ from difflogic.simulation.simulator import LAST_STEP, Simulator, World
 from difflogic.sweeps import directory
 from difflogic.system.errors import DctError, RunDirectoryError
 from tests.difflogic.circuit.circuits import automaton
-from tests.difflogic.formats import naive_logicars
 from tests.difflogic.formats.made import assert_same, life, random_circuit
 from tests.difflogic.sweeps.small import small_plan
 from tests.difflogic.training.tiny import tiny
@@ -56,7 +55,6 @@ CONFIG = tiny(f"training.epochs={EPOCHS}")
 KINDS = {
     "circuit": ("circuit.json", "json"),
     "chance": ("chance.json", "json"),
-    "logicars": ("logicars.json", "json"),
     "model": ("any.npz", "archive"),
     "state": ("state.npz", "archive"),
     "config": ("config.toml", "lines"),
@@ -99,8 +97,6 @@ def valid(kind, folder):
             return [write_circuit(automaton(circuit)).encode() for circuit in circuits]
         case "chance":
             identify_chance(rng.integers(0, 2, (99, 9)), Assumptions("line-1")).save(path)
-        case "logicars":
-            return [naive_logicars.text_of(channels).encode() for channels in (1, 2, 3)]
         case "state":
             made = []
             for grid in grids():
@@ -139,9 +135,8 @@ def read(kind, path):
     """Read a file. What is accepted must be of use: run, or be saved and read back."""
     run = RunDirectory(path.parent)
     match kind:
-        case "circuit" | "logicars" | "model":
-            load = imported.read if kind == "logicars" else loaded.load
-            made = load(path).automaton
+        case "circuit" | "model":
+            made = loaded.load(path).automaton
             if made.circuit.rows < 10_000:
                 made.circuit.next_state(np.zeros((made.circuit.inputs, 1), np.uint64))
                 assert_same(circuit_file.parse(json.loads(write_circuit(made)), "x"), made)

@@ -70,8 +70,3 @@ def assert_same(found: Automaton, expected: Automaton) -> None:
     assert found.circuit.labels == expected.circuit.labels
     for name in ("name", "visible", "boundary", "height", "width", "steps", "fire_rate", "start"):
         assert getattr(found, name) == getattr(expected, name)
-
-
-def words(inputs, rng, count=64):
-    """Random neighbourhoods, 64 per word, (inputs, count)."""
-    return rng.integers(0, 2**64, (inputs, count), dtype=np.uint64)

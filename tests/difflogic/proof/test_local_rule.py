@@ -131,7 +131,7 @@ def test_reasons_not_to_be_proved():
     for op in (Op.FALSE, Op.TRUE):  # light goes out, and comes from nowhere
         lit = flood.with_circuit(circuit_of([(op, 0, 0)], [8, 18]))
         assert broken(lit, FLOOD).endswith("neighbourhoods break the rule")
-    other = replace(flood, circuit=flood.circuit.relabeled((0, 2)), visible=(2,))
+    other = replace(flood, circuit=replace(flood.circuit, labels=(0, 2)), visible=(2,))
     assert "memory" in broken(other, FLOOD)
     for change in ({"boundary": "periodic"}, {"fire_rate": 0.5}, {"visible": (0,)}):
         assert "cells must fire together, show channel 1" in broken(replace(flood, **change), FLOOD)
