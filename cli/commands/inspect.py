@@ -16,7 +16,7 @@ from difflogic.system.declaration import Natural, Opt, Seconds, Unsimplified
 if TYPE_CHECKING:
     from difflogic.circuit.automaton import Automaton
     from difflogic.inspection import Inspection
-    from difflogic.inspection.symmetry import Decision
+    from difflogic.inspection.symmetry import Certainty
 
 
 def inspect(
@@ -83,14 +83,13 @@ def _text(found: Inspection, trained: Automaton, limit: int | None) -> str:
     )
 
 
-def _answers(decisions: Mapping[str, Decision]) -> str:
-    """Return a line for each answer, with what it is given to; a yes names its proof."""
+def _answers(decisions: Mapping[str, Certainty]) -> str:
+    """Return a line for each answer, with what it is given to."""
     lines = ""
     for answer in ("yes", "no", "not decided"):
-        given = {name: each for name, each in decisions.items() if each.answer == answer}
+        given = [name for name, each in decisions.items() if each == answer]
         if given:
-            methods = ", ".join(sorted({each.method for each in given.values()}))
-            proof = f" (proved by {methods})" if answer == "yes" else ""
+            proof = " (proved)" if answer == "yes" else ""
             lines += f"  {answer}: {', '.join(given)}{proof}\n"
     return lines
 

@@ -1,29 +1,26 @@
 """Decides properties of a rule: symmetries, totalistic notation, linearity and others.
 
-Each becomes the question whether some signals are ever 1, which is decided by simulation or by a
-SAT solver. Channels keep their identity: a symmetry that also swaps channels is not
-found.
+Each says that a circuit equals another one, which is proved or refuted. Channels keep their
+identity: a symmetry that also swaps channels is not found.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial, reduce
-from heapq import heappop, heappush
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Literal
 
 import numpy as np
 
 from difflogic.circuit.circuit import Circuit
-from difflogic.circuit.evaluate import BitLogic, evaluate
+from difflogic.circuit.gates import TRUTH_TABLES
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD, turned
 from difflogic.circuit.life_like import notation
-from difflogic.circuit.xag import Xag, XagGate
-from difflogic.proof.satisfiability import Formula
-from difflogic.system.array_types import Bits, Words
+from difflogic.circuit.xag import Xag, to_circuit
+from difflogic.proof import Verdict, decide_equality
+from difflogic.system.array_types import Bits
 from difflogic.system.deadline import Deadline
-from difflogic.system.errors import OutOfTimeError
 
 SQUARE_SYMMETRIES = {
     # The matrix maps a neighbour's offset (dy, dx).
@@ -37,9 +34,13 @@ SQUARE_SYMMETRIES = {
 }
 """The square's symmetries (dihedral group D4) except the identity, as row-major matrices."""
 
-_RANDOM_WORDS = 48
-
 Certainty = Literal["yes", "no", "not decided"]
+
+ANSWERS: dict[Verdict, Certainty] = {
+    Verdict.proved: "yes",
+    Verdict.refuted: "no",
+    Verdict.open: "not decided",
+}
 
 COMPLEMENT = "symmetric under inverting all bits"
 LINEAR_RULE = "linear over GF(2)"
@@ -48,19 +49,11 @@ QUIESCENT = "zeros stay zeros"
 
 
 @dataclass(frozen=True)
-class Decision:
-    """An answer, and how it was found."""
-
-    answer: Certainty
-    method: str
-
-
-@dataclass(frozen=True)
 class Traits:
     """The properties of a rule."""
 
-    symmetries: dict[str, Decision]
-    properties: dict[str, Decision]
+    symmetries: dict[str, Certainty]
+    properties: dict[str, Certainty]
     """Linear: each next state is a XOR of inputs. Affine: or the inverse of one."""
     notation: str | None
     """Such as B3/S23, for one channel that depends only on the centre and the neighbours' sum."""
@@ -72,22 +65,18 @@ def examine(circuit: Circuit, seconds: float) -> Traits:
     """Decide the properties of a circuit's rule exactly, in about `seconds`."""
     deadline = Deadline.after(seconds)
 
-    def decide(literals: Callable[[], tuple[Xag, list[int]]]) -> Decision:
-        try:
-            return decide_all_zero(*literals(), deadline)
-        except OutOfTimeError:
-            return Decision("not decided", "time limit")
+    def equals(other: Circuit) -> Certainty:
+        return ANSWERS[decide_equality(circuit, other, (), deadline.left).verdict]
 
     symmetries = {
-        name: decide(partial(_moved_differences, circuit, turned(matrix), 0, deadline))
-        for name, matrix in SQUARE_SYMMETRIES.items()
+        name: equals(_moved(circuit, turned(matrix))) for name, matrix in SQUARE_SYMMETRIES.items()
     }
-    zero = circuit.next_state(np.zeros((circuit.inputs, 1), np.bool_))[:, 0].tolist()
-    quiescent = Decision("no" if any(zero) else "yes", "evaluation")
-    affine = decide(partial(_affine_differences, circuit, zero, deadline))
+    zero = circuit.next_state(np.zeros((circuit.inputs, 1), np.bool_))
+    quiescent: Certainty = "no" if zero.any() else "yes"
+    affine = equals(_affine_form(circuit))
     properties = {
-        COMPLEMENT: decide(partial(_moved_differences, circuit, range(NEIGHBORHOOD), 1, deadline)),
-        LINEAR_RULE: affine if quiescent.answer == "yes" else quiescent,
+        COMPLEMENT: equals(_dual(circuit)),
+        LINEAR_RULE: affine if quiescent == "yes" else quiescent,
         AFFINE: affine,
         QUIESCENT: quiescent,
     }
@@ -101,27 +90,30 @@ def examine(circuit: Circuit, seconds: float) -> Traits:
     )
 
 
-def _moved_differences(
-    circuit: Circuit, cells: Sequence[int], flip: int, deadline: Deadline
-) -> tuple[Xag, list[int]]:
-    """Return literals that are 0 if moving the nine cells, or inverting all bits, moves along."""
+def _moved(circuit: Circuit, cells: Sequence[int]) -> Circuit:
+    """Return a circuit that reads cell `cells[n]` where this one reads cell n."""
+    rows = np.arange(circuit.rows, dtype=np.int32)
+    rows[: circuit.inputs] = rows[: circuit.inputs].reshape(NEIGHBORHOOD, -1)[cells].ravel()
+    return replace(circuit, a=rows[circuit.a], b=rows[circuit.b], outputs=rows[circuit.outputs])
+
+
+def _dual(circuit: Circuit) -> Circuit:
+    """Return a circuit that does with inverted bits what this one does: f'(x) = ¬f(¬x)."""
+    duals: Bits = 15 - TRUTH_TABLES @ np.array([1, 2, 4, 8], np.uint8)
+    return replace(circuit, op=duals[circuit.op])
+
+
+def _affine_form(circuit: Circuit) -> Circuit:
+    """Return the affine circuit that does the same with zeros and with each single one."""
+    after = circuit.next_state(np.eye(circuit.inputs, circuit.inputs + 1, dtype=np.bool_))
     xag = Xag(circuit.inputs)
-    rows = [xag.input(row) for row in range(circuit.inputs)]
-    moved = [row ^ flip for n in cells for row in rows[n * circuit.channels :][: circuit.channels]]
-    outputs, others = (xag.next_state(circuit, each, deadline) for each in (rows, moved))
-    return xag, [xag.xor_(x, y ^ flip) for x, y in zip(outputs, others, strict=True)]
-
-
-def _affine_differences(
-    circuit: Circuit, zero: Sequence[int], deadline: Deadline
-) -> tuple[Xag, list[int]]:
-    """Return literals of f(x) ⊕ f(y) ⊕ f(x ⊕ y) ⊕ f(0), which are 0 if and only if f is affine."""
-    xag = Xag(2 * circuit.inputs)
-    count = circuit.inputs
-    some, others = ([xag.input(first + row) for row in range(count)] for first in (0, count))
-    sums = list(map(xag.xor_, some, others))
-    outputs = [xag.next_state(circuit, rows, deadline) for rows in (some, others, sums)]
-    return xag, [reduce(xag.xor_, each) for each in zip(*outputs, map(int, zero), strict=True)]
+    outputs = [
+        reduce(
+            xag.xor_, map(xag.input, np.flatnonzero(each[:-1] ^ each[-1]).tolist()), int(each[-1])
+        )
+        for each in after
+    ]
+    return to_circuit(xag, outputs, circuit.labels, range(circuit.channels))
 
 
 def _life_table(circuit: Circuit) -> Bits | None:
@@ -136,65 +128,3 @@ def _life_table(circuit: Circuit) -> Bits | None:
     table = np.zeros((2, NEIGHBORHOOD), np.uint8)
     table[centre, others] = after
     return table if (table[centre, others] == after).all() else None
-
-
-def decide_all_zero(xag: Xag, literals: Sequence[int], deadline: Deadline) -> Decision:
-    """Decide whether all literals are 0 for all inputs. Raises OutOfTimeError.
-
-    "no" rests on a computed case, "yes" on equal gates or on a SAT solver.
-    """
-    open_ = sorted(literal for literal in set(literals) if not _cancels(xag, literal))
-    if not open_:
-        return Decision("yes", "equal gates")
-    nodes = xag.cone(open_)
-    bits = BitLogic(np.full(_RANDOM_WORDS, ~np.uint64(0)))
-    given = [bits.constant(0), *_random_inputs(xag.inputs)]
-    rows = evaluate(xag, given, bits, nodes, deadline.check)
-    if any((~rows[x >> 1] if x & 1 else rows[x >> 1]).any() for x in open_):
-        return Decision("no", "simulation")
-    return Decision("yes" if _zero_by_solver(xag, nodes, open_, deadline) else "no", "SAT")
-
-
-def _cancels(xag: Xag, literal: int) -> bool:
-    """Return whether a literal is a XOR whose terms all occur twice. SAT is slow to see this."""
-    odd = {literal >> 1}
-    waiting = [-node for node in odd]  # the highest node first
-    while waiting:
-        node = -heappop(waiting)
-        gate = node - xag.first_gate
-        if node not in odd or gate < 0 or xag.kind[gate] is XagGate.AND:
-            continue
-        odd.remove(node)
-        for part in (xag.x[gate] >> 1, xag.y[gate] >> 1):  # a XOR's operands are not inverted
-            odd ^= {part}
-            heappush(waiting, -part)
-    return odd <= {0} and not literal & 1
-
-
-def _random_inputs(inputs: int) -> Words:
-    """Return fixed random cases: a third each with few, half and most bits set."""
-    rng = np.random.default_rng(0)
-    shape = (3, inputs, _RANDOM_WORDS // 3)
-    few, half, most = rng.integers(0, 2**64, shape, dtype=np.uint64)
-    for _ in range(2):
-        few &= rng.integers(0, 2**64, shape[1:], dtype=np.uint64)
-        most |= rng.integers(0, 2**64, shape[1:], dtype=np.uint64)
-    return np.concatenate([few, half, most], axis=1)
-
-
-def _zero_by_solver(
-    xag: Xag, nodes: Sequence[int], literals: Sequence[int], deadline: Deadline
-) -> bool:
-    with Formula() as formula:
-        inputs = [formula.constant(0), *(formula.variable() for _ in range(xag.inputs))]
-        values = evaluate(xag, inputs, formula, nodes, deadline.check)
-        for literal in literals:
-            value = values[literal >> 1]
-            value = formula.not_(value) if literal & 1 else value
-            found = formula.solve([value], deadline)
-            if found is None:
-                raise OutOfTimeError
-            if found:
-                return False
-            formula.add([formula.not_(value)])  # helps with the remaining ones
-    return True

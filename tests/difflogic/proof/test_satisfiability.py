@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import signal
+import threading
 from itertools import product
 
 import numpy as np
@@ -71,3 +73,18 @@ def test_gives_up_at_the_deadline_and_after_a_number_of_conflicts() -> None:
         # The solver checks its budget only when it restarts.
         assert 500 <= formula.conflicts < 5000
         assert formula.solve([], Deadline.after(0.3)) is None
+
+
+@pytest.mark.thorough
+def test_ctrl_c_ends_a_search() -> None:
+    timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
+    with Formula() as formula:
+        pigeons(formula, 14)
+
+        def search() -> None:
+            timer.start()
+            formula.solve([], Deadline.after(20))
+
+        with pytest.raises(KeyboardInterrupt):
+            search()
+        timer.join()
