@@ -10,7 +10,7 @@ and the tool conventions' "Linking".
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import llvmlite.binding as llvm
 
@@ -23,19 +23,17 @@ from difflogic.system.errors import CircuitError
 VECTOR_WORDS = 2
 """Words of 64 cells in a WebAssembly vector."""
 
+EXPORTED = ("run", "fill")
 HEAD = b"\0asm\1\0\0\0"
+IMPORTS = b"\2\3env\x0f__linear_memory\2\0\0\3env\x19__indirect_function_table\1p\0\0"
+"""What an object imports that needs no linking: a memory and a table, but no function."""
 
 _TRIPLE = "wasm32-unknown-unknown"
 # numbers of sections
 _CUSTOM = 0
+_IMPORT = 2
 _EXPORT = 7
 _DATA = 11
-_SYMBOL_TABLE = 8
-_FUNCTION_SYMBOL = 0
-_DATA_SYMBOL = 1
-_SECTION_SYMBOL = 3
-_UNDEFINED = 0x10
-_EXPLICIT_NAME = 0x40
 
 
 def compile_module(circuit: Circuit) -> bytes:
@@ -56,101 +54,42 @@ def compile_module(circuit: Circuit) -> bytes:
     module.data_layout = str(machine.target_data)
     checked = llvm.parse_assembly(str(module))
     checked.verify()
-    return export(machine.emit_object(checked), ("run", "fill"))
+    functions = [each.name for each in checked.functions if not each.is_declaration]
+    return linked(machine.emit_object(checked), functions)
 
 
-def export(code: bytes, names: Sequence[str]) -> bytes:
-    """Turn an object file into a module that exports the functions `names`.
+def linked(code: bytes, functions: Sequence[str]) -> bytes:
+    """Turn an object file, which has these functions in order, into a module with exports.
 
-    Raises CircuitError if one is missing, or if the object needs linking because it calls a
-    function of another object or has data.
+    Raises CircuitError if the object needs linking because it calls a function of another object or
+    has data.
     """
-    sections = list(_sections(code))
-    functions = _functions(sections)
-    missing = [name for name in names if name not in functions]
-    if missing:
-        raise _unusable(f"the function {missing[0]} is missing")
-    if any(number == _DATA for number, _ in sections):
-        raise _unusable("it has data")
-    exports = leb128(len(names))
-    for name in names:
-        exports += leb128(len(name)) + name.encode() + b"\0" + leb128(functions[name])
-    kept = [(number, content) for number, content in sections if number != _CUSTOM]
-    ordered = sorted([*kept, (_EXPORT, exports)], key=lambda section: section[0])
+    sections = {}
+    place = len(HEAD)
+    while place < len(code):
+        number = code[place]
+        size, place = _number(code, place + 1)
+        if number != _CUSTOM:
+            sections[number] = code[place : place + size]
+        place += size
+    if sections[_IMPORT] != IMPORTS or _DATA in sections:
+        raise CircuitError("the circuit cannot run in the page: LLVM's code needs linking")
+    exports = leb128(len(EXPORTED))
+    for name in EXPORTED:
+        exports += leb128(len(name)) + name.encode() + b"\0" + leb128(functions.index(name))
+    sections[_EXPORT] = exports
     return HEAD + b"".join(
-        bytes([number]) + leb128(len(content)) + content for number, content in ordered
+        bytes([number]) + leb128(len(content)) + content
+        for number, content in sorted(sections.items())
     )
 
 
-def _sections(code: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield each section's number and content."""
-    if not code.startswith(HEAD):
-        raise _unusable("it has another beginning")
-    reader = _Reader(code[len(HEAD) :])
-    while reader.content:
-        yield reader.byte(), reader.take(reader.leb128())
-
-
-class _Reader:
-    """Reads from the front of `content`."""
-
-    def __init__(self, content: bytes) -> None:
-        self.content = content
-
-    def take(self, count: int) -> bytes:
-        found, self.content = self.content[:count], self.content[count:]
-        if len(found) < count:
-            raise _unusable("it ends too early")
-        return found
-
-    def byte(self) -> int:
-        return self.take(1)[0]
-
-    def leb128(self) -> int:
-        """Return the next number, as written by `leb128`."""
-        value = shift = 0
-        while True:
-            byte = self.byte()
-            value |= (byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80:
-                return value
-
-    def text(self) -> str:
-        return self.take(self.leb128()).decode()
-
-
-def _functions(sections: Sequence[tuple[int, bytes]]) -> dict[str, int]:
-    """Return the functions that an object defines: their numbers by name."""
-    found: dict[str, int] = {}
-    for number, content in sections:
-        reader = _Reader(content)
-        if number != _CUSTOM or reader.text() != "linking":
-            continue
-        reader.leb128()  # the version of the conventions
-        while reader.content:
-            kind = reader.byte()
-            part = reader.take(reader.leb128())
-            if kind == _SYMBOL_TABLE:
-                found.update(_function_symbols(_Reader(part)))
-    return found
-
-
-def _function_symbols(reader: _Reader) -> Iterator[tuple[str, int]]:
-    for _ in range(reader.leb128()):
-        kind = reader.byte()
-        flags = reader.leb128()
-        if kind == _DATA_SYMBOL:
-            raise _unusable("it has data")
-        index = reader.leb128()
-        if kind == _SECTION_SYMBOL:
-            continue
-        name = "" if flags & _UNDEFINED and not flags & _EXPLICIT_NAME else reader.text()
-        if kind == _FUNCTION_SYMBOL:
-            if flags & _UNDEFINED:
-                raise _unusable("it calls a function of another object")
-            yield name, index
-
-
-def _unusable(why: str) -> CircuitError:
-    return CircuitError(f"LLVM's code for WebAssembly cannot be used: {why}")
+def _number(code: bytes, place: int) -> tuple[int, int]:
+    """Return the number at a place, as written by `leb128`, and the place after it."""
+    value = 0
+    shift = 0
+    while code[place] >= 0x80:
+        value |= (code[place] & 0x7F) << shift
+        shift += 7
+        place += 1
+    return value | code[place] << shift, place + 1

@@ -3,23 +3,19 @@
 import pytest
 
 from difflogic.system.errors import CircuitError
-from difflogic.view.webassembly import HEAD, compile_module, export
+from difflogic.view.webassembly import HEAD, IMPORTS, compile_module, linked
 from tests.difflogic.circuit.rules import life_like
-
-CODE = compile_module(life_like("3", "23"))
 
 
 def test_equal_circuits_give_equal_bytes():
-    assert compile_module(life_like("3", "23")) == CODE
-    assert compile_module(life_like("36", "23")) != CODE
+    code = compile_module(life_like("3", "23"))
+    assert compile_module(life_like("3", "23")) == code
+    assert compile_module(life_like("36", "23")) != code
 
 
-@pytest.mark.parametrize("code", [b"", b"\x7fELF", HEAD + b"\x01\x7f", HEAD + b"\x01\x80"])
-def test_other_files_are_refused(code):
-    with pytest.raises(CircuitError, match="LLVM's code"):
-        export(code, ["run"])
-
-
-def test_a_missing_function_is_named():
-    with pytest.raises(CircuitError, match="the function walk is missing"):
-        export(CODE, ["walk"])
+@pytest.mark.parametrize(
+    "code", [b"\2\1\0", bytes([2, len(IMPORTS), *IMPORTS, 11, 1, 0])], ids=["calls", "data"]
+)
+def test_what_needs_linking_is_refused(code):
+    with pytest.raises(CircuitError, match="LLVM's code needs linking"):
+        linked(HEAD + code, ["run", "fill"])
