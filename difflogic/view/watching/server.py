@@ -10,11 +10,9 @@ from __future__ import annotations
 import json
 import re
 import secrets
-import socket
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -27,15 +25,12 @@ from difflogic.view.watching.feed import Feed
 
 ADDRESS = "127.0.0.1"
 MOST_CONNECTIONS = 32
-"""Open at a time. Each costs a thread and a descriptor, and the run needs descriptors to save. One
-more closes the oldest that has not asked for anything yet."""
+"""Open at a time. Each costs a thread and a descriptor, and the run needs descriptors to save."""
 
-CONNECTION_SECONDS = 20.0
-"""Time for a request and its answer. Longer ones are of strangers, or of stalled browsers."""
+IDLE_SECONDS = 20.0
+"""Wait for the next bytes of a request, and to be rid of those of an answer."""
 BACK_OFF_SECONDS = 0.5
 """Wait after a connection that the system refused, for lack of descriptors."""
-ROOM_SECONDS = 0.2
-"""Wait for a closed connection's thread to end."""
 
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -97,7 +92,7 @@ class WatchServer:
 
 
 class _Server(ThreadingHTTPServer):
-    """Limits the connections of strangers, before they get threads, and the time they take."""
+    """Limits the connections of strangers, before they get threads."""
 
     daemon_threads = True
     block_on_close = False
@@ -107,8 +102,6 @@ class _Server(ThreadingHTTPServer):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._free = threading.BoundedSemaphore(MOST_CONNECTIONS)
-        self._deadlines: dict[Any, float] = {}
-        self._silent: dict[Any, None] = {}
 
     def get_request(self) -> Any:
         """Accept a connection. If the system cannot, wait: the next one would fail too."""
@@ -121,16 +114,12 @@ class _Server(ThreadingHTTPServer):
     def process_request(self, request: Any, client_address: Any) -> None:
         """Handle a connection in its own thread, or close it if there are too many."""
         if not self._free.acquire(blocking=False):
-            self._close(next(iter(self._silent), None))
-            if not self._free.acquire(timeout=ROOM_SECONDS):
-                self.shutdown_request(request)
-                return
-        self._deadlines[request] = time.monotonic() + CONNECTION_SECONDS
-        self._silent[request] = None
+            self.shutdown_request(request)
+            return
         try:
             super().process_request(request, client_address)
         except BaseException:  # no thread could be started
-            self._release(request)
+            self._free.release()
             raise
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
@@ -138,27 +127,7 @@ class _Server(ThreadingHTTPServer):
         try:
             super().process_request_thread(request, client_address)
         finally:
-            self._release(request)
-
-    def has_asked(self, request: Any) -> None:
-        """Take a connection for one of a browser: its headers are complete."""
-        self._silent.pop(request, None)
-
-    def _release(self, request: Any) -> None:
-        self.has_asked(request)
-        self._deadlines.pop(request, None)
-        self._free.release()
-
-    def _close(self, request: Any) -> None:
-        with suppress(OSError, AttributeError):  # closed meanwhile, or none
-            request.shutdown(socket.SHUT_RDWR)
-
-    def service_actions(self) -> None:
-        """Close overdue connections. Called several times a second."""
-        now = time.monotonic()
-        for request, deadline in list(self._deadlines.items()):
-            if now > deadline:
-                self._close(request)
+            self._free.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Do nothing: a browser that goes away is no error."""
@@ -169,6 +138,7 @@ def _handler(watch: WatchServer) -> Callable[..., BaseHTTPRequestHandler]:
         protocol_version = "HTTP/1.1"
         server_version = "dct"
         sys_version = ""
+        timeout = IDLE_SECONDS
 
         def log_message(self, format: str, *arguments: Any) -> None:
             """Log nothing: the terminal shows the run."""
@@ -181,7 +151,6 @@ def _handler(watch: WatchServer) -> Callable[..., BaseHTTPRequestHandler]:
             self._refuse(status, "this page can only be read: open the printed link")
 
         def do_GET(self) -> None:
-            self.server.has_asked(self.connection)  # type: ignore[attr-defined]
             if not watch.allows(self.headers):
                 self._refuse(HTTPStatus.FORBIDDEN, "open the printed link")
                 return

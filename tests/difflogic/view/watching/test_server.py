@@ -8,7 +8,7 @@ import socket
 import socketserver
 import threading
 import time
-from contextlib import closing
+from contextlib import ExitStack, closing, suppress
 from itertools import pairwise
 
 import pytest
@@ -19,14 +19,6 @@ from difflogic.view.watching import server as watching
 from difflogic.view.watching.server import MOST_CONNECTIONS
 from tests.difflogic.view.histories import rows
 from tests.difflogic.view.watching.test_news import model
-
-
-@pytest.fixture(autouse=True, scope="module")
-def patience():
-    """Close no connection only because the tests' process had to wait for a processor."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(watching, "CONNECTION_SECONDS", 60.0)
-        yield
 
 
 @pytest.fixture
@@ -139,46 +131,20 @@ def test_a_stalled_browser_keeps_nobody_waiting(server):
         assert dict(found["facts"])["epoch"].startswith("199 of")
 
 
-def threads():
-    return sum("process_request_thread" in thread.name for thread in threading.enumerate())
-
-
-def test_connections_without_a_request_cost_a_bounded_share(server, monkeypatch):
-    monkeypatch.setattr(watching, "ROOM_SECONDS", 60.0)  # a slow machine's thread ends late
-    before = threads()
-    opened = []
-    try:
+def test_connections_are_bounded_and_end_when_idle(monkeypatch):
+    monkeypatch.setattr(watching, "IDLE_SECONDS", 1.0)
+    with WatchServer(Feed()) as server, ExitStack() as opened:
         for _ in range(3 * MOST_CONNECTIONS):
-            opened.append(socket.create_connection(("127.0.0.1", server.port), timeout=60))
-            opened[-1].sendall(b"GET / HTTP/1.1\r\nX-")
-        for each in opened[:-MOST_CONNECTIONS]:  # those that wait longest make room
-            assert _is_closed(each, 60)
-        # Some that have made room may still be ending.
-        assert threads() - before <= MOST_CONNECTIONS + 8
-        assert ask(server)[0] == 200, "a browser among them"
-    finally:
-        for each in opened:
-            each.close()
-    assert ask(server)[0] == 200
-
-
-def test_a_byte_now_and_then_does_not_keep_a_connection_open(server, monkeypatch):
-    monkeypatch.setattr(watching, "CONNECTION_SECONDS", 1.0)
-    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as dripping:
-        while not _is_closed(dripping, 0.01):
-            pass
-    assert threads() <= 1, "it may still be ending"
-
-
-def _is_closed(connection, seconds):
-    connection.settimeout(seconds)
-    try:
-        connection.sendall(b"a")
-        return connection.recv(1) == b""
-    except TimeoutError:
-        return False
-    except OSError:
-        return True
+            each = socket.create_connection(("127.0.0.1", server.port), timeout=60)
+            opened.enter_context(each).sendall(b"GET / HTTP/1.1\r\nX-")
+        threads = [each.name for each in threading.enumerate()]
+        assert sum("process_request_thread" in name for name in threads) <= MOST_CONNECTIONS
+        for _ in range(600):
+            with suppress(OSError, http.client.HTTPException):  # until the idle ones have ended
+                assert ask(server)[0] == 200
+                return
+            time.sleep(0.1)
+        pytest.fail("no connection has ended")
 
 
 def test_the_server_waits_if_the_system_has_no_descriptors(server, monkeypatch):
