@@ -35,13 +35,12 @@ def rollout(
     steps: int | None = None,
     keep: Sequence[int] | Literal["all"] | None = None,
     masks: Any = None,
-    hard: bool = False,
 ) -> Any:
     """Return the states after `steps`, (batch, C, H, W), in the precision of the logits.
 
     `logits` (parameters, 16) and `states` (batch, C, H, W) may be traced by `jit`, `grad` and
-    `vmap`, and `masks` by `jit`. `keep`, `masks` and `hard` are as in `SoftRollout`. Raises
-    ConfigError for shapes that do not fit.
+    `vmap`, and `masks` by `jit`. `keep` and `masks` are as in `SoftRollout`. Raises ConfigError for
+    shapes that do not fit.
     """
     if not isinstance(automaton, SoftRollout):
         raise ConfigError(f"automaton: {described(automaton)}: give a difflogic.SoftRollout")
@@ -52,7 +51,7 @@ def rollout(
         real_starts(np.asarray(states))
     states = states.astype(logits.dtype)
     kept = keep if keep is None or isinstance(keep, str) else tuple(keep)
-    return _rollout(_How(automaton, steps, kept, hard), logits, states, masks)
+    return _rollout(_How(automaton, steps, kept), logits, states, masks)
 
 
 class _How(NamedTuple):
@@ -61,10 +60,9 @@ class _How(NamedTuple):
     automaton: SoftRollout
     steps: int | None
     keep: tuple[int, ...] | str | None
-    hard: bool
 
     def run(self, logits: Any, states: Any, masks: Any) -> tuple[np.ndarray, PullBack]:
-        settings = {"steps": self.steps, "keep": self.keep, "hard": self.hard}
+        settings = {"steps": self.steps, "keep": self.keep}
         # Copies, since JAX may reuse the memory before the backward pass.
         logits, states = np.array(logits), np.array(states)
         masks = None if masks is None else np.array(masks)

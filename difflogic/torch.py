@@ -37,8 +37,7 @@ class LogicAutomaton(torch.nn.Module):
         self, source: ModelSource, *, hard: bool = False, workers: int | None = None
     ) -> None:
         super().__init__()
-        self.rollout = SoftRollout(source, workers=workers)
-        self.hard = hard
+        self.rollout = SoftRollout(source, hard=hard, workers=workers)
         self.logits = torch.nn.Parameter(torch.from_numpy(self.rollout.model.logits.copy()))
         netlist = self.rollout.model.netlist
         wires = np.concatenate([netlist.a, netlist.b, netlist.param, netlist.outputs])
@@ -75,12 +74,12 @@ class LogicAutomaton(torch.nn.Module):
         """
         states = _tensor("states", states)
         masks = None if masks is None else _to_numpy("masks", _tensor("masks", masks))
-        how = {"steps": steps, "keep": keep, "masks": masks, "hard": self.hard}
+        how = {"steps": steps, "keep": keep, "masks": masks}
         return _Rollout.apply(self.rollout, how, self.logits, states)
 
     def extra_repr(self) -> str:
         """Return the text between the module's parentheses."""
-        return f"{self.rollout.model!r}, hard={self.hard}"
+        return f"{self.rollout.model!r}, hard={self.rollout.hard}"
 
 
 class _Rollout(torch.autograd.Function):

@@ -43,7 +43,7 @@ def plot(
 
 def render(
     source: SourceOperand,
-    file: Annotated[Path, TO, Opt("Animation (.gif, .apng, .webp) or strip (.png)")],
+    file: Annotated[Path, TO, Opt("Animation (.gif, .apng) or strip (.png)")],
     conditions: Conditions,
     frames: Frames,
     force: Force = False,

@@ -183,6 +183,13 @@ class Conditions:
             steps=automaton.steps if self.steps is None else self.steps,
         )
 
+    def scaled(self, times: int) -> Conditions:
+        """Return these conditions for a grid that is `times` as high and wide."""
+        import numpy as np
+
+        paint = None if self.paint is None else np.kron(self.paint, np.ones((times, times), int))
+        return replace(self, paint=paint, damage=[each.scaled(times) for each in self.damage])
+
     def begun(self, automaton: Automaton) -> Conditions:
         """Return these conditions, with what is painted as numbers, and a start as `_started`."""
         found = self._started(automaton)

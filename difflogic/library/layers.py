@@ -53,12 +53,16 @@ def real_starts(starts: Any) -> Array:
 class SoftRollout:
     """Rolls a soft automaton out from any logits and states, and takes gradients back.
 
-    `source` is a model, a run, a configuration or its name; logits are given with each call.
-    `workers` is the number of threads, by default as many as pay off; it changes no bit. Calls from
-    several threads wait for each other. Raises what `load` and `load_config` raise.
+    `source` is a model, a run, a configuration or its name; logits are given with each call. With
+    `hard`, each gate is its most probable op, and gradients pass to the logits as if it were the
+    mixture (straight-through). `workers` is the number of threads, by default as many as pay off;
+    it changes no bit. Calls from several threads wait for each other. Raises what `load` and
+    `load_config` raise.
     """
 
-    def __init__(self, source: ModelSource, *, workers: int | None = None) -> None:
+    def __init__(
+        self, source: ModelSource, *, hard: bool = False, workers: int | None = None
+    ) -> None:
         if workers is not None and workers < 1:
             raise ConfigError(f"workers: {workers}: give at least 1, or None")
         if isinstance(source, str | Path) and (
@@ -68,6 +72,7 @@ class SoftRollout:
         if isinstance(source, Config):
             source = Model.create(source)
         self.model = load(source).require_model()
+        self.hard = hard
         self._workers = workers
         self._engines: dict[tuple[Any, ...], Engine] = {}
         self._locks = {os.getpid(): threading.RLock()}
@@ -75,7 +80,7 @@ class SoftRollout:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle without the threads."""
-        return partial(SoftRollout, workers=self._workers), (self.model,)
+        return partial(SoftRollout, hard=self.hard, workers=self._workers), (self.model,)
 
     @property
     def _lock(self) -> threading.RLock:
@@ -113,7 +118,6 @@ class SoftRollout:
         steps: int | None = None,
         keep: Keep = None,
         masks: Bits | None = None,
-        hard: bool = False,
     ) -> tuple[Array, PullBack]:
         """Roll a batch out. Return states, and a function that takes their gradients back.
 
@@ -121,9 +125,7 @@ class SoftRollout:
         are bits or real numbers. Without `keep`, the result has the starts' shape and is the state
         after `steps`, by default the configuration's. With `keep`, a list of ascending steps (0 is
         the start) or "all" (0 to `steps`), it is (batch, kept, C, H, W). An asynchronous automaton
-        needs `masks` (batch, steps, H, W), 1 where a cell updates. With `hard`, each gate is its
-        most probable op, and gradients pass to the logits as if it were the mixture
-        (straight-through).
+        needs `masks` (batch, steps, H, W), 1 where a cell updates.
 
         The function takes dL/d(states), of the states' shape, and returns dL/d(logits) and
         dL/d(starts). It may be called at any time and more than once; after other rollouts, it
@@ -139,7 +141,7 @@ class SoftRollout:
         loss_steps = [step for step in kept if step]
         masks = None if masks is None else np.ascontiguousarray(masks[:, : kept[-1]], np.uint8)
         probabilities = gates.softmax(logits)
-        if hard:
+        if self.hard:
             coefficients = gates.COEFFICIENTS.astype(logits.dtype)[gates.harden(logits)]
         else:
             coefficients = gates.mix(probabilities)

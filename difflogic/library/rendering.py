@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +15,8 @@ from difflogic.library.conditions import AS_TRAINED, Conditions
 from difflogic.library.exchange import require_output, write_output
 from difflogic.library.groups import Frames
 from difflogic.library.loaded import Loaded, Source, load
-from difflogic.simulation import simulator
-from difflogic.simulation.bit_grid import Geometry
-from difflogic.simulation.simulator import Simulator, choose_engine, require_memory
+from difflogic.library.simulating import world_of
+from difflogic.simulation.simulator import Simulator, choose_engine
 from difflogic.simulation.state_picture import MOST_COLORED
 from difflogic.system.declaration import checked
 from difflogic.system.errors import ConfigError, shorten
@@ -76,7 +75,7 @@ def render(
     *,
     force: bool = False,
 ) -> Rendered:
-    """Draw a rollout: an animation (.gif, .apng, .webp), or a strip of frames (.png).
+    """Draw a rollout: an animation (.gif, .apng), or a strip of frames (.png).
 
     The bits are those of `simulate` under the same conditions. A larger grid has the same damage.
     A cell's colour shows up to three channels, by default the visible ones; a sheet shows each
@@ -95,25 +94,32 @@ def render(
     steps = max(frames.at) if frames.at else automaton.steps
     shown = _frame_steps(steps, frames.every, frames.at, path.suffix == ".png")
     view = _view(automaton, frames.channels, frames.sheet)
-    sizes = [(automaton.height, automaton.width)]
+    grids = [automaton]
     if frames.larger:
-        sizes.append((LARGER * automaton.height, LARGER * automaton.width))
+        larger = replace(
+            automaton, height=LARGER * automaton.height, width=LARGER * automaton.width
+        )
+        grids.append(larger)
     panels, (height, width) = arrange(
-        [view.size(*each) for each in sizes], frames.scale, USUAL_PIXELS, GAP_PIXELS
+        [view.size(each.height, each.width) for each in grids],
+        frames.scale,
+        USUAL_PIXELS,
+        GAP_PIXELS,
     )
     require_pixels(len(shown), height, width)
     pictures = [np.full((height, width), BACKGROUND, np.uint8) for _ in shown]
     done = 0
-    total = len(shown) * len(sizes)
+    total = len(shown) * len(grids)
     heard = work().say
-    for panel, size in zip(panels, sizes, strict=True):
-        damage = [each.scaled(size[0] // sizes[0][0]) for each in conditions.damage]
+    for panel, grid in zip(panels, grids, strict=True):
+        times = grid.height // automaton.height
+        own = conditions.scaled(times)
         with (
-            working(say=heard if size == sizes[0] else ignore),
-            _begin(automaton, size, conditions, steps) as running,
+            working(say=heard if grid is automaton else ignore),
+            _begin(grid, own, steps) as running,
         ):
-            spared = automaton.held_rows
-            placed = [each.place(running.grid.geometry, steps, spared) for each in damage]
+            geometry = running.grid.geometry
+            placed = [each.place(geometry, steps, grid.held_rows) for each in own.damage]
             first = running.step  # of a saved state
             for index, step in enumerate(shown):
                 running.run(first + step - running.step, placed)
@@ -168,17 +174,11 @@ def _view(automaton: Automaton, channels: Sequence[int], sheet: bool) -> View:
     return View(places(automaton.circuit, chosen), sheet, named)
 
 
-def _begin(
-    automaton: Automaton, size: tuple[int, int], conditions: Conditions, steps: int
-) -> Simulator:
+def _begin(automaton: Automaton, conditions: Conditions, steps: int) -> Simulator:
     """Return a simulator with its start state."""
-    geometry = Geometry(automaton.circuit.channels, *size, automaton.boundary)
-    require_memory(geometry)
-    world = simulator.World(geometry, automaton.fire_rate, conditions.seed, conditions.noise)
+    world = world_of(automaton, conditions)
     engine = choose_engine(automaton.circuit, world, steps)
     running = Simulator(automaton.circuit, world, engine)
-    paint = conditions.paint
-    if paint is not None:  # a larger grid shows it larger
-        paint = np.kron(paint, np.ones(np.array(size) // paint.shape, np.uint8))
-    starts.prepare(running, automaton, conditions.start_of(automaton), conditions.density, paint)
+    start = conditions.start_of(automaton)
+    starts.prepare(running, automaton, start, conditions.density, conditions.paint)
     return running

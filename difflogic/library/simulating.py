@@ -17,12 +17,13 @@ from difflogic.library import starts
 from difflogic.library.conditions import AS_TRAINED, Conditions
 from difflogic.library.exchange import require_output
 from difflogic.library.loaded import Loaded, Source, load
-from difflogic.simulation import simulator, state_picture
+from difflogic.simulation import state_picture
 from difflogic.simulation.bit_grid import BitGrid, Geometry
 from difflogic.simulation.schedule import schedule
 from difflogic.simulation.simulator import (
     EngineName,
     Simulator,
+    World,
     choose_engine,
     require_memory,
     useful_workers,
@@ -130,12 +131,9 @@ def simulate(
     start = conditions.start_of(automaton)
     steps = automaton.steps
     back = _reversal(automaton, conditions) if backwards else None
-    geometry = Geometry(
-        automaton.circuit.channels, automaton.height, automaton.width, automaton.boundary
-    )
-    require_memory(geometry)
-    damage = [each.place(geometry, steps, automaton.held_rows) for each in conditions.damage]
-    world = simulator.World(geometry, automaton.fire_rate, conditions.seed, conditions.noise)
+    world = world_of(automaton, conditions)
+    spared = automaton.held_rows
+    damage = [each.place(world.geometry, steps, spared) for each in conditions.damage]
     chosen, count = _engine(automaton, world, engine, workers)
     with checking(partial(tell, f"compiling {automaton.circuit.gates} gates:")):
         running = Simulator(automaton.circuit, world, chosen, count)
@@ -159,6 +157,14 @@ def simulate(
     )
 
 
+def world_of(automaton: Automaton, conditions: Conditions) -> World:
+    """Return what a simulator needs besides the circuit. Raises ConfigError without the memory."""
+    size = (automaton.height, automaton.width)
+    geometry = Geometry(automaton.circuit.channels, *size, automaton.boundary)
+    require_memory(geometry)
+    return World(geometry, automaton.fire_rate, conditions.seed, conditions.noise)
+
+
 def _reversal(automaton: Automaton, conditions: Conditions) -> Reversal:
     """Return how to run backwards, or raise ConfigError."""
     found = reversal(automaton.circuit)
@@ -179,7 +185,7 @@ def _exchange(grid: BitGrid, back: Reversal) -> None:
 
 
 def _engine(
-    automaton: Automaton, world: simulator.World, engine: str, workers: int | Literal["auto"]
+    automaton: Automaton, world: World, engine: str, workers: int | Literal["auto"]
 ) -> tuple[EngineName, int]:
     """Return the engine and its number of workers; say if compiling takes long, or too long."""
     from difflogic.simulation import native

@@ -19,8 +19,8 @@ from difflogic.system.errors import ConfigError
 if TYPE_CHECKING:
     from PIL import Image
 
-FILMS = (".gif", ".png", ".apng", ".webp")
-"""Of the files that `write` can write; .png is a strip."""
+FILMS = (".gif", ".png", ".apng")
+"""Suffixes of pictures; .png is a strip."""
 
 MOST_PIXELS = 2**28
 """Of all frames together, which are in memory at once."""
@@ -170,8 +170,8 @@ def require_pixels(frames: int, height: int, width: int) -> None:
 def encode(animation: Animation, suffix: str) -> bytes:
     """Return the content of a file with this suffix, one of FILMS.
 
-    It has every frame: Pillow and libwebp merge equal neighbours into one that stays longer, and a
-    reader could not tell how many there were.
+    It has every frame: Pillow merges equal neighbours into one that stays longer, and a reader
+    could not tell how many there were.
     """
     out = io.BytesIO()
     if suffix == ".png":
@@ -191,28 +191,10 @@ def encode(animation: Animation, suffix: str) -> bytes:
             if second:
                 image.putpixel((0, 0), int(frame[0, 0]) + len(palette))
         images[0].save(out, "GIF", optimize=False, disposal=1, duration=times, **options)
-    elif suffix == ".apng":  # nothing is transparent, so both ways to blend do the same
+    else:  # nothing is transparent, so both ways to blend do the same
         blend = [number % 2 for number in range(len(images))]
         images[0].save(out, "PNG", optimize=True, duration=times, blend=blend, **options)
-    else:
-        return _webp([image.convert("RGB") for image in images], times)
     return out.getvalue()
-
-
-def _webp(images: Sequence[Image.Image], milliseconds: Sequence[int]) -> bytes:
-    """Return a lossless animation: a container of pictures, as in RFC 9649, section 2.7."""
-
-    def chunk(name: bytes, content: bytes) -> bytes:
-        return name + len(content).to_bytes(4, "little") + content + b"\0" * (len(content) % 2)
-
-    size = b"".join((side - 1).to_bytes(3, "little") for side in images[0].size)
-    parts = [chunk(b"VP8X", b"\x02\0\0\0" + size), chunk(b"ANIM", bytes(6))]
-    for image, time in zip(images, milliseconds, strict=True):
-        out = io.BytesIO()
-        image.save(out, "WEBP", lossless=True, quality=100, method=4)
-        alone = bytes(6) + size + time.to_bytes(3, "little") + b"\x02"
-        parts.append(chunk(b"ANMF", alone + out.getvalue()[12:]))
-    return chunk(b"RIFF", b"WEBP" + b"".join(parts))
 
 
 def strip(animation: Animation) -> Pixels:

@@ -65,7 +65,7 @@ def test_vmap_and_check_grads():
 def test_single_precision_and_bits_are_accepted():
     model, logits, states = drawn()
     bits = (states > 0.5).astype(np.uint8)
-    found = rollout(logits.astype(np.float32), bits, SoftRollout(model), hard=True)
+    found = rollout(logits.astype(np.float32), bits, SoftRollout(model, hard=True))
     assert found.dtype == np.float32
     assert set(np.unique(found)) <= {0.0, 1.0}
 

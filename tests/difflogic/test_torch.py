@@ -50,8 +50,8 @@ def test_a_module_gives_the_bits_of_the_library(automaton, hard):
     kept = module(starts, steps=4, keep="all")
     other = module(starts, steps=2)  # before the first backward pass
     (kept**2).sum().backward()
-    states, pull_back = SoftRollout(module.model)(
-        automaton.logits.detach().numpy(), starts.numpy(), steps=4, keep="all", hard=hard
+    states, pull_back = SoftRollout(module.model, hard=hard)(
+        automaton.logits.detach().numpy(), starts.numpy(), steps=4, keep="all"
     )
     np.testing.assert_array_equal(kept.detach(), states)
     np.testing.assert_array_equal(module.logits.grad, pull_back(2 * states)[0])

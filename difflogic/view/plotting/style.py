@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -48,7 +46,8 @@ _STYLE: dict[str, Any] = {
 def require_matplotlib() -> None:
     """Raise ConfigError, which says how to install it, if matplotlib is missing."""
     try:
-        _import_matplotlib()
+        with environment_of("matplotlib", "MPL"):
+            import matplotlib  # noqa: F401
     except ImportError as error:
         if not isinstance(error, ModuleNotFoundError):  # installed, but broken
             raise ConfigError(f"matplotlib cannot be imported: {error}") from None
@@ -58,26 +57,8 @@ def require_matplotlib() -> None:
         ) from None
 
 
-def _import_matplotlib() -> None:
-    """Import matplotlib without reading a matplotlibrc in the working directory.
-
-    Such a file, for instance a pipe, could hang or end the program. Matplotlib has no switch for
-    that, but asks os.path.exists for the bare name, so here the answer is no.
-    """
-    if sys.modules.get("matplotlib") is not None:
-        return
-    exists = os.path.exists
-    os.path.exists = lambda path: path != "matplotlibrc" and exists(path)
-    try:
-        with environment_of("matplotlib", "MPL"):
-            import matplotlib  # noqa: F401
-    finally:
-        os.path.exists = exists
-
-
 def figure(rows: int, columns: int) -> tuple[Figure, Any]:
     """Return a figure and its axes (rows, columns). Opens no window."""
-    _import_matplotlib()
     from matplotlib.figure import Figure
 
     made = Figure(figsize=(9.6, 3.2 * rows), layout="constrained")
@@ -87,7 +68,6 @@ def figure(rows: int, columns: int) -> tuple[Figure, Any]:
 @contextmanager
 def styled() -> Iterator[None]:
     """Apply the style, and nothing of the user's. Draw and encode figures inside this context."""
-    _import_matplotlib()
     from matplotlib import rc_context, rcdefaults, rcParams
 
     with rc_context():

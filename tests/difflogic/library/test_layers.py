@@ -29,10 +29,10 @@ def drawn(*overrides, dtype="float64", size=(5, 7), batch=3, seed=1):
 def test_gradients_at_all_steps_and_starts_are_finite_differences(boundary, size, hard):
     overrides = f"automaton.boundary={boundary}", "automaton.fire_rate=0.5"
     model, logits, starts = drawn(*overrides, size=size)
-    rollout = SoftRollout(model)
+    rollout = SoftRollout(model, hard=hard)
     rng = np.random.default_rng(2)
     masks = rng.integers(0, 2, (3, 4, *size), dtype=np.uint8)
-    states, pull_back = rollout(logits, starts, steps=4, keep="all", masks=masks, hard=hard)
+    states, pull_back = rollout(logits, starts, steps=4, keep="all", masks=masks)
     np.testing.assert_array_equal(states[:, 0], starts)
     weights = rng.normal(size=states.shape)
     to_logits, to_starts = pull_back(weights)

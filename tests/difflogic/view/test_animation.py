@@ -58,7 +58,7 @@ def two_colors(bits, scale):
     return np.array([PAPER, INK], np.uint8)[bits].repeat(scale, axis=-3).repeat(scale, axis=-2)
 
 
-@pytest.mark.parametrize("suffix", [".gif", ".apng", ".webp"])
+@pytest.mark.parametrize("suffix", [".gif", ".apng"])
 def test_every_pixel_of_an_animation_shows_its_cell(tmp_path, suffix):
     path = tmp_path / f"life{suffix}"
     done = render(LIFE, path, frames=Frames(scale=3, frames_per_second=20))

@@ -1,10 +1,7 @@
 """Figures of runs and sweeps: their lines have the numbers of the files."""
 
-import os
-import subprocess
 import sys
 from importlib.util import find_spec
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,8 +19,6 @@ from difflogic.view.plotting.style import encode, require_matplotlib, styled
 from tests.difflogic.view.histories import rows
 
 pytestmark = pytest.mark.skipif(find_spec("matplotlib") is None, reason="no matplotlib")
-
-ROOT = Path(__file__).parents[4]
 
 
 @pytest.fixture(scope="module")
@@ -124,23 +119,3 @@ def test_without_matplotlib_the_message_says_how_to_install_it(monkeypatch, tmp_
         require_matplotlib()
     with pytest.raises(ConfigError, match="matplotlib"):
         plot(tmp_path, tmp_path / "a.svg")
-
-
-@pytest.mark.thorough
-def test_settings_in_the_working_directory_are_not_read(tmp_path):
-    os.mkfifo(tmp_path / "matplotlibrc")  # opening it would block
-    program = (
-        "from difflogic.view.plotting.style import encode, figure, styled\n"
-        "with styled(): encode(figure(1, 1)[0], '.svg')\n"
-        "import matplotlib, os; print(os.path.exists('matplotlibrc'))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", program],
-        cwd=tmp_path,
-        env={"PYTHONPATH": str(ROOT), "HOME": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == "True\n"
