@@ -24,7 +24,7 @@ from difflogic.library.groups import (
 from difflogic.library.identifying import identify as identify, identify_chance as identify_chance
 from difflogic.library.joining import join as join
 from difflogic.library.layers import SoftRollout as SoftRollout
-from difflogic.library.loaded_circuit import load as load
+from difflogic.library.loaded import load as load
 from difflogic.library.proving import certify as certify, prove as prove
 from difflogic.library.rendering import render as render
 from difflogic.library.reporting import plot as plot, report as report

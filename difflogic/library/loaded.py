@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.formats.circuit_file import BY_CHANCE, Parse, read_circuit
@@ -18,10 +20,24 @@ from difflogic.system.errors import CircuitError, ConfigError
 from difflogic.system.html_table import table
 from difflogic.system.json_values import chosen
 
+VERBS = (
+    "apply",
+    "certify",
+    "evaluate",
+    "export",
+    "inspect",
+    "prove",
+    "render",
+    "report",
+    "simplify",
+    "simulate",
+)
+"""Public functions that take what `load` returns."""
+
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """Either a trained model or a circuit."""
+    """A trained model or a circuit. VERBS are its methods: each is the function of its name."""
 
     name: str
     """How messages name it."""
@@ -30,8 +46,16 @@ class Loaded:
     folder: Path | None = None
     """Where a model's file is, beside its task's own code."""
 
+    def __getattr__(self, name: str) -> Any:
+        if name not in VERBS:
+            raise AttributeError(f"what is loaded has no attribute {name!r}")
+        return partial(getattr(import_module("difflogic"), name), self)
+
+    def __dir__(self) -> list[str]:
+        return sorted([*super().__dir__(), *VERBS])
+
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.name!r}, {self.model or self.circuit!r})"
+        return f"Loaded({self.name!r}, {self.model or self.circuit!r})"
 
     def _repr_html_(self) -> str:
         """Show the circuit's sizes in a notebook; `Simplified` shows its gates."""

@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 import difflogic
-from difflogic.library.loaded_circuit import VERBS
+from difflogic.library.loaded import VERBS
 from tests.difflogic.circuit.circuits import automaton, circuit_of
 
 MADE = difflogic.load(automaton(circuit_of([], [0])))
@@ -25,7 +25,7 @@ def test_a_loaded_circuit_is_one(tmp_path):
     again = difflogic.load(tmp_path / "small.json")
     assert MADE.prove(again).equal
     assert difflogic.load(again).automaton is again.automaton
-    assert repr(again).startswith("LoadedCircuit(")
+    assert repr(again).startswith("Loaded(")
     assert {"simplify", "trained"} < {*dir(again)}
     with pytest.raises(AttributeError, match="no attribute 'simplfy'"):
         again.simplfy()
