@@ -106,6 +106,8 @@ def listed(automaton: Automaton, task: Task, cases: Cases) -> ListedStarts | Unf
         task.damages,
         lambda: task.patches,
     )
+    if automaton.fire_rate < 1:
+        return Unfit("all cells fire in its cases, and not in the circuit", asked.asked)
     if cases.boundary != automaton.boundary and cases.repeats is None:
         return Unfit(
             f"the cases have a {cases.boundary} boundary, the circuit another", asked.asked

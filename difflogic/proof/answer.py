@@ -7,12 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from difflogic.proof.convergence.orbits import NEVER, UNKNOWN
+from difflogic.proof.convergence.orbits import LASTING, NOT_KNOWN
 from difflogic.proof.question import Asked, Wound
 from difflogic.proof.verdict import Verdict
 from difflogic.system.array_types import Bits
-from difflogic.system.deadline import NEVER as NO_DEADLINE
-from difflogic.system.deadline import Deadline
+from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.json_values import fields_of
 from difflogic.system.quantities import counted
 from difflogic.system.work import ignore
@@ -34,7 +33,7 @@ class Healing:
     states: int
     """Number of damaged states: all states of the run from the training step on."""
     steps: tuple[int, ...]
-    """For each place, the most steps until the target is back for good, NEVER or UNKNOWN."""
+    """For each place, the most steps until the target is back for good, LASTING or NOT_KNOWN."""
 
     @property
     def damages(self) -> int:
@@ -44,12 +43,12 @@ class Healing:
     @property
     def lasting(self) -> int:
         """Number of places where the damage of some state does not grow back."""
-        return self.steps.count(NEVER)
+        return self.steps.count(LASTING)
 
     @property
     def unknown(self) -> int:
         """Number of places about which nothing is known, as the run never repeated."""
-        return self.steps.count(UNKNOWN)
+        return self.steps.count(NOT_KNOWN)
 
     @property
     def within(self) -> int:
@@ -192,16 +191,16 @@ def left_open(reason: str, scope: Scope = "samples", **known: Any) -> Answer:
 class Budget:
     """What a question may cost."""
 
-    deadline: Deadline | None = None
-    """Without it, only methods that need no clock are asked: any machine gives the same answer."""
+    deadline: Deadline = NEVER
+    """With NEVER, only methods that need no clock are asked: any machine gives the same answer."""
     most: float = math.inf
     """Cost of the dearest method that may be asked."""
     progress: Callable[[str], object] = ignore
     """Gets the name of each method when it begins."""
 
     @property
-    def until(self) -> Deadline:
-        return self.deadline or NO_DEADLINE
+    def clocked(self) -> bool:
+        return self.deadline is not NEVER
 
 
 QUICK = Budget()

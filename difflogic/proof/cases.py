@@ -13,7 +13,7 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.grid import center_start
 from difflogic.circuit.live_part import live_part
 from difflogic.circuit.specification import Cases
-from difflogic.proof.answer import Answer, Assurance, Budget, Healing, Method, left_open
+from difflogic.proof.answer import Answer, Assurance, Budget, Healing, Method
 from difflogic.proof.convergence.erasure import right_from_erased
 from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.methods import SETS, right_from
@@ -28,13 +28,12 @@ from difflogic.proof.convergence.planes import Board, Network, Planes, pack
 from difflogic.proof.question import Asked, Claim, Wound
 from difflogic.proof.verdict import Verdict
 from difflogic.system.array_types import Bits
-from difflogic.system.deadline import NEVER as NO_DEADLINE
 from difflogic.system.deadline import Deadline
 
 START_STEPS = 2**12
 """Steps within which the state of a single start must repeat, to prove all later steps.
 
-This and MOST_ALONE hold unless there is a deadline: without one, all machines agree.
+This and MOST_ALONE hold where there is no clock, so that all machines agree.
 """
 
 GO_ON = "dct verify convergence --time-limit goes on"
@@ -85,11 +84,11 @@ def _named(cases: Cases) -> str:
     return "one cell" if (start == center_start(*start.shape)).all() else cases.name
 
 
-def _each(question: ListedStarts, budget: Budget, before: Answer | None) -> Answer:
+def _each(question: ListedStarts, budget: Budget) -> Answer:
     """Run each start until its state repeats; proved only if each is proved."""
     cases = question.cases
     found = [
-        _of_one_start(question, start, target, budget.deadline)
+        _of_one_start(question, start, target, budget)
         for start, target in zip(cases.starts, cases.targets, strict=True)
     ]
     if len(found) == 1:
@@ -113,11 +112,11 @@ def _listed(starts: list[str]) -> str:
     return " and ".join(starts) if len(starts) < 3 else f"{starts[0]} and {len(starts) - 1} others"
 
 
-def _all(question: ListedStarts, budget: Budget, before: Answer | None) -> Answer:
+def _all(question: ListedStarts, budget: Budget) -> Answer:
     """Run all starts at once."""
     cases = question.cases
     automaton = question.small
-    missed, rests = _run(automaton, cases, cases.steps, budget.until)
+    missed, rests = _run(automaton, cases, cases.steps, budget.deadline)
     text = f"proved for {cases.name}"
     verdict = Verdict.proved
     if missed:
@@ -157,25 +156,7 @@ def _run(automaton: Automaton, cases: Cases, steps: int, deadline: Deadline) -> 
     return missed, network.step(board, state) == state
 
 
-def _at_random(question: ListedStarts, budget: Budget, before: Answer | None) -> Answer:
-    """Look for a schedule that misses a target: any cells may fire, so perhaps none, or all."""
-    automaton = question.small
-    cases = question.cases
-    rate = f"at a fire rate of {automaton.fire_rate:g}"
-    for steps, who in (0, "none"), (cases.steps, "all"):
-        missed, _ = _run(automaton, cases, steps, budget.until)
-        if missed:
-            name = f"{missed} of {cases.name.removeprefix('all ')}"
-            text = f"fails on {name} if {who} of the cells fire, as may happen {rate}"
-            known = Assurance(Verdict.refuted, "every case", text, "all cases")
-            return Answer(replace(known, asked=question.asked), cases)
-    reason = f"{rate} other orders of firing may fail"
-    return left_open(reason, "every case", asked=question.asked)
-
-
-def _of_one_start(
-    question: ListedStarts, start: Bits, target: Bits, deadline: Deadline | None
-) -> Assurance:
+def _of_one_start(question: ListedStarts, start: Bits, target: Bits, budget: Budget) -> Assurance:
     """Run a start until its state repeats, which determines every later step."""
     automaton = question.small
     goal = Convergence.of(automaton, target)
@@ -187,8 +168,8 @@ def _of_one_start(
     if grown is not None and grown <= steps:
         return _if_erased(goal, question, grown, "all ways to erase neighbours")
     begin = pack(goal.board, start[list(automaton.circuit.labels)])
-    most = max(START_STEPS, 2 * steps) if deadline is None else math.inf
-    found = orbit(goal, begin, deadline or NO_DEADLINE, most)
+    most = math.inf if budget.clocked else max(START_STEPS, 2 * steps)
+    found = orbit(goal, begin, budget.deadline, most)
     if found is None:
         state = begin
         for _ in range(steps):
@@ -217,7 +198,7 @@ def _of_one_start(
         text = f"proved at step {steps} and at every later one"
         if not question.damages:
             return assurance(Verdict.proved, text)
-        healed = _heal(goal, run_from(goal, begin, found, steps), question, deadline)
+        healed = _heal(goal, run_from(goal, begin, found, steps), question, budget)
         return assurance(*_verdict_on(healed, text), healed)
     if question.holds:
         return assurance(Verdict.refuted, f"fails after step {steps}, where it is right; {later}")
@@ -239,16 +220,17 @@ def _if_erased(goal: Convergence, question: ListedStarts, settled: int, method: 
 
 
 def _heal(
-    goal: Convergence, resting: Sequence[Planes], question: ListedStarts, deadline: Deadline | None
+    goal: Convergence, resting: Sequence[Planes], question: ListedStarts, budget: Budget
 ) -> tuple[Healing, ...]:
     """Try all damages of all states of the cycle; return nothing if the states are too many."""
     if len(resting) > MOST_RESTING:
         return ()
-    limits = (NO_DEADLINE, MOST_ALONE) if deadline is None else (deadline, math.inf)
-    return tuple(
-        Healing(side, len(resting), tuple(steps_to_heal(goal, resting, places, *limits).tolist()))
-        for side, places in question.patches().items()
-    )
+    most = math.inf if budget.clocked else MOST_ALONE
+    healed = []
+    for side, patches in question.patches().items():
+        steps = steps_to_heal(goal, resting, patches, budget.deadline, most)
+        healed.append(Healing(side, len(resting), tuple(steps.tolist())))
+    return tuple(healed)
 
 
 def _verdict_on(healed: tuple[Healing, ...], text: str) -> tuple[Verdict, str]:
@@ -274,17 +256,17 @@ def _verdict_on(healed: tuple[Healing, ...], text: str) -> tuple[Verdict, str]:
 
 
 def _fits(question: object) -> bool:
-    """Whether it is about cases that are listed, with all cells firing at each step."""
+    """Whether it is about listed starts, with all cells firing at each step."""
     return isinstance(question, ListedStarts) and question.small.fire_rate == 1
 
 
-def _one_by_one(question: ListedStarts) -> bool:
-    alone = len(question.cases.starts) == 1 or bool(question.cases.each)
-    return question.holds or (alone and question.lasts is None)
+def _decide(question: ListedStarts, budget: Budget, before: Answer | None) -> Answer:
+    """Run the starts one by one, if there is more to say of each, or else all at once."""
+    cases = question.cases
+    alone = len(cases.starts) == 1 or bool(cases.each)
+    if question.holds or (alone and question.lasts is None):
+        return _each(question, budget)
+    return _all(question, budget)
 
 
-ALL = Method("all cases", 0.01, lambda each: _fits(each) and not _one_by_one(each), _all)
-EACH = Method("a run", 0.1, lambda each: _fits(each) and _one_by_one(each), _each)
-ORDERS = Method(
-    "all cases", 0.01, lambda each: isinstance(each, ListedStarts) and not _fits(each), _at_random
-)
+LISTED = Method("listed starts", 0.1, _fits, _decide)

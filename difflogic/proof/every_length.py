@@ -293,7 +293,7 @@ def _refute(cell: _Cell, delay: int) -> tuple[tuple[int, ...], int] | None:
 
 
 def _decide(question: AnyLength, budget: Budget, before: Answer | None) -> Answer:
-    found = every_length(question.automaton, question.machine, question.delay, budget.until)
+    found = every_length(question.automaton, question.machine, question.delay, budget.deadline)
     verdict = Verdict.open if found.wrong is None else Verdict.refuted
     verdict = Verdict.proved if found.proved else verdict
     step = question.steps if found.proved else None

@@ -15,11 +15,11 @@ from difflogic.proof.answer import (
     Confinement,
     left_open,
 )
-from difflogic.proof.cases import ALL, EACH, ORDERS, ListedStarts
+from difflogic.proof.cases import LISTED, ListedStarts
 from difflogic.proof.convergence.confinement import Ground, confine_in_any_order
 from difflogic.proof.convergence.every_size import SIZES, EverySize, NoTargetError, Plane
 from difflogic.proof.convergence.findings import Convergence, Finding, MethodRun
-from difflogic.proof.convergence.methods import REPEATING, RUNS, SETS, UNROLLED
+from difflogic.proof.convergence.methods import RUNS, SETS, UNROLLED
 from difflogic.proof.convergence.one_side import ONE_SIDE
 from difflogic.proof.convergence.orbits import repeated
 from difflogic.proof.convergence.planes import pack, unpack
@@ -37,10 +37,7 @@ LATE_SECONDS = 0.5
 
 METHODS = tuple(
     sorted(
-        (
-            *(SETS, RUNS, REPEATING, UNROLLED, SIZES, ONE_SIDE),
-            *(HISTORIES, BOUNDS, ALL, EACH, ORDERS),
-        ),
+        (SETS, RUNS, UNROLLED, SIZES, ONE_SIDE, HISTORIES, BOUNDS, LISTED),
         key=lambda method: method.cost,
     )
 )
@@ -67,15 +64,13 @@ def prove(question: Question, budget: Budget = QUICK) -> Answer:
     if isinstance(question, Unfit):
         return left_open(question.reason, asked=question.asked)
     found = None
-    outcome = TIME_IS_UP
+    outcome = "no method answers it"
     tried = list[MethodRun]()
     began = time.perf_counter()
-    late = Deadline(budget.until.at + LATE_SECONDS)
+    late = Deadline(budget.deadline.at + LATE_SECONDS)
     for method in METHODS:
-        affordable = method.cost <= budget.most and not (
-            method.needs_clock and budget.deadline is None
-        )
-        if not (affordable and method.answers(question)) or (tried and budget.until.passed):
+        affordable = method.cost <= budget.most and not (method.needs_clock and not budget.clocked)
+        if not (affordable and method.answers(question)) or (tried and budget.deadline.passed):
             continue
         budget.progress(method.name)
         start = time.perf_counter()
@@ -130,7 +125,7 @@ def confined(
         reason = "it is not proved by sets that every start settles"
         tries = () if one is None else one.attempts
         late = any(each.method == SETS.name and each.outcome == TIME_IS_UP for each in tries)
-        if late or everywhere.reason == TIME_IS_UP or budget.until.passed:
+        if late or everywhere.reason == TIME_IS_UP or budget.deadline.passed:
             reason = TIME_IS_UP
         return Confinement(wound, Verdict.open, reason=reason)
     ground = Ground(as_array(one.question.board, one.final_sets))
@@ -150,7 +145,7 @@ def _in_a_picture(question: ListedStarts, wound: Wound, budget: Budget) -> Confi
         return Confinement(wound, Verdict.open, where=where, reason=reason)
     goal = Convergence.of(small, cases.targets[0])
     start = cases.starts[0][list(small.circuit.labels)]
-    run = repeated(goal.network, goal.board, pack(goal.board, start), budget.until, math.inf)
+    run = repeated(goal.network, goal.board, pack(goal.board, start), budget.deadline, math.inf)
     if run is None or run[1] != 1 or not goal.is_right(run[0]):
         reason = TIME_IS_UP if run is None else "its start does not settle in the target"
         return Confinement(wound, Verdict.open, where=where, reason=reason)
@@ -159,9 +154,9 @@ def _in_a_picture(question: ListedStarts, wound: Wound, budget: Budget) -> Confi
 
 def _confined(question: Convergence, wound: Wound, ground: Ground, budget: Budget) -> Confinement:
     """Try the distances that damage may reach; without a clock, only that of the wound."""
-    for reach in (wound.reach,) if budget.deadline is None else REACHES:
+    for reach in REACHES if budget.clocked else (wound.reach,):
         asked = replace(wound, reach=reach)
-        found = confine_in_any_order(question, asked, ground, budget.until)
+        found = confine_in_any_order(question, asked, ground, budget.deadline)
         if found.margin is not None:
             break
     return found

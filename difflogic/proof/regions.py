@@ -134,7 +134,7 @@ def decide_regions(
             part = alone(automaton, code)
         except CircuitError as error:
             return _decided(left_open(str(error)))
-        share = Deadline.after(budget.until.left / (codes - code))
+        share = Deadline.after(budget.deadline.left / (codes - code))
         found.append(_proved(Region(name, part), extent, replace(budget, deadline=share), simplify))
     regions = Regions(automaton, found)
     failed = {each.name: each.reason for each in found if each.reason}
@@ -183,14 +183,14 @@ def _proved(
     if decided.proved:
         return replace(region, decided=decided)
     whole = not (extent.sizes or extent.all_sizes) and part.fire_rate == 1
-    own = _own_start(part, budget.until) if whole and part.start != "random" else None
+    own = _own_start(part, budget.deadline) if whole and part.start != "random" else None
     if own is not None:
         return replace(region, decided=own)
     everywhere = decided.every_size
     reason = "not proved for every start"
     if everywhere is not None:
         reason = everywhere.text
-    elif budget.until.passed:
+    elif budget.deadline.passed:
         reason = f"{reason}: {TIME_IS_UP}"
     return replace(region, reason=reason)
 

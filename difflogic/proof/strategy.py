@@ -157,7 +157,7 @@ def decide(
     if goal is not None and not isinstance(goal, Plane):
         return _on_own_grid(automaton, goal, extent, budget)
     sizes = extent.sizes or [(automaton.height, automaton.width)]
-    deadline = budget.until
+    deadline = budget.deadline
     asked = replace(extent, sizes=sizes, all_sizes=extent.all_sizes or extent.wound is not None)
     for size in sizes:
         require_provable(automaton.circuit, *size)

@@ -37,8 +37,7 @@ from difflogic.proof.convergence.sets import UNKNOWN, Sets
 from difflogic.proof.question import Wound
 from difflogic.proof.verdict import Verdict
 from difflogic.system.array_types import Bits, Int64s, Words
-from difflogic.system.deadline import NEVER as NO_DEADLINE
-from difflogic.system.deadline import Deadline
+from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import OutOfTimeError
 from difflogic.system.work import ignore
 
@@ -132,7 +131,7 @@ class Window(NamedTuple):
 
 
 def confine(
-    question: Convergence, wound: Wound, ground: Ground, deadline: Deadline = NO_DEADLINE
+    question: Convergence, wound: Wound, ground: Ground, deadline: Deadline = NEVER
 ) -> Confinement:
     """Decide by sets of values whether damage stays local; if not, look for a run that refutes it.
 
@@ -172,7 +171,7 @@ def confine(
 
 
 def confine_in_any_order(
-    question: Convergence, wound: Wound, ground: Ground, deadline: Deadline = NO_DEADLINE
+    question: Convergence, wound: Wound, ground: Ground, deadline: Deadline = NEVER
 ) -> Confinement:
     """Decide as `confine` does, but if all cells fire at each step, try any order first."""
     if question.synchronous:
@@ -182,7 +181,7 @@ def confine_in_any_order(
     return confine(question, wound, ground, deadline)
 
 
-def windows_of(ground: Ground, wound: Wound, deadline: Deadline = NO_DEADLINE) -> list[Window]:
+def windows_of(ground: Ground, wound: Wound, deadline: Deadline = NEVER) -> list[Window]:
     """Return all different windows with squares far enough from the edges; none if too many.
 
     Raises OutOfTimeError.
@@ -222,7 +221,7 @@ def follow(
     wound: Wound,
     windows: Sequence[Window],
     until_closed: bool = True,
-    deadline: Deadline = NO_DEADLINE,
+    deadline: Deadline = NEVER,
     on_step: Callable[[Board, Words, Sets, Sets], object] = ignore,
 ) -> tuple[Numbers, Numbers, Numbers]:
     """Return how far from each wound a bit ever changes, how far a cell is wrong, and how long.

@@ -32,7 +32,6 @@ from difflogic.proof.convergence.sets import Sets
 from difflogic.proof.question import Asked, Wound
 from difflogic.proof.verdict import Verdict
 from difflogic.system.array_types import Array, Bits, Flags
-from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError, OutOfTimeError
 
 PERIODS = (1, 2, 3, 4, 6, 8)
@@ -221,17 +220,17 @@ class EverySize:
         return f"not proved for every grid: {self.reason}"
 
 
-def every_size(plane: Plane, deadline: Deadline | None = None) -> EverySize:
+def every_size(plane: Plane, budget: Budget) -> EverySize:
     """Prove that every start ends in the target on every grid, or find a grid where it does not.
 
-    Without a deadline, looks at one board only, which takes some hundredths of a second.
+    Without a clock, looks at one board only, which takes some hundredths of a second.
     """
     plane = replace(plane, automaton=replace(plane.automaton, boundary="zero"))
     repeats = plane.repeats
     compared = plane.compared
     periods = [period for period in PERIODS if repeats is not None and period % repeats == 0]
     boards = [Grids(beside + period, period) for beside in BESIDE for period in periods]
-    for grids in boards if deadline is not None else boards[:1]:
+    for grids in boards if budget.clocked else boards[:1]:
         largest = grids.sides[-1]
         if compared:
             picture = plane.target(largest, largest)
@@ -242,9 +241,9 @@ def every_size(plane: Plane, deadline: Deadline | None = None) -> EverySize:
         free = arrivals(question)
         wrong = _wrong(question, free, compared)
         if wrong.any():
-            return refute(plane, _failing(grids, wrong), deadline)
+            return refute(plane, _failing(grids, wrong), budget)
         for delays in _delays(free, grids):
-            if deadline is not None and deadline.passed:
+            if budget.deadline.passed:
                 return EverySize(plane, reason=TIME_IS_UP)
             found = _repeating(question, free, grids, delays)
             if found is not None:
@@ -293,18 +292,15 @@ def _failing(grids: Grids, wrong: Flags) -> list[tuple[int, int]]:
     return sorted(sizes, key=lambda size: (max(size), size))
 
 
-def refute(
-    plane: Plane, failing: Sequence[tuple[int, int]], deadline: Deadline | None
-) -> EverySize:
+def refute(plane: Plane, failing: Sequence[tuple[int, int]], budget: Budget) -> EverySize:
     """Look for starts that miss the target on grids where sets do not prove it."""
     for size in failing[:MOST_REFUTED]:
-        budget = Budget(deadline)
         with suppress(OutOfTimeError):
             asked = Convergence.of(plane.automaton, plane.target(*size))
             answer = RUNS.decide(asked, budget, answer_of(by_sets(asked)))
             if isinstance(answer, Answer):
                 return EverySize(plane, refuted=answer.evidence)
-    if deadline is not None and deadline.passed:
+    if budget.deadline.passed:
         return EverySize(plane, reason=TIME_IS_UP)
     height, width = failing[0]
     return EverySize(plane, reason=f"on {height}×{width} cells, some remain unknown")
@@ -312,7 +308,7 @@ def refute(
 
 def _decide(question: Plane, budget: Budget, before: Answer | None) -> Answer | str:
     """Decide it, and say from which step on the training grid is right."""
-    found = every_size(question, budget.deadline)
+    found = every_size(question, budget)
     if found.verdict is Verdict.open and before is not None and before.assurance.proved:
         return found.reason
     return answer_about(found, SETS)

@@ -70,10 +70,10 @@ def by_sets(question: Convergence, deadline: Deadline = NEVER) -> Finding:
 
 
 def _sets(question: Convergence, budget: Budget, before: Answer | None) -> Answer:
-    found = by_sets(question, budget.until)
+    found = by_sets(question, budget.deadline)
     if found.verdict is Verdict.proved:
         return answer_of(found)
-    late = budget.until.passed
+    late = budget.deadline.passed
     return answer_of(found, TIME_IS_UP if late else "too coarse")
 
 
@@ -135,36 +135,30 @@ def _sampled(question: Convergence, budget: Budget, before: Answer | None) -> An
     """Look for a refutation in the runs of random starts."""
     steps = 4 * (question.height + question.width)
     starts = max(FEWEST, min(SAMPLES, SAMPLED_CELLS // question.board.cells))
-    for start in orbits.missed(question, steps, starts, budget.until):
-        found = _confirmed(question, start, budget.until, LONGEST_SAMPLE)
+    for start in orbits.missed(question, steps, starts, budget.deadline):
+        found = _confirmed(question, start, budget.deadline, LONGEST_SAMPLE)
         if found is not None:
             return _refuted(before, RUNS, found)
-    budget.until.check()
+    budget.deadline.check()
     return "too coarse"
 
 
-def _repeating(question: Convergence, budget: Budget, before: Answer | None) -> Answer | str:
-    """Look for a wrong state that repeats, by SAT."""
-    assert before is not None
-    with Formula() as formula:
-        layout = Unrolled(question, before.evidence.final_sets, formula)
-        for period in SAT_PERIODS if question.synchronous else SAT_PERIODS[:1]:
-            layout.advance(period, budget.until)
-            start = layout.find_cycle(period, budget.until)
-            found = None if start is None else _confirmed(question, start, budget.until)
-            if found is not None:
-                return _refuted(before, REPEATING, found)
-    budget.until.check()
-    return "no state that comes back at once misses the target"
-
-
 def _unrolled(question: Convergence, budget: Budget, before: Answer | None) -> Answer | str:
-    """Look for a number of steps after which no start misses the target, by SAT."""
+    """Look for a wrong state that repeats, by SAT; then for steps after which none is wrong."""
     assert before is not None
     known = before.evidence
-    deadline = budget.until
+    deadline = budget.deadline
     with Formula() as formula:
         layout = Unrolled(question, known.final_sets, formula)
+        for period in SAT_PERIODS if question.synchronous else SAT_PERIODS[:1]:
+            layout.advance(period, deadline)
+            start = layout.find_cycle(period, deadline)
+            found = None if start is None else _confirmed(question, start, deadline)
+            if found is not None:
+                return _refuted(before, UNROLLED, found)
+        deadline.check()
+        if not question.synchronous:
+            return "no state that comes back at once misses the target"
         steps = 1
         late = 0
         while True:
@@ -212,14 +206,9 @@ def _of_one_grid(question: object) -> bool:
     return isinstance(question, Convergence)
 
 
-def _together(question: object) -> bool:
-    return isinstance(question, Convergence) and question.synchronous
-
-
 SETS = Method("sets of values", 0.001, _of_one_grid, _sets)
 RUNS = Method("a run until its state repeats", 0.01, _of_one_grid, _sampled)
-REPEATING = Method("SAT on unrolled steps", 1, _of_one_grid, _repeating, needs_clock=True)
-UNROLLED = Method(REPEATING.name, 10, _together, _unrolled, needs_clock=True)
+UNROLLED = Method("SAT on unrolled steps", 1, _of_one_grid, _unrolled, needs_clock=True)
 
 
 class Unrolled:

@@ -285,7 +285,7 @@ class BesideWanted:
     def _shown(self, cell: Cell) -> tuple[int, ...]:
         return tuple(cell[row] for row in self.plane.automaton.visible_rows)
 
-    def refutation(self, y: int, x: int, deadline: Deadline) -> EverySize:
+    def refutation(self, y: int, x: int, budget: Budget) -> EverySize:
         """Look for a state that refutes the smallest grid on which a cell is wrong.
 
         If all that it sees settles in one state, a cell comes back to each of its `states`,
@@ -314,7 +314,7 @@ class BesideWanted:
             start[:, : y + 1, : x + 1] = np.array([*seen.values()]).T.reshape(-1, y + 1, x + 1)
             asked = Convergence.of(self.plane.automaton, target)
             planes = pack(asked.board, start[:, ::-down, ::-across])
-            found = orbits.counterexample(asked, planes, deadline, LONGEST_SAMPLE)
+            found = orbits.counterexample(asked, planes, budget.deadline, LONGEST_SAMPLE)
             if found is not None:
                 known = by_sets(asked)
                 method = ONE_SIDE.name
@@ -322,7 +322,7 @@ class BesideWanted:
                     known, verdict=Verdict.refuted, method=method, counterexample=found
                 )
                 return EverySize(self.plane, refuted=finding)
-        return refute(self.plane, [(height, width)], deadline)
+        return refute(self.plane, [(height, width)], budget)
 
 
 def _fits(question: object) -> bool:
@@ -342,7 +342,7 @@ def _decide(question: Plane, budget: Budget, before: Answer | None) -> Answer | 
     assert corner is not None
     settling = Settling(network, corner)
     # Half of the time is left for the method after this one.
-    found = settling.everywhere(Deadline.after(budget.until.left / 2))
+    found = settling.everywhere(Deadline.after(budget.deadline.left / 2))
     wanted = None
     if plane.compared and repeats is not None:
         picture = repeating(plane.target(repeats, repeats))
@@ -358,7 +358,7 @@ def _decide(question: Plane, budget: Budget, before: Answer | None) -> Answer | 
             answer = replace(answer, outcome="proved, but not how damage spreads")
         return answer
     for place in wrong[:MOST_REFUTED]:
-        refuted = compared.refutation(*place, budget.until)
+        refuted = compared.refutation(*place, budget)
         if refuted.verdict is Verdict.refuted:
             break
     return answer_about(refuted, ONE_SIDE)

@@ -14,15 +14,14 @@ from difflogic.circuit.grid import OUTSIDE, neighbors
 from difflogic.proof.convergence.findings import Convergence, Counterexample
 from difflogic.proof.convergence.planes import Board, Network, Planes, pack, unpack
 from difflogic.system.array_types import Bits, Flags, Int64s
-from difflogic.system.deadline import NEVER as NO_DEADLINE
-from difflogic.system.deadline import Deadline
+from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import OutOfTimeError
 
 MOST_STEPS = 2**20
 """Steps in which a run must repeat; without a limit, `math.inf`."""
 
-NEVER = -1
-UNKNOWN = -2
+LASTING = -1
+NOT_KNOWN = -2
 """Stand for the steps to heal: the run repeats and is wrong again and again, or it was not followed
 until it repeats."""
 
@@ -103,7 +102,7 @@ def cycle(
     network: Network,
     board: Board,
     start: Planes,
-    deadline: Deadline = NO_DEADLINE,
+    deadline: Deadline = NEVER,
     most: float = MOST_STEPS,
 ) -> tuple[int, int] | None:
     """Return the first step whose state repeats, and the period; None as `repeated`."""
@@ -123,7 +122,7 @@ def cycle(
 
 
 def orbit(
-    question: Convergence, start: Planes, deadline: Deadline = NO_DEADLINE, most: float = MOST_STEPS
+    question: Convergence, start: Planes, deadline: Deadline = NEVER, most: float = MOST_STEPS
 ) -> Orbit | None:
     """Run `start` until its state repeats; None after `most` steps or after `deadline`."""
     found = cycle(question.network, question.board, start, deadline, most)
@@ -138,7 +137,7 @@ def resting_picture(
     automaton: Automaton,
     height: int,
     width: int,
-    deadline: Deadline = NO_DEADLINE,
+    deadline: Deadline = NEVER,
     start: Bits | None = None,
 ) -> Bits | None:
     """Return what the visible channels finally show, from a start (C, H, W), by default zeros.
@@ -153,7 +152,7 @@ def resting_picture(
         first = pack(board, start)
     size = 1 + len(network.inputs) + len(network.gates)
     soon = SOON_GATES // (size * (1 + board.cells // 4096))
-    found = repeated(network, board, first, NO_DEADLINE, soon)
+    found = repeated(network, board, first, NEVER, soon)
     found = found or repeated(network, board, first, deadline, math.inf)
     if found is None:
         raise OutOfTimeError
@@ -164,7 +163,7 @@ def resting_picture(
 
 
 def counterexample(
-    question: Convergence, start: Planes, deadline: Deadline = NO_DEADLINE, most: int = MOST_STEPS
+    question: Convergence, start: Planes, deadline: Deadline = NEVER, most: int = MOST_STEPS
 ) -> Counterexample | None:
     """Return a wrong state that the run of `start` repeats, if any.
 
@@ -236,10 +235,10 @@ def steps_to_heal(
     question: Convergence,
     resting: Sequence[Planes],
     patches: Bits,
-    deadline: Deadline = NO_DEADLINE,
+    deadline: Deadline = NEVER,
     most: float = MOST_ALONE,
 ) -> Steps:
-    """Return the steps until the target is back for good, shape (damages,), NEVER or UNKNOWN.
+    """Return the steps until the target is back for good, shape (damages,), LASTING or NOT_KNOWN.
 
     Each of `patches` (damages, height, width) is 1 where it zeroes a cell. `resting` are the states
     of a run that stay right. Each of them is damaged; the maximum over them counts.
@@ -254,8 +253,8 @@ def steps_to_heal(
         steps = _after_damage(question, resting, state, patches, alone)
         unsure = np.minimum(found, steps)
         # Something that never heals outweighs what is not known.
-        lasting = (found == NEVER) | (steps == NEVER)
-        found = np.where(lasting, NEVER, np.where(unsure < 0, unsure, np.maximum(found, steps)))
+        lasting = (found == LASTING) | (steps == LASTING)
+        found = np.where(lasting, LASTING, np.where(unsure < 0, unsure, np.maximum(found, steps)))
     return found
 
 
@@ -310,12 +309,12 @@ class _Alone:
 
     question: Convergence
     known: dict[Planes, int]
-    """The steps from a state until the target is shown for good, NEVER or UNKNOWN."""
+    """The steps from a state until the target stays, LASTING or NOT_KNOWN."""
     left: float
     deadline: Deadline
 
     def steps(self, start: Planes) -> int:
-        """Return the steps from a state until the target is shown for good, NEVER or UNKNOWN."""
+        """Return the steps from a state until the target stays, LASTING or NOT_KNOWN."""
         found = self.known[start] = self._follow(start)
         return found
 
@@ -328,7 +327,7 @@ class _Alone:
         back = 0
         while state not in self.known:
             if self.left <= 0 or self.deadline.passed:
-                return UNKNOWN
+                return NOT_KNOWN
             if not self.question.is_right(state):
                 back = step + 1
             if step & step - 1 == 0:  # as Brent does
@@ -345,6 +344,6 @@ class _Alone:
                     run = states(network, board, state)
                     wrong = next(each for each in run if not self.question.is_right(each))
                     _confirmed(self.question, wrong, step - at)
-                self.known |= dict.fromkeys(cycle, NEVER if back > at else 0)
+                self.known |= dict.fromkeys(cycle, LASTING if back > at else 0)
         later = self.known[state]
         return step + later if later > 0 else later or back

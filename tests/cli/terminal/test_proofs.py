@@ -9,7 +9,7 @@ from difflogic.circuit.gates import Op
 from difflogic.proof import Difference, decide_equality
 from difflogic.proof.answer import Healing
 from difflogic.proof.cases import _verdict_on
-from difflogic.proof.convergence.orbits import NEVER, UNKNOWN
+from difflogic.proof.convergence.orbits import LASTING, NOT_KNOWN
 from difflogic.proof.verdict import Verdict
 from tests.difflogic.circuit.circuits import circuit_of
 
@@ -50,13 +50,13 @@ def test_equality_in_words():
 
 
 def test_damage_of_which_nothing_is_known_does_not_count_as_healed(capsys):
-    found = Healing(2, 3, (4, UNKNOWN, NEVER, 9, UNKNOWN))
+    found = Healing(2, 3, (4, NOT_KNOWN, LASTING, 9, NOT_KNOWN))
     show_healing([found.as_dict()])
     shown = capsys.readouterr().out.splitlines()[-1]
     assert shown.split() == ["2×2", "5", "3", "2", "of", "5", "9", "steps"]
     assert (found.damages, found.lasting, found.unknown, found.within) == (5, 1, 2, 9)
-    verdict, text = _verdict_on((Healing(1, 1, (2, UNKNOWN)),), "proved at step 3")
+    verdict, text = _verdict_on((Healing(1, 1, (2, NOT_KNOWN)),), "proved at step 3")
     assert verdict is Verdict.open
     assert text.startswith("not proved: 1 of 2 cases of damage may heal later")
-    assert _verdict_on((Healing(1, 1, (2, UNKNOWN, NEVER)),), "")[0] is Verdict.refuted
+    assert _verdict_on((Healing(1, 1, (2, NOT_KNOWN, LASTING)),), "")[0] is Verdict.refuted
     assert _verdict_on((Healing(1, 1, (2, 0)),), "")[0] is Verdict.proved

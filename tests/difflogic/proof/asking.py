@@ -7,7 +7,7 @@ from difflogic.proof.answer import Answer, Budget
 from difflogic.proof.convergence.every_size import SIZES, EverySize, Plane, Target
 from difflogic.proof.convergence.findings import Convergence, Finding
 from difflogic.proof.prover import prove
-from difflogic.system.deadline import Deadline
+from difflogic.system.deadline import NEVER, Deadline
 
 
 def decide(question: Convergence, seconds: float = 60.0) -> Finding:
@@ -20,7 +20,7 @@ def every_size(
     automaton: Automaton,
     target: Target,
     repeats: int | None,
-    deadline: Deadline | None = None,
+    deadline: Deadline = NEVER,
     compared: bool = True,
 ) -> EverySize:
     """Return what small grids say about every grid."""

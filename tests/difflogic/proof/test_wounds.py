@@ -100,7 +100,7 @@ def test_after_the_deadline_the_reason_is_the_time() -> None:
         reasons.append(found.reason)
     assert reasons == ["", TIME_IS_UP]
     plane = Plane(made, lambda *size: np.zeros((1, *size), np.uint8), 1, wound=Wound(1))
-    everywhere = refute(plane, [(1, 2)], late.until)
+    everywhere = refute(plane, [(1, 2)], late)
     assert everywhere.reason == TIME_IS_UP
     assert confined(everywhere, None, Wound(1), late).reason == TIME_IS_UP
 

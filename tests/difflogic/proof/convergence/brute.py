@@ -12,7 +12,7 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import Boundary
 from difflogic.proof.convergence.findings import Convergence
-from difflogic.proof.convergence.orbits import NEVER
+from difflogic.proof.convergence.orbits import LASTING
 from difflogic.system.array_types import Bits
 from tests.difflogic.circuit.circuits import circuits, naive
 
@@ -56,12 +56,12 @@ def step_all(circuit: Circuit, states: Bits, boundary: Boundary) -> Bits:
 
 
 def settling(after: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Return for each state the step from which its run stays right, or NEVER."""
+    """Return for each state the step from which its run stays right, or LASTING."""
     safe = right
     while (safe != (safe := right & safe[after])).any():
         pass
-    steps = np.where(safe, 0, NEVER)
-    while (late := (steps == NEVER) & (steps[after] != NEVER)).any():
+    steps = np.where(safe, 0, LASTING)
+    while (late := (steps == LASTING) & (steps[after] != LASTING)).any():
         steps[late] = steps[after][late] + 1
     return steps
 
@@ -78,7 +78,7 @@ def settling_of(question: Convergence) -> np.ndarray:
 def right_from(question: Convergence) -> int | None:
     """Return the step from which every start stays right; None if there is none."""
     steps = settling_of(question)
-    return None if NEVER in steps else int(steps.max())
+    return None if LASTING in steps else int(steps.max())
 
 
 def number(state: Bits) -> int:

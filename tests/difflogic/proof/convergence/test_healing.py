@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 from difflogic.circuit.gates import Op
 from difflogic.proof.convergence import orbits
 from difflogic.proof.convergence.findings import Convergence
-from difflogic.proof.convergence.orbits import NEVER, UNKNOWN, orbit, run_from, steps_to_heal
+from difflogic.proof.convergence.orbits import LASTING, NOT_KNOWN, orbit, run_from, steps_to_heal
 from difflogic.proof.convergence.planes import pack, unpack
 from tests.difflogic.circuit.circuits import circuit_of
 from tests.difflogic.proof.convergence.brute import number, questions, settling_of
@@ -42,15 +42,15 @@ def test_patches_on_all_states_of_a_run(question: Convergence, data) -> None:
         bits = unpack(question.board, planes)
         for place, patch in enumerate(patches):
             steps = settled[number(bits * (1 - patch))]
-            never = NEVER in (steps, expected[place])
-            expected[place] = NEVER if never else max(steps, expected[place])
+            never = LASTING in (steps, expected[place])
+            expected[place] = LASTING if never else max(steps, expected[place])
     # Each damage is followed alone; or together for a step; or as always.
     for together in (Steps(0), Steps(1), orbits.TOGETHER):
         with mock.patch.object(orbits, "TOGETHER", together):
             assert steps_to_heal(question, resting, patches).tolist() == expected.tolist()
             for most in range(4):
                 found = steps_to_heal(question, resting, patches, most=most)
-                assert ((found == expected) | (found == UNKNOWN)).all()
+                assert ((found == expected) | (found == NOT_KNOWN)).all()
 
 
 def test_a_wound_that_shows_the_target_for_a_step_has_not_healed() -> None:
@@ -62,4 +62,4 @@ def test_a_wound_that_shows_the_target_for_a_step_has_not_healed() -> None:
     question = Convergence(circuit, (0,), 1, 1, "zero", np.zeros((1, 1, 1), np.uint8))
     resting = [pack(question.board, np.array([[[0]], [[0]], [[1]]], np.uint8))]
     patches = np.array([[[0]], [[1]]], np.uint8)
-    assert steps_to_heal(question, resting, patches).tolist() == [0, NEVER]
+    assert steps_to_heal(question, resting, patches).tolist() == [0, LASTING]

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from difflogic.circuit.gates import TRUTH_TABLES, Op
 from difflogic.proof.convergence import methods, orbits, sets
 from difflogic.proof.convergence.findings import Convergence
-from difflogic.proof.convergence.methods import REPEATING, SETS, Unrolled
+from difflogic.proof.convergence.methods import SETS, UNROLLED, Unrolled
 from difflogic.proof.convergence.planes import unpack
 from difflogic.proof.satisfiability import Formula
 from difflogic.proof.verdict import Verdict
@@ -52,7 +52,7 @@ class TestVerdicts:
             assert found.from_step is not None
             assert found.from_step >= expected
             # If sets know nothing, SAT finds the exact step.
-            if found.method is REPEATING.name and found.final_sets == sets.everything(
+            if found.method is UNROLLED.name and found.final_sets == sets.everything(
                 2, question.board
             ):
                 assert found.from_step == expected
@@ -177,7 +177,7 @@ def test_sat_decides_where_sets_are_too_coarse(name: str, one: int, other: int) 
         automaton.with_circuit(entangled(automaton.circuit, one, other))
     )
     found = decide(question, 60)
-    assert (found.verdict, found.method) == (Verdict.proved, REPEATING.name)
+    assert (found.verdict, found.method) == (Verdict.proved, UNROLLED.name)
     assert not found.any_schedule
     assert found.from_step is not None
     for seed in range(3):
