@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -113,9 +112,16 @@ def _show_chances(chances: Chances, to: Path | None, force: bool, as_json: bool)
         note(f"saved {to}")
     cases = chances.counts.sum(axis=1)
     sure = (~chances.drawn & (cases > 0)).nonzero()[0]
-    drawn = chances.drawn.nonzero()[0].tolist()
     text = output.page(
-        "chance", chances=chances, cases=cases, drawn=drawn, sure=sure, most=MOST_LISTED
+        "chance",
+        chances=chances,
+        families=_shares(chances.families),
+        entries=len(cases),
+        drawn=chances.drawn.nonzero()[0].tolist(),
+        sure=len(sure),
+        rarest=chances.describe(sure[cases[sure].argmin()]) if len(sure) else "",
+        never_seen=(cases == 0).sum(),
+        most=MOST_LISTED,
     )
     output.show(chances, as_json, lambda _: typer.echo(text, nl=False))
 
@@ -125,21 +131,45 @@ def _text(found: Identified) -> str:
     from difflogic.identification.rules import describe_hidden
 
     rule = found.rule
-    weakest = None
-    if rule.agreement is not None:
-        seen = (~rule.never_seen).nonzero()[0]
-        weakest = int(seen[rule.agreement[seen].argmin()])
+    families = [] if found.weighed is None else found.weighed.summary
+    shares = _shares(families)
+    if len(families) > 1:
+        times = families[0][1] / families[1][1]
+        shares.append(f"the first is {times:.3g} times as likely as the next")
+    unsure = {}
+    for what, flags in {"open": rule.open, "never seen": rule.never_seen}.items():
+        entries = flags.nonzero()[0].tolist()
+        unsure[what] = ([_entry(found, each) for each in entries[:MOST_LISTED]], len(entries))
     return output.page(
         "identify",
-        filters={"place": place, "entry": partial(_entry, found)},
         found=found,
         rule=rule,
-        weakest=weakest,
+        families=shares,
+        never_seen=rule.never_seen.sum(),
+        unsure=unsure,
+        wrong=[] if rule.flipped is None else [*map(place, rule.flipped[:MOST_LISTED].tolist())],
+        weakest=_weakest(found),
         frame=rule.next_frame() if rule.flipped is None else None,
         describe_hidden=describe_hidden,
-        most=MOST_LISTED,
         most_equations=MOST_EQUATIONS,
     )
+
+
+def _shares(families: Sequence[tuple[str, float]]) -> list[str]:
+    """Say which families are likely, and how likely."""
+    return [f"{share:6.1%}  {what}" for what, share in families[:4] if share >= 0.001]
+
+
+def _weakest(found: Identified) -> str:
+    """Describe the entry that the fewest of its occurrences agree with."""
+    rule = found.rule
+    if rule.agreement is None:
+        return ""
+    seen = (~rule.never_seen).nonzero()[0]
+    entry = int(seen[rule.agreement[seen].argmin()])
+    percent = f"{100 * rule.agreement[entry]:.0f} %"
+    shown = rule.space.describe(entry)
+    return f"{shown} is followed by {rule.table[entry]} in {percent} of its occurrences"
 
 
 def _pace(found: Identified) -> str:

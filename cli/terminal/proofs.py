@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from cli.terminal import output
+from difflogic.proof.verdict import Verdict
 from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
@@ -28,8 +29,24 @@ def equality(
 
     `differences` are those outside the circuits; with `rule_only` nobody asked for them.
     """
-    given: dict[str, Any] = {"differences": differences, "rule_only": rule_only, "names": names}
-    return output.page("equality", proof=proof, **given)
+    outputs = proof.outputs
+    seconds = f"{proof.seconds:.2f} s"
+    undecided = sum(each.verdict is Verdict.open for each in outputs)
+    decided = counted(len(outputs) - undecided, "next state")
+    inputs = counted(max(each.inputs for each in outputs), "input")
+    read = proof.counterexample.inputs if proof.counterexample else {}
+    ones = [name for name, bit in read.items() if bit]  # as in equations
+    return output.page(
+        "equality",
+        proof=proof,
+        done=f"{decided} with up to {inputs}, {seconds}",
+        undecided=f"{undecided} of {counted(len(outputs), 'next state')} undecided after {seconds}",
+        differences=differences,
+        rule_only=rule_only,
+        names=names,
+        ones=ones,
+        rest=len(read) > len(ones),
+    )
 
 
 def show_convergence(findings: Sequence[Finding], gates: int) -> None:
@@ -47,7 +64,23 @@ def show_convergence(findings: Sequence[Finding], gates: int) -> None:
         for found in findings
     )
     output.show_table("grid | verdict | by | from | unknown cells | gates | time", rows, texts=3)
-    typer.echo(output.page("convergence", findings=findings, gates=gates), nl=False)
+    schedules = [each.any_schedule for each in findings if each.verdict is Verdict.proved]
+    text = output.page(
+        "convergence",
+        {"wrong": _wrong_cells},
+        findings=findings,
+        gates=gates,
+        by_sets=any(schedules),
+        otherwise=not all(schedules),
+    )
+    typer.echo(text, nl=False)
+
+
+def _wrong_cells(found: Finding) -> int:
+    """Return how many cells of the state that repeats are wrong."""
+    assert found.counterexample is not None
+    shown = found.counterexample.start[list(found.question.visible_places)]
+    return int((shown != found.question.target).any(axis=0).sum())
 
 
 SHOWN_SIDES = (4, 8, 16, 32, 64, 128)
