@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import io
 import os
 import sys
 from dataclasses import dataclass
@@ -16,7 +15,6 @@ from typer.core import TyperCommand, TyperGroup
 from cli import interrupt
 from cli.failures import COMMAND_LINE_ERROR, explained, fail_for, require_own_difflogic, reword
 from cli.progress import report_long_work
-from cli.terminal.signs import encoded
 
 WITHOUT_RICH: dict[str, Any] = {
     # Rich takes longer to import than everything else here.
@@ -56,23 +54,12 @@ class Entry:
         return typer.main.get_command(target)
 
 
-ONCE = {"--from", "--resume", "--dir"}
-"""Options that name a run. Click would silently take the last of several."""
-
 USUAL = "Options"
 """Heading of the options that belong to no panel."""
 
 
 class Command(TyperCommand):
     """A command whose help shows its options in panels, without Rich."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> Any:
-        rest = super().parse_args(ctx, list(args))
-        *_, given = self.make_parser(ctx).parse_args(list(args))
-        for option in given:
-            if ONCE.intersection(option.opts) and given.count(option) > 1:
-                raise typer.BadParameter("may be given only once", ctx, param_hint=option.opts[0])
-        return rest
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         show_options(self, ctx, formatter)
@@ -285,32 +272,14 @@ def main() -> None:
     for name in ("stdout", "stderr"):
         # Closed by the caller, as in `dct … >&-`: discard output.
         if getattr(sys, name) is None:
-            file = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+            file = open(os.devnull, "w")  # noqa: SIM115
             setattr(sys, name, file)
             # Also keeps the file open, when another one takes its descriptor below.
             setattr(sys, f"__{name}__", file)
-    if isinstance(sys.stderr, io.TextIOWrapper):
-        encoding, errors = encoded(sys.stderr)
-        sys.stderr.reconfigure(encoding=encoding, errors=errors)
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout = io.TextIOWrapper(
-            io.BufferedWriter(_Stdout(sys.stdout.fileno(), "w", closefd=False)),
-            *encoded(sys.stdout),
-            line_buffering=sys.stdout.line_buffering,
-        )
+        # Whatever the locale is: a configuration that is printed to a file is read as UTF-8.
+        getattr(sys, name).reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
         app(prog_name="dct")
     except SystemExit as ended:
         interrupt.leave(ended.code)
         raise
-
-
-class _Stdout(io.FileIO):
-    """Standard output, named in its errors."""
-
-    def write(self, data: Any) -> int:
-        try:
-            return super().write(data)
-        except OSError as error:
-            error.filename = "standard output"
-            raise

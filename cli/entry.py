@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import time
+from typing import NoReturn
 
 import cli
 
@@ -23,25 +24,8 @@ LEAST_FILES = 64
 """Open files that a command needs at most, without workers in processes of their own."""
 
 
-def _require_addresses() -> None:
-    """Exit with a message if the limit on the address space is too low to load libraries."""
-    try:
-        import resource
-
-        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    except (ImportError, AttributeError):  # Windows, systems without such a limit
-        return
-    if limit != resource.RLIM_INFINITY and limit < LEAST_ADDRESS_BYTES:
-        print(
-            f"error: the limit on a process's address space, {limit / 1e6:.0f} MB, is too low: "
-            "raise it with ulimit -v unlimited",
-            file=sys.stderr,
-        )
-        sys.exit(1)
-
-
-def _require_files() -> None:
-    """Exit with a message if too few open files are allowed to load libraries; raise a soft limit.
+def _require_resources() -> None:
+    """Exit with a message if a limit is too low to load libraries; raise a soft one of open files.
 
     Otherwise some abort the process, and imports fail anywhere.
     """
@@ -49,17 +33,19 @@ def _require_files() -> None:
         import resource
     except ImportError:  # Windows
         return
-    limit, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if limit == resource.RLIM_INFINITY or limit >= LEAST_FILES:
-        return
-    if most == resource.RLIM_INFINITY or most >= LEAST_FILES:
+    addresses, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if 0 <= addresses < LEAST_ADDRESS_BYTES:  # no limit is -1, or huge
+        _refuse(f"a process's address space, {addresses / 1e6:.0f} MB", "-v unlimited")
+    files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if 0 <= most < LEAST_FILES:
+        _refuse(f"open files, {most}", f"-n {LEAST_FILES}")
+    if 0 <= files < LEAST_FILES:
         resource.setrlimit(resource.RLIMIT_NOFILE, (LEAST_FILES, most))
-        return
-    print(
-        f"error: the limit on open files, {limit}, is too low: raise it with ulimit -n "
-        f"{LEAST_FILES}",
-        file=sys.stderr,
-    )
+
+
+def _refuse(limit: str, remedy: str) -> NoReturn:
+    message = f"error: the limit on {limit}, is too low: raise it with ulimit {remedy}"
+    print(message, file=sys.stderr)
     sys.exit(1)
 
 
@@ -87,8 +73,7 @@ def main() -> None:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         # Until `install`, Ctrl-C ends the process without a traceback.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    _require_addresses()
-    _require_files()
+    _require_resources()
     # No command multiplies large matrices: NumPy's threads for that would start in vain.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from cli import interrupt

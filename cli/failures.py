@@ -26,6 +26,8 @@ FAILURE = 1
 USAGE = 2
 CLOSED_PIPE = 141
 
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
 OUT_OF_MEMORY = (
     "out of memory: use fewer workers, a smaller batch, or a smaller grid, or raise the limit with "
     "ulimit -v"
@@ -52,10 +54,6 @@ def in_one_line(text: str) -> str:
 
 def note(message: str) -> None:
     """Write a message to stderr, for everything but results. Never fails."""
-    for name in sys.argv[1:]:  # a file's name may have line ends; a message may have its own
-        for text in {name, os.path.normpath(name), os.path.basename(name)}:
-            if "\n" in text:
-                message = message.replace(text, in_one_line(text))
     try:
         print(printable(message), file=sys.stderr, flush=True)
     except OSError:
@@ -128,7 +126,9 @@ def fail_for(error: OSError) -> NoReturn:
         raise typer.Exit(CLOSED_PIPE) from None
     if error.errno == errno.ENOMEM or not memory_is_left():
         _fail(OUT_OF_MEMORY, FAILURE)
-    place = f"{error.filename}: " if error.filename else ""
+    # Files name themselves in errors; what has no name and is full is what was printed to.
+    where = error.filename or ("standard output" if error.errno in FULL else "")
+    place = f"{where}: " if where else ""
     remedy = ": raise the limit with ulimit -n" if error.errno == errno.EMFILE else ""
     _fail(f"{place}{error.strerror or error}{remedy}", FAILURE)
 

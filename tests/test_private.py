@@ -19,20 +19,16 @@ PRIVATE = {
     "numba.core:config._config_fname": "no file of the working directory may change code",
     "numba.core:types": "structures of kernels as types",
     "numba.core.codegen:JITCodeLibrary._optimize_functions": "code is optimised once, when linked",
-    "numba.core.codegen:JITCodeLibrary.serialize_using_object_code": "only names are kept with it",
     "numba.core.compiler:CompileResult._rebuild": "code of one version and processor is kept",
     "numba.core.compiler:CompileResult._reduce": "the same, written",
     "numba.core.compiler:CompilerBase": "parts of kernels skip passes",
     "numba.core.compiler:DefaultPassBuilder": "the same",
     "numba.core.compiler_machinery:PassManager": "the same",
     "numba.core.compiler_machinery:register_pass": "the same",
-    "numba.core.registry:CPUDispatcher._compile_for_args": "parts are called by kernels alone",
     "numba.core.registry:CPUDispatcher.enable_caching": "`_cache` is set instead, with our stamp",
     "numba.core.registry:cpu_target": "processor and features that code is compiled for",
     "numba.core.runtime.nrt:rtsys.initialize": "a tenth of numba's start suffices for kept code",
-    "numba.core.serialize:dumps": "code is written as numba does",
     "numba.core.typed_passes:NativeLowering": "parts of kernels have no wrappers",
-    "numba.core.typed_passes:NopythonRewrites": "the same",
     "numba.core.typing.templates:AttributeTemplate": "fields of structures have types",
 }
 """Module, and name in it: why it is used."""
@@ -41,11 +37,7 @@ MODULES = "numba.core", "joblib.externals", "multiprocessing.resource_tracker"
 """Documented by nobody, though without an underscore."""
 DOCUMENTED = {"_exit", "_replace", "_fields"}
 """Of `os` and named tuples."""
-UNDERSCORED = {
-    *("_config_fname", "_rebuild", "_reduce", "_compile_for_args"),
-    *("_cache", "_codegen", "_data_layout"),
-    *("_ensure_finalized", "_final_module", "_get_compiled_object"),
-}
+UNDERSCORED = {*("_config_fname", "_rebuild", "_reduce"), *("_cache", "_codegen", "_data_layout")}
 """Attributes in the table above, or of what it names."""
 
 

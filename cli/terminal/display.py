@@ -59,22 +59,18 @@ class RunProgress:
     """Colours of the numbers that the loss channels' bits make, if the task names them."""
     preview: Preview | None = None
     """The picture that the run learns, if any."""
-    epoch: int = 0
-    soft_loss: float | None = None
-    hard_loss: float | None = None
-    accuracy: float | None = None
-    """Share of right bits, 0 to 1, at the last hard evaluation."""
-    best_hard_loss: float | None = None
-    best_accuracy: float | None = None
-    best_epoch: int | None = None
+    last: StepResult | MetricsRow | None = None
+    """The last step."""
+    hard: StepResult | MetricsRow | None = None
+    """The last one with a hard evaluation."""
+    best: StepResult | MetricsRow | None = None
+    """The one with the least hard loss, of this attempt and stage."""
     finished: Finished | None = None
-    """Result of the last search."""
+    """Result of the last search of this attempt and stage."""
     searched: int = 0
     """The epoch of the last search."""
     searching: SearchProgress | None = None
     """Progress of the current search."""
-    decided: float | None = None
-    """Share of decided gates, 0 to 1."""
     hard_state: Bits | None = None
     """Last state of the last hard rollout, shape (channels, height, width)."""
     started: float = field(default_factory=time.perf_counter)
@@ -124,20 +120,21 @@ class RunProgress:
             self.attempt = attempt
             self.stage = stage
             # The losses and checks of others say nothing about this one.
-            self.best_hard_loss = self.finished = None
+            self.best = self.finished = None
 
     def _take(self, result: StepResult | MetricsRow) -> None:
-        self.epoch = result.epoch
-        self.soft_loss = result.soft_loss
+        self.last = result
         self._enter(result.attempt or self.attempt, result.stage or self.stage)
-        self.decided = result.decided
         if result.hard_loss is not None:  # a step without hard evaluation keeps the scores
-            self.hard_loss = result.hard_loss
-            self.accuracy = result.accuracy
-            if self.best_hard_loss is None or result.hard_loss < self.best_hard_loss:
-                self.best_hard_loss = result.hard_loss
-                self.best_accuracy = result.accuracy
-                self.best_epoch = result.epoch
+            self.hard = result
+            best = None if self.best is None else self.best.hard_loss
+            if best is None or result.hard_loss < best:
+                self.best = result
+
+    @property
+    def epoch(self) -> int:
+        """The last epoch that is finished."""
+        return 0 if self.last is None else self.last.epoch
 
     @property
     def rate(self) -> float | None:
@@ -270,8 +267,7 @@ def live(title: str, progress: RunProgress) -> Screen:
     """Return a display on the terminal, redrawn in place."""
 
     def around(console: Console, table: Any) -> Iterable[Any]:
-        colors = color_system(console)
-        return compose(title, progress, table, console.width, console.height, colors)
+        return compose(title, progress, table, console)
 
     return Screen(lambda: [progress.whole, progress.now], around)
 
@@ -286,22 +282,14 @@ def line(progress: RunProgress) -> str:
     )
 
 
-def compose(
-    title: str,
-    progress: RunProgress,
-    table: Any,
-    width: int,
-    height: int,
-    colors: str | None = None,
-) -> Iterator[Any]:
-    """Yield the lines of one frame, around the `table` of bars, for a terminal of that size.
-
-    `colors` is what `color_system` returns.
+def compose(title: str, progress: RunProgress, table: Any, console: Console) -> Iterator[Any]:
+    """Yield the lines of one frame, around the `table` of bars.
 
     The last frame has neither bars nor facts: the run's story follows it.
     """
     from rich.text import Text
 
+    width = console.width
     yield Text(title, "bold")
     if table is not None:
         yield table
@@ -314,11 +302,12 @@ def compose(
         text.right_crop(1)
         yield text
     # The height without the lines above, bars, captions and the cursor's line.
-    room = height - text.plain.count("\n") - 7
+    room = console.height - text.plain.count("\n") - 7
+    colors = not console.no_color and console.color_system is not None
     yield from _pictures(progress, width, max(room, 4), colors)
 
 
-def _pictures(progress: RunProgress, width: int, lines: int, colors: str | None) -> Iterator[Text]:
+def _pictures(progress: RunProgress, width: int, lines: int, colors: bool) -> Iterator[Text]:
     """Yield lines that show what fits side by side: the target, the state, and what differs."""
     from rich.text import Text
 
@@ -356,19 +345,21 @@ def _pictures(progress: RunProgress, width: int, lines: int, colors: str | None)
 def _facts(progress: RunProgress) -> dict[str, str]:
     """Return label and text of what is known of the run, as in its story at the end."""
     found: dict[str, str] = {}
-    if progress.best_hard_loss is not None:
+    hard = progress.hard
+    best = progress.best
+    if hard is not None and best is not None:
         found["learned"] = (
-            f"{percent(progress.accuracy)} of the samples' bits are right; "
-            f"best {percent(progress.best_accuracy)}, at epoch {progress.best_epoch}"
+            f"{percent(hard.accuracy)} of the samples' bits are right; "
+            f"best {percent(best.accuracy)}, at epoch {best.epoch}"
         )
     if progress.finished is not None:
         found["searched"] = f"at epoch {progress.searched}: {finishing(progress.finished)}"
-    if progress.soft_loss is not None:
-        hard = loss(progress.hard_loss)
-        sure = percent(progress.decided)
+    last = progress.last
+    if last is not None:
+        least = None if hard is None else hard.hard_loss
         found["loss"] = (
-            f"soft {loss(progress.soft_loss)} (gates mixed), hard {hard} (likeliest ops); "
-            f"{sure} of the gates decided"
+            f"soft {loss(last.soft_loss)} (gates mixed), hard {loss(least)} (likeliest ops); "
+            f"{percent(last.decided)} of the gates decided"
         )
     if any(progress.phases.values()):
         parts = time_by_part(progress.phases)
@@ -401,11 +392,6 @@ def rate(value: float) -> str:
     return f"{value:.3g}" if value < 100 else f"{value:.0f}"
 
 
-def color_system(console: Console) -> str | None:
-    """Return which colours a terminal shows: "standard", "256" or "truecolor"; None for none."""
-    return None if console.no_color else console.color_system
-
-
 def show_preview(preview: Preview) -> None:
     """Show the target picture on stderr, as text."""
     from difflogic.circuit.colors import hex_color
@@ -432,7 +418,7 @@ def numbers_of(bits: Bits) -> Any:
     return sum(channel.astype(int) << index for index, channel in enumerate(bits))
 
 
-def draw_cells(bits: Bits, colors: str | None, palette: Palette = ()) -> list[Text]:
+def draw_cells(bits: Bits, colors: bool, palette: Palette = ()) -> list[Text]:
     """Draw loss channels, shape (channels, height, width): two cells to a character.
 
     With `colors`, `palette` has the colour of each number that the bits make; without a palette,
@@ -442,13 +428,13 @@ def draw_cells(bits: Bits, colors: str | None, palette: Palette = ()) -> list[Te
 
     named = len(palette) == 2 ** len(bits)
     numbers = numbers_of(bits)
-    plain = colors is None or not (named or len(bits) in COLOR_CHANNELS)
+    plain = not colors or not (named or len(bits) in COLOR_CHANNELS)
     if plain:
         numbers = bits[0]
     rows = [[int(number) for number in row] for row in numbers]
     if len(rows) % 2:
         rows.append([0] * len(rows[0]))
-    shown = _told_apart(palette, colors) if named else TERMINAL_COLORS
+    shown = [f"rgb({r},{g},{b})" for r, g, b in palette] if named else TERMINAL_COLORS
     drawn = []
     for upper, lower in zip(rows[::2], rows[1::2], strict=True):
         pairs = zip(upper, lower, strict=True)
@@ -457,19 +443,3 @@ def draw_cells(bits: Bits, colors: str | None, palette: Palette = ()) -> list[Te
         else:
             drawn.append(Text.assemble(*(("▀", f"{shown[a]} on {shown[b]}") for a, b in pairs)))
     return drawn
-
-
-def _told_apart(palette: Palette, colors: str | None) -> list[str]:
-    """Return the styles of a palette, all different also on a terminal that has few colours."""
-    from rich.color import Color, ColorSystem
-
-    if colors not in ("standard", "256"):
-        return [f"rgb({r},{g},{b})" for r, g, b in palette]
-    system = ColorSystem.STANDARD if colors == "standard" else ColorSystem.EIGHT_BIT
-    numbers: list[int] = []
-    for red, green, blue in palette:
-        number = Color.from_rgb(red, green, blue).downgrade(system).number or 0
-        while number in numbers:
-            number = (number + 1) % (16 if colors == "standard" else 256)
-        numbers.append(number)
-    return [f"color({number})" for number in numbers]

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cli import interrupt
 from cli.failures import note
-from cli.terminal.signs import shows
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,7 +36,7 @@ def can_animate() -> bool:
     Both stdout and stderr must be terminals: if one is redirected, the output is being collected.
     """
     terminal = sys.stdout.isatty() and sys.stderr.isatty()
-    return terminal and shows(sys.stderr) and os.environ.get("TERM", "dumb") not in ("dumb", "")
+    return terminal and os.environ.get("TERM", "dumb") not in ("dumb", "")
 
 
 class Display:

@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -190,6 +191,15 @@ def test_results_that_cannot_be_printed_are_a_failure(arguments):
         done = run_dct(*arguments, stdout=full)
     assert done.returncode == 1
     assert done.stderr == "error: standard output: No space left on device\n"
+
+
+@pytest.mark.thorough
+def test_output_is_utf_8_and_a_configuration_that_is_printed_is_read():
+    done = run_dct("config", "show", "lizard", variables={"PYTHONIOENCODING": "cp1252"})
+    assert tomllib.loads(done.stdout)["name"] == "lizard"
+    assert "×" in done.stdout
+    refused = run_dct("plan", "ü\udc80", variables={"PYTHONIOENCODING": "ascii"}).stderr
+    assert '"ü\\udc80"' in refused
 
 
 @pytest.mark.skipif(os.name != "posix", reason="where a directory in use can be removed")

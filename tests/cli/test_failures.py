@@ -109,7 +109,6 @@ def test_failures_without_memory_are_reported_as_such(error, capsys, monkeypatch
     ("variable", "value"),
     [
         ("NUMBA_NUM_THREADS", "0"),
-        ("NUMBA_CPU_FEATURES", "avx2"),
         ("JOBLIB_START_METHOD", "x"),
         ("LOKY_MAX_CPU_COUNT", "x"),
         ("MPLBACKEND", "x"),

@@ -29,10 +29,7 @@ def limited(limit, words, place):
 
 
 @pytest.mark.once
-@pytest.mark.parametrize(
-    "megabytes",
-    [60, 300, 900, *(pytest.param(each, marks=pytest.mark.exhaustive) for each in (150, 550, 700))],
-)
+@pytest.mark.parametrize("megabytes", [60, 900])
 def test_too_low_a_limit_is_refused(megabytes, tmp_path):
     done = limited(megabytes * 10**6, ["train", "checkerboard-small", "--dir=run"], tmp_path)
     assert done.returncode == 1
@@ -67,12 +64,11 @@ def test_the_limit_in_the_message_suffices(tmp_path, tiny):
     assert (tmp_path / "run" / "model.npz").exists()
 
 
-@pytest.mark.parametrize("most", [5, 8, 40])
-def test_too_few_open_files_are_refused(most, tmp_path):
+def test_too_few_open_files_are_refused(tmp_path):
     files = resource.RLIMIT_NOFILE
     words = ["sweep", "checkerboard-small", "--seeds=0", "--workers=1", "--dir=run"]
-    done = run_dct(*words, cwd=tmp_path, preexec_fn=lambda: resource.setrlimit(files, (most, most)))
-    said = f"error: the limit on open files, {most}, is too low: raise it with ulimit -n 64\n"
+    done = run_dct(*words, cwd=tmp_path, preexec_fn=lambda: resource.setrlimit(files, (5, 5)))
+    said = "error: the limit on open files, 5, is too low: raise it with ulimit -n 64\n"
     assert (done.returncode, done.stderr) == (1, said)
     assert not (tmp_path / "run").exists()
 

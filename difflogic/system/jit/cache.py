@@ -114,10 +114,8 @@ class KernelCache:
         try:
             if compiled.lifted or compiled.library.has_dynamic_globals:
                 return
-            from numba.core.serialize import dumps
-
             name = self._name(signature)
-            content = dumps(compiled._reduce())
+            content = pickle.dumps(compiled._reduce())
         except Exception as error:
             LOG.debug("%s: cannot be kept: %r", self._function, error)
             return

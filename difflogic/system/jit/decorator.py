@@ -2,20 +2,18 @@
 
 Numba normally optimises a function and makes machine code of it, and again in every function that
 calls it. Here a *part* only becomes LLVM code, and each kernel is optimised once, together with
-the parts that it calls. Numba's search for whole-array expressions is left out: kernels have none.
+the parts that it calls.
 """
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable
 from typing import Any
 
-from llvmlite.binding import parse_assembly
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager, register_pass
-from numba.core.typed_passes import NativeLowering, NopythonRewrites
+from numba.core.typed_passes import NativeLowering
 
 from difflogic.system.jit.cache import keep_code, stamp
 from difflogic.system.jit.numba_settings import numba
@@ -67,22 +65,14 @@ def _make_part(function: Callable[..., Any], **options: Any) -> Any:
     flags = {**_FLAGS, "no_cpython_wrapper": True, **options}
     made = numba.njit(pipeline_class=PartPipeline, **flags)(function)
     if JIT:
-        _refuse_python(made)
+        made.add_overload = lambda compiled: _keep_for_kernels(made, compiled)
         _take_few_types(made)
     return made
 
 
-def _refuse_python(dispatcher: Any) -> None:
-    """Make calls from Python raise TypeError: a part has no machine code to run."""
-
-    def add_overload(self: Any, compiled: Any) -> None:
-        self.overloads[tuple(compiled.signature.args)] = compiled
-
-    def refuse(self: Any, *args: Any, **kwargs: Any) -> None:
-        raise TypeError(f"{self.py_func.__qualname__}() is a part of kernels: only they call it")
-
-    dispatcher.add_overload = types.MethodType(add_overload, dispatcher)
-    dispatcher._compile_for_args = types.MethodType(refuse, dispatcher)
+def _keep_for_kernels(dispatcher: Any, compiled: Any) -> None:
+    """Do what numba's `add_overload` does, without machine code that Python could run."""
+    dispatcher.overloads[tuple(compiled.signature.args)] = compiled
 
 
 def _take_few_types(dispatcher: Any) -> None:
@@ -106,15 +96,6 @@ def _widen(kind: Any) -> Any:
 
 class _KernelLibrary(JITCodeLibrary):
     """Code that is optimised once, after all parts are linked."""
-
-    def serialize_using_object_code(self) -> tuple[str, str, tuple[bytes, bytes]]:
-        """Return the machine code, and LLVM code with its names alone: no kernel is linked."""
-        self._ensure_finalized()
-        found = self._final_module
-        defined = (each for each in found.functions if not each.is_declaration)
-        lines = [f'define void @"{each.name}"() {{ ret void }}' for each in defined]
-        names = parse_assembly("\n".join(lines)).as_bitcode()
-        return self.name, "object", (self._get_compiled_object(), names)
 
     def _optimize_functions(self, module: Any) -> None:
         module.data_layout = self._codegen._data_layout
@@ -168,8 +149,7 @@ class KernelPipeline(CompilerBase):
         """Return the one pipeline, for numba."""
         made = PassManager("kernel")
         for step, what in DefaultPassBuilder.define_nopython_pipeline(self.state).passes:
-            if step is not NopythonRewrites:
-                made.add_pass(self.lowering if step is NativeLowering else step, what)
+            made.add_pass(self.lowering if step is NativeLowering else step, what)
         made.finalize()
         return [made]
 

