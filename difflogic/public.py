@@ -3,7 +3,6 @@
 # ruff: noqa: I001  (one line for a module)
 from difflogic.circuit.specification import Cases as Cases
 from difflogic.config import Config as Config, load_config as load_config
-from difflogic.engine.hardware import Hardware as Hardware
 from difflogic.engine.soft.rollout import Engine as Engine
 from difflogic.engine.soft.work_stats import WorkStats as WorkStats
 from difflogic.experiment.following import follow as follow

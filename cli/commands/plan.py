@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from cli.failures import note
 from cli.options import AsJson, Configured, DeviceOption, WorkerCounts, with_flags
 from cli.terminal import output
-from difflogic.system.declaration import Opt, Recipe
+from difflogic.system.declaration import Recipe
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted, show_bytes
 
@@ -25,10 +25,6 @@ BESIDES_BYTES = 170 * 10**6
 
 def plan(
     given: Configured,
-    machine: Annotated[
-        str | None,
-        Opt("Machine to plan for, such as cores=64,memory=256GB", "KEY=VALUE,…", shown="this one"),
-    ] = None,
     workers: WorkerCounts = None,
     recipe: Recipe = None,
     device: DeviceOption = None,
@@ -46,11 +42,11 @@ def plan(
     chosen = with_flags(workers=None if several else workers, device=device)
     settings = load_config(given.source, [*given.overrides, *chosen], recipe)
     if settings.parallel.device == "gpu":
-        if machine is not None or several:
-            raise ConfigError("--device gpu plans this machine's GPU: leave the other options out")
+        if several:
+            raise ConfigError("--device gpu has no workers to compare: leave --workers out")
         _show_device(settings, as_json)
         return
-    found = benchmarking.plan(settings, workers=several, machine=machine)
+    found = benchmarking.plan(settings, workers=several)
     output.show(found, as_json, _show)
     for warning in found.plan.warnings:
         note(f"warning: {warning}")
@@ -85,20 +81,16 @@ def _show_device(config: Config, as_json: bool) -> None:
 
 def _show(found: Planned) -> None:
     plan = found.plan
-    where = "another machine" if plan.machine.described else "this machine"
     grid = plan.rollouts.grid
     steps = counted(plan.rollouts.steps, "automaton step")
     typer.echo(
         f"{found.config.name} · {grid.height}×{grid.width} cells, {steps}, batch {plan.batch} · "
-        f"{where}, {counted(plan.machine.cores, 'core')}\n"
+        f"{counted(plan.machine.cores, 'core')}\n"
     )
     output.show_lines(_decisions(plan))
     typer.echo()
     heads = "workers | tasks at once | samples in flight | most speed-up | memory"
     output.show_table(heads, (_row(*each) for each in found.others.items()), texts=0)
-    if lines := _lines(found):
-        typer.echo()
-        output.show_lines(lines)
 
 
 def _decisions(plan: ParallelPlan) -> dict[str, str]:
@@ -120,21 +112,3 @@ def _decisions(plan: ParallelPlan) -> dict[str, str]:
 def _row(asked: int, plan: ParallelPlan) -> tuple[Any, ...]:
     workers = asked if plan.workers == asked else f"{plan.workers} of {asked}"
     return workers, plan.tasks, plan.wave, f"{plan.ceiling():.2f}", show_bytes(plan.bytes)
-
-
-def _lines(found: Planned) -> dict[str, str]:
-    """Return label and text of each line below the decisions."""
-    lines = {}
-    if len(found.nodes) > 1:
-        each = (
-            f"{node.number} ({counted(node.count, 'processor')}"
-            f"{'' if node.memory is None else ', ' + show_bytes(node.memory)})"
-            for node in found.nodes
-        )
-        largest = max(found.nodes, key=lambda node: node.count)
-        lines["nodes"] = ", ".join(each)
-        lines["on one node"] = (
-            f"{largest.prefix} dct train …: up to {counted(largest.count, 'worker')} near to "
-            "their memory"
-        )
-    return lines

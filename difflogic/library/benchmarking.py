@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, get_args
 
 from difflogic.config import BENCHMARK, Config, Override, load_config
-from difflogic.engine.hardware import MOST_CORES, Hardware
 from difflogic.experiment.device_plan import plan_of
 from difflogic.library.exchange import Set
 from difflogic.model.model import Model
@@ -16,10 +15,10 @@ from difflogic.speed import benchmark, measurements
 from difflogic.speed.measurements import ORACLE, Comparison, Setting
 from difflogic.system.declaration import Count, checked
 from difflogic.system.errors import ConfigError, did_you_mean
-from difflogic.system.machine import MemoryNode, nodes
 from difflogic.system.strategy import Strategy
 from difflogic.training.plan import ParallelPlan
 
+MOST_WORKERS = 1024
 MOST_SETTINGS = 64
 """Settings of a comparison. Each has its own buffers, and a turn in every round."""
 
@@ -75,8 +74,8 @@ def _settings(config: Config, workers: Sequence[int], ways: Sequence[str]) -> li
         known = (*get_args(Strategy), ORACLE)
         if name not in known:
             raise ConfigError(f'no strategy "{name}": {did_you_mean(name, known)}')
-    if any(not 1 <= count <= MOST_CORES for count in workers):
-        raise ConfigError(f"worker counts must be from 1 to {MOST_CORES}")
+    if any(not 1 <= count <= MOST_WORKERS for count in workers):
+        raise ConfigError(f"worker counts must be from 1 to {MOST_WORKERS}")
     if len(set(workers)) < len(workers) or len(set(ways)) < len(ways):
         raise ConfigError("a setting is listed twice: list it once")
     return (
@@ -92,8 +91,6 @@ class Planned:
     plan: ParallelPlan
     others: Mapping[int, ParallelPlan] = field(default_factory=dict)
     """Plans for several requested numbers of workers."""
-    nodes: Sequence[MemoryNode] = ()
-    """Nodes of this machine (NUMA); empty if it is not the one planned for."""
 
     def __repr__(self) -> str:
         return f"Planned({self.config!r}, {self.plan.workers} workers)"
@@ -109,7 +106,6 @@ class Planned:
                 {"workers": workers, "used": plan.workers, "plan": plan}
                 for workers, plan in self.others.items()
             ],
-            "nodes": self.nodes,
         }
 
 
@@ -119,21 +115,17 @@ def plan(
     overrides: Set = (),
     *,
     workers: Sequence[int] = (),
-    machine: Hardware | str | None = None,
 ) -> Planned:
-    """Decide how a configuration is trained, on this machine or a described one, and say why.
+    """Decide how a configuration is trained on this machine.
 
-    `machine` may be written as ``cores=64,memory=256GB``. `workers` are numbers to compare,
-    by default powers of two up to 16 and the plan's own. Raises ConfigError for what cannot be
-    planned.
+    `workers` are numbers to compare, by default powers of two up to 16 and the plan's own. Raises
+    ConfigError for what cannot be planned.
     """
     settings = config if isinstance(config, Config) else load_config(config, overrides)
-    where = Hardware.parse(machine) if isinstance(machine, str) else machine
-    found = plan_of(settings, where)
+    found = plan_of(settings)
     netlist = Model.create(settings).netlist
     others = {}
     for number in workers or sorted({1, 2, 4, 8, 16, found.workers}):
         changed = settings.with_sections(parallel={"workers": number})
         others[number] = plan_of(changed, found.machine, netlist)
-    where_to = [] if found.machine.described else nodes()
-    return Planned(settings, found, others, where_to)
+    return Planned(settings, found, others)

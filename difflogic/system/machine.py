@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import re
-import shutil
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
 from difflogic.system.environment import environment_of
-from difflogic.system.errors import ConfigError
 from difflogic.system.memory import control_groups
-from difflogic.system.quantities import format_ranges, parse_ranges
 from difflogic.version import __version__
-
-_NODES = Path("/sys/devices/system/node")
-"""Where Linux describes the nodes: processors, each with memory that is near to them (NUMA)."""
 
 
 def versions() -> dict[str, str]:
@@ -39,53 +31,6 @@ def cpu_name() -> str:
 def cpu() -> dict[str, str | int]:
     """Return the processor's name, and how many workers this process may run."""
     return {"name": cpu_name(), "count": cpu_count()}
-
-
-@dataclass(frozen=True)
-class MemoryNode:
-    """Processors that this process may run on, and the memory that is near to all of them."""
-
-    number: int
-    processors: str
-    """Their numbers, such as 0-15,32-47."""
-    count: int
-    memory: int | None
-    """Bytes; None if unknown."""
-
-    @property
-    def prefix(self) -> str:
-        """The command before another one that keeps it on this node."""
-        if shutil.which("numactl"):
-            return f"numactl --cpunodebind={self.number} --membind={self.number}"
-        return f"taskset --cpu-list {self.processors}"
-
-
-def nodes() -> list[MemoryNode]:
-    """Return the nodes on which this process may run; an empty list if they are unknown."""
-    found = []
-    for folder in list(_NODES.glob("node[0-9]*"))[:_MOST_NODES]:
-        try:
-            own = os.sched_getaffinity(0) & {*parse_ranges(_start_of(folder / "cpulist"))}
-            number = int(folder.name.removeprefix("node"))
-        except (OSError, ValueError, AttributeError, ConfigError):
-            continue
-        memory = None
-        with suppress(OSError):
-            total = re.search(r"MemTotal: +([0-9]{1,15}) kB", _start_of(folder / "meminfo"))
-            memory = int(total[1]) * 1024 if total else None
-        if own:
-            found.append(MemoryNode(number, format_ranges(sorted(own)), len(own), memory))
-    return sorted(found, key=lambda node: node.number)
-
-
-_MOST_NODES = 1024
-_LONGEST = 2**16
-"""Bounds of what is read: folders, and bytes of a file."""
-
-
-def _start_of(path: Path) -> str:
-    with path.open("rb") as file:
-        return file.read(_LONGEST).decode("ascii", "replace").strip()
 
 
 def cpu_count() -> int:

@@ -98,24 +98,3 @@ def test_address_space_and_its_limit():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT)
     assert done.stdout == "None 4294967296 True True\n", done.stderr
-
-
-def write_nodes(root, monkeypatch, **lists):
-    """Describe nodes as Linux does; this process may not run on processor 7."""
-    for name, text in {"node0": "0-1", "node1": "2-3,6-7", "node2": "", **lists}.items():
-        (root / name).mkdir()
-        (root / name / "cpulist").write_text(text + "\n")
-    (root / "node0" / "meminfo").write_text("Node 0 MemTotal:   4000000 kB\nNode 0 MemFree: 1 kB\n")
-    monkeypatch.setattr(machine, "_NODES", root)
-    monkeypatch.setattr(machine.os, "sched_getaffinity", lambda process: {0, 1, 2, 3, 6})
-
-
-def test_nodes_are_those_on_which_this_process_may_run(tmp_path, monkeypatch):
-    broken = {"node3": "0-", "node4": "0-999999999", "node5": "x", "nodes": "0", "node6": "9"}
-    write_nodes(tmp_path, monkeypatch, **broken)
-    (tmp_path / "node7").mkdir()
-    first, second = machine.nodes()
-    assert first == machine.MemoryNode(0, "0-1", 2, 4_096_000_000)
-    assert second == machine.MemoryNode(1, "2-3,6", 3, None)
-    monkeypatch.setattr(machine, "_NODES", tmp_path / "nothing")
-    assert machine.nodes() == []
