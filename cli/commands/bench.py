@@ -57,8 +57,8 @@ def bench(
     by more than the tolerance.
 
     --compare takes a strategy of [parallel], oracle for plain NumPy, or several, such as
-    samples,cells. Strategies are sequential (one worker), samples (a worker for each), cells, steps
-    (a pipeline) and gates (split layers).
+    samples,cells. Strategies are sequential (one worker), samples (a worker for each), cells, and
+    steps (a pipeline).
     """
     from difflogic.config import BENCHMARK, load_config
 

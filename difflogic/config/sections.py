@@ -247,19 +247,8 @@ class ParallelConfig(Section):
         default="auto",
         description="how workers share a step. sequential: one worker; samples: one worker per "
         "sample; cells: the cells of a sample, with a barrier at each step; steps: the same as a "
-        "pipeline, without barriers; gates: the gates of a tile; auto: samples while there is "
-        "one for each worker, then steps",
-    )
-    samples_at_once: Auto | Size = Field(
-        default="auto",
-        description="most samples rolled out before the first goes back, in whole groups that "
-        "share tiles; memory_budget may allow fewer; auto: the whole batch",
-    )
-    tasks_per_worker: Auto | Size = Field(
-        default="auto",
-        description="tasks of each worker in an automaton step: neighbouring tiles are joined "
-        "while at least this many are left; auto: each tile is a task, or as many as make 32 "
-        "tasks of a sample",
+        "pipeline, without barriers; auto: samples while there is one for each worker, then "
+        "steps",
     )
     memory_budget: Annotated[str, Field(pattern=rf"^auto$|{BYTES}")] = Field(
         default="auto",
@@ -275,11 +264,12 @@ class ParallelConfig(Section):
 
     @model_validator(mode="before")
     @classmethod
-    def _leave_out_tiles(cls, given: Any) -> Any:
-        """Read older files, too, whose keys `lanes` and `chunk` mean nothing any more."""
+    def _leave_out_former(cls, given: Any) -> Any:
+        """Read older files, too, whose keys for tiles, tasks and waves mean nothing any more."""
         if not isinstance(given, dict):
             return given
-        return {key: value for key, value in given.items() if key not in ("lanes", "chunk")}
+        former = ("lanes", "chunk", "tasks_per_worker", "samples_at_once")
+        return {key: value for key, value in given.items() if key not in former}
 
 
 class CheckpointConfig(Section):

@@ -28,7 +28,7 @@ from difflogic.engine.hard.hard_simulator import HardSimulator, live_parameters
 from difflogic.engine.hardware import Hardware
 from difflogic.engine.kernels.candidates import judge
 from difflogic.engine.kernels.detectors import detect
-from difflogic.engine.soft.compilation import is_cached
+from difflogic.engine.kernels.training import train
 from difflogic.engine.soft.rollout import Engine
 from difflogic.engine.soft.sharing import Sharing
 from difflogic.model.model import Model
@@ -63,8 +63,7 @@ class Compilation:
     def needs_compiling(self) -> bool:
         """Whether some kernels are not compiled on this machine yet; compiling takes a while."""
         precision = self._config.training.precision
-        strategy = self._plan.sharing.strategy
-        rolls_out = not self._rolls_out or is_cached(precision, strategy, self._plan.workers)
+        rolls_out = not self._rolls_out or is_compiled(train, precision)
         return not (rolls_out and self._search_is_cached)
 
     @property

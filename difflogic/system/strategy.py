@@ -2,14 +2,13 @@
 
 from typing import Literal, get_args
 
-Strategy = Literal["sequential", "samples", "cells", "steps", "gates"]
+Strategy = Literal["sequential", "samples", "cells", "steps"]
 """How workers share samples.
 
 - sequential: one worker does everything;
 - samples: each sample has one worker;
 - cells: workers share the cells and wait for each other after every automaton step;
-- steps: workers share cells and steps, as a pipeline (engine/kernels/pipeline.py);
-- gates: the same pipeline, but several workers share the gates of each tile (engine/soft/split.py).
+- steps: workers share cells and steps, as a pipeline (engine/kernels/pipeline.py).
 """
 
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)[1:]

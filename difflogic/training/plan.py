@@ -1,6 +1,6 @@
 """The plan of a training run on a machine.
 
-It settles what `auto` leaves open: workers, strategies, chunks, samples in flight, memory. None of
+It settles what `auto` leaves open: workers, strategies, samples in flight, memory. None of
 them changes a bit of the result.
 """
 
@@ -17,7 +17,6 @@ from difflogic.circuit.netlist import Netlist
 from difflogic.config.problem import Problem
 from difflogic.engine.hardware import Hardware
 from difflogic.engine.soft.arrangement import Arrangement, Rollouts, total
-from difflogic.engine.soft.layout import samples_per_group
 from difflogic.engine.soft.program import compile_program
 from difflogic.engine.soft.sharing import Sharing
 from difflogic.system.errors import ConfigError
@@ -55,20 +54,19 @@ class ParallelPlan(Arrangement):
         rollouts = rollouts_of(problem, netlist)
         budget = _budget(problem, machine)
         # A grid far too large would take minutes to cut into tiles.
-        least = total(rollouts.shared(groups=1, slots=1))
+        least = total(rollouts.shared(groups=1, chunks=1))
         if machine.memory is not None and least > machine.memory:
             raise _impossible(problem, machine, rollouts, 1, least)
         sharing = Sharing()
         if parallel.strategy != "auto":
             sharing = Sharing(strategy=parallel.strategy, samples_first=False)
-        tasks = None if parallel.tasks_per_worker == "auto" else parallel.tasks_per_worker
         plan = cls(
             machine=machine,
             rollouts=rollouts,
             gates=netlist.gates,
             batch=batch,
-            wave=_most_at_once(problem, rollouts.grid),
-            sharing=replace(sharing, tasks_per_worker=tasks),
+            wave=batch,
+            sharing=sharing,
             search_bytes=search_bytes,
             budget=budget,
         )
@@ -113,7 +111,6 @@ class ParallelPlan(Arrangement):
             "strategies": list(self.strategies),
             **{name: getattr(self, name) for name in cut},
             "tiles_per_group": len(self.tiles),
-            "slots_per_group": self.slots,
             "chunks_per_group": len(self.chunks),
             "samples_in_flight": self.wave,
             "waves": self.waves,
@@ -148,14 +145,6 @@ def _budget(problem: Problem, machine: Hardware) -> int | None:
         except ConfigError as error:
             raise ConfigError(f"[parallel] memory_budget: {error}") from None
     return None if machine.memory is None else int((1 - SPARE) * machine.memory)
-
-
-def _most_at_once(problem: Problem, grid: Grid) -> int:
-    """Return the most samples in flight: whole groups, so that gate sums meet in the same order."""
-    most = problem.parallel.samples_at_once
-    group = samples_per_group(grid)
-    batch = problem.training.batch
-    return batch if most == "auto" else min(batch, max(1, most // group) * group)
 
 
 def _workers(problem: Problem, plan: ParallelPlan) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,6 +20,7 @@ from difflogic.engine import oracle
 from difflogic.engine.hard.hard_simulator import HardSimulator
 from difflogic.engine.soft.rollout import Engine
 from difflogic.engine.soft.sharing import SEQUENTIAL, Sharing
+from difflogic.experiment.device_plan import plan_of
 from difflogic.experiment.searching import Trainer
 from difflogic.experiment.session import Session, execute
 from difflogic.model.model import Model
@@ -60,8 +61,6 @@ SHARING_WAYS: tuple[tuple[str, Strategy, bool], ...] = (
     ("samples and cells", "cells", True),
     ("steps", "steps", False),
     ("samples and steps", "steps", True),
-    ("gates", "gates", False),
-    ("samples and gates", "gates", True),
 )
 """Ways to share the work: their names, the strategy, and whether whole samples come first."""
 
@@ -136,30 +135,28 @@ def sharing_changes_nothing(case: Case) -> Iterator[Deviation]:
 
 def training_is_the_same_at_any_worker_count(config: Config) -> Iterator[Deviation]:
     """Compare losses and logits after several epochs of real training, bit for bit."""
-    alone = {"strategy": "sequential"}
     ways: dict[str, dict[str, Any]] = {
         counted(workers, "worker"): {"workers": workers} for workers in worker_counts()
     } | {
         "2 workers, samples": {"workers": 2, "strategy": "samples"},
         "2 workers, cells": {"workers": 2, "strategy": "cells"},
-        "2 workers, 1 sample in flight": {"workers": 2, "samples_at_once": 1},
         "3 workers, steps": {"workers": 3, "strategy": "steps"},
-        "3 workers, 1 task each": {"workers": 3, "strategy": "steps", "tasks_per_worker": 1},
-        "2 workers, samples, then steps": {"workers": 2, "strategy": "auto"},
     }
-    yield from _training_is_the_same(config, alone, ways)
-    # Workers that share gates wait for each other thousands of times in a full step.
-    short = config.with_sections(automaton={"steps": min(2, config.automaton.steps)})
-    yield from _training_is_the_same(
-        short, alone, {"3 workers, gates": {"workers": 3, "strategy": "gates"}}
-    )
+    yield from _training_is_the_same(config, ways | in_waves(config))
+
+
+def in_waves(config: Config) -> dict[str, dict[str, Any]]:
+    """Return a [parallel] section whose memory holds as few samples at once as possible."""
+    plan = plan_of(config.with_sections(parallel={"workers": 2}, training={"batch": SAMPLES}))
+    least = replace(plan, wave=plan.samples_per_group).bytes
+    name = f"2 workers, {counted(plan.samples_per_group, 'sample')} in flight"
+    return {name: {"workers": 2, "memory_budget": f"{least}B"}}
 
 
 def waves_and_resuming_change_nothing(config: Config) -> Iterator[Deviation]:
     """Compare training with one sample in flight, and a resumed run, with training in one go."""
     config = config.with_sections(training={"epochs": EPOCHS})
-    ways = {"2 workers, 1 sample in flight": {"workers": 2, "samples_at_once": 1}}
-    yield from _training_is_the_same(config, {"strategy": "sequential"}, ways)
+    yield from _training_is_the_same(config, in_waves(config))
     config = config.with_sections(training={"batch": SAMPLES})
     calls = itertools.count()
     half = EPOCHS // 2
@@ -174,11 +171,9 @@ def waves_and_resuming_change_nothing(config: Config) -> Iterator[Deviation]:
     yield Deviation(f"training resumed after epoch {half}", "in one go", where, worst, EXACT)
 
 
-def _training_is_the_same(
-    config: Config, alone: dict[str, Any], ways: dict[str, dict[str, Any]]
-) -> Iterator[Deviation]:
-    """Compare training with several [parallel] sections to training with `alone`."""
-    expected = _train(config, alone)
+def _training_is_the_same(config: Config, ways: dict[str, dict[str, Any]]) -> Iterator[Deviation]:
+    """Compare training with several [parallel] sections to training by one worker."""
+    expected = _train(config, {"strategy": "sequential"})
     steps = config.automaton.steps
     for name, parallel in ways.items():
         worst = max(map(distance, expected, _train(config, parallel)))

@@ -14,7 +14,7 @@ from difflogic.system.array_types import Array
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.system.strategy import STRATEGIES
 from difflogic.verification.case import uneven
-from difflogic.verification.checks import FINISHING, with_levers
+from difflogic.verification.checks import FINISHING, in_waves, with_levers
 from difflogic.verification.deviation import EXACT, Deviation, distance
 
 ONE = {"strategy": "sequential"}
@@ -35,7 +35,7 @@ def ranks_change_nothing(config: Config, ranks: Ranks) -> Iterator[Deviation]:
 
     Rank 0 calls this; the others call `follow_all`.
     """
-    # On few cores, waiting workers of several ranks are slow, most of all those that share gates.
+    # On few cores, waiting workers of several ranks are slow.
     small = _cut(uneven())
     questions = [
         _Question(f"6×7 cells, {name}", small, [{"workers": n, "strategy": name} for n in WORKERS])
@@ -44,11 +44,12 @@ def ranks_change_nothing(config: Config, ranks: Ranks) -> Iterator[Deviation]:
     plain = _cut(config)
     levers = with_levers(plain).with_sections(finishing={**FINISHING, "candidates": 200})
     levers = levers.model_copy(update={"name": config.name})
-    one_in_flight = {"workers": 2, "samples_at_once": 1}
-    ways: list[dict[str, Any]] = [{"workers": 1}, one_in_flight]
     questions += [
-        _Question(f"{config.name}, {plain.automaton.steps} steps", plain, ways),
-        _Question(f"{config.name} with levers and searches", levers, ways),
+        _Question(where, each, [{"workers": 1}, *in_waves(each).values()])
+        for where, each in (
+            (f"{config.name}, {plain.automaton.steps} steps", plain),
+            (f"{config.name} with levers and searches", levers),
+        )
     ]
     expected = [_train(each.config.with_sections(parallel=ONE), ALONE) for each in questions]
     for question, right in zip(questions, expected, strict=True):

@@ -174,6 +174,4 @@ def next_piece(worker, task, cursor):
             used = processor_clock()
         spins += 1
         if spins > t.SPINS:
-            if atomic_load(control, t.ABORTED) != 0:
-                return False
             yield_thread()

@@ -41,19 +41,6 @@ STAR_ADDS = 20
 STAR_FIELDS = 21
 """STAR_ADDS has a bit for each leaf, and one for the centre: whether to add to its gradient."""
 
-# Split gates: what a part does between two meetings is a list of duties. Each is of a kind, for
-# numbers from FIRST to before END: of channels, gates, targets, input rows or sums.
-DUTY_KIND, DUTY_FIRST, DUTY_END = range(3)
-DUTY_FIELDS = 3
-GATHER, EVALUATE, UPDATE, RECEIVE, PASS_ON, PULL, LEAVE, SUM = range(8)
-"""The kinds; training.py does them."""
-
-# The gradient rows that are summed, and the terms (pulls) of each sum.
-TARGET_ROW, TARGET_PULLS, TARGET_COUNT, TARGET_FILLED = range(4)
-TARGET_FIELDS = 4
-PULL_GRAD, PULL_OTHER, PULL_PARAM, PULL_SIDE, PULL_FUSED = range(5)
-PULL_FIELDS = 5
-
 
 @by_reference
 class Instructions(NamedTuple):
@@ -77,27 +64,6 @@ class ProgramCode(NamedTuple):
 
 
 @by_reference
-class SplitCode(NamedTuple):
-    """A program whose gates several workers share, for one tile at a time (training.py).
-
-    Rows are those of the netlist. A stage is the work between two barriers; part p of it is the
-    duties from bounds[stage, p] to before bounds[stage, p + 1], in order.
-    """
-
-    parts: int
-    forward: np.ndarray  # int32 (duties, DUTY_FIELDS): of a step forward
-    forward_bounds: np.ndarray  # int32 (stages, parts + 1)
-    backward: np.ndarray  # int32 (duties, DUTY_FIELDS): of a step back
-    backward_bounds: np.ndarray  # int32 (stages, parts + 1)
-    gates: np.ndarray  # int32 (runs, FIELDS)
-    targets: np.ndarray  # int32 (rows, TARGET_FIELDS); the last stage has the inputs' rows
-    pulls: np.ndarray  # int32 (pulls, PULL_FIELDS): in the order of addition
-    sums: np.ndarray  # int32 (runs, FIELDS): gates whose sums are computed, in order
-    outputs: np.ndarray  # int32 (channels,): rows of the cell's next state
-    grad_outputs: np.ndarray  # int32 (channels,): rows of their gradient
-
-
-@by_reference
 class Layout(NamedTuple):
     """Where the cells of a group of samples lie, and how they are cut into tiles and chunks.
 
@@ -115,7 +81,6 @@ class Layout(NamedTuple):
     tile_start: np.ndarray  # int32 (tiles,): first cell
     tile_lanes: np.ndarray  # int32 (tiles,): one of LANES
     chunk_start: np.ndarray  # int32 (chunks + 1,): first tile of each chunk, and the end
-    slot_tiles: int  # tiles whose gate sums share a slot; a chunk has one slot or more
     seen_start: np.ndarray  # int32 (chunks + 1,): bounds each chunk's entries of `seen`
     seen: np.ndarray  # int32: chunks that a chunk waits for, and that wait for it; includes itself
 
@@ -155,7 +120,7 @@ class Batch(NamedTuple):
     losses: np.ndarray  # float64 (groups, samples of a group)
     loss_gradients: np.ndarray  # (groups, losses, C, stride): dL/d(states after loss_steps)
     input_gradients: np.ndarray  # (groups, RING, 9·C, stride): of the last steps' inputs
-    sums: np.ndarray  # (groups, slots, parameters · 4): Σg, Σga, Σgb, Σgab per gate
+    sums: np.ndarray  # (groups, chunks, parameters · 4): Σg, Σga, Σgb, Σgab per gate
     clock: np.ndarray  # float64 (workers, CLOCK_FIELDS): seconds by phase, see teams.py
 
 
@@ -227,17 +192,6 @@ class Workspace(NamedTuple):
     kept: np.ndarray  # channels · MAX_LANES
     scratch: np.ndarray  # SCRATCH
     cursor: np.ndarray  # int64 (CURSOR_FIELDS,), see teams.py
-
-
-@by_reference
-class Seat(NamedTuple):
-    """The place of a worker that shares a tile's gates with others; see training.py."""
-
-    part: int
-    split: SplitCode
-    leader: Workspace
-    control: np.ndarray  # int64
-    place: int  # place of their barrier in the control array
 
 
 def chains_of(registers: Registers) -> int:

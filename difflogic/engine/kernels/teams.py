@@ -28,12 +28,12 @@ Reading that clock may take as long as a layer."""
 WAY, PHASE, GROUP, STEP, CHUNK, TASKS, STEALS, WAITS, WAITED, SPUN = range(10)
 """Places in a worker's cursor: its piece of work, and counts of its work so far.
 
-WAY is FORWARD or BACKWARD, PHASE one of the four below. TASKS and the following ones are counted
+WAY is FORWARD or BACKWARD, PHASE one of the three below. TASKS and the following ones are counted
 over all calls: pieces taken, pieces taken from another's share, waits for others and their
 nanoseconds. SPUN, the nanoseconds of waits in which the worker kept a core, starts from 0 in each
 phase. Each worker's cursor has its own cache lines."""
 CURSOR_FIELDS = 10
-BEGINNING, ALONE, SHARING, FINISHED = range(4)
+BEGINNING, ALONE, SHARING = range(3)
 BUSY = 0
 WAITING = 3
 BEGAN = 6
@@ -43,27 +43,22 @@ seconds that it waited in each, for others or for a core, added up over calls; a
 call began and ended."""
 CLOCK_FIELDS = 8
 """A cache line."""
-MEETING = 16
-"""Places of a barrier in the control array."""
 
 
 @borrowing_kernel
-def barrier(control, place, workers, cursor):
-    """Wait until `workers` threads have reached the barrier at a place of the control array.
-
-    An aborted call ends the wait.
-    """
+def barrier(control, workers, cursor):
+    """Wait until `workers` threads have reached the barrier. An aborted call ends the wait."""
     if workers == 1:
         return
-    generation = atomic_load(control, place + GENERATION)
-    if atomic_add(control, place + ARRIVED, 1) == workers - 1:
-        atomic_add(control, place + ARRIVED, -workers)
-        atomic_add(control, place + GENERATION, 1)
+    generation = atomic_load(control, GENERATION)
+    if atomic_add(control, ARRIVED, 1) == workers - 1:
+        atomic_add(control, ARRIVED, -workers)
+        atomic_add(control, GENERATION, 1)
         return
     since = now()
     used = UNREAD
     spins = 0
-    while atomic_load(control, place + GENERATION) == generation:
+    while atomic_load(control, GENERATION) == generation:
         spins += 1
         if spins > SPINS:
             if atomic_load(control, ABORTED) != 0:

@@ -51,10 +51,9 @@ def tile_at(layout, index):
 
 
 @part
-def gather(source, tile, mirrored, channels, target):
-    """Copy what a tile's cells see of `channels`, (first, end), to some rows.
+def gather(source, tile, mirrored, channels, rows):
+    """Copy what a tile's cells see of `channels`, (first, end), to `rows`, neighbour by neighbour.
 
-    With `target` (rows, to, apart), what neighbour n holds goes to the rows from n·apart + to.
     Most lanes are one shifted copy; the others are corrected one by one. `source` is a state
     (C, stride) or, if `mirrored`, the gradients that the cells' inputs left (9·C, stride).
     Gradients are gathered from the other side: if A is neighbour 8 - n of B, then B is neighbour n
@@ -62,7 +61,7 @@ def gather(source, tile, mirrored, channels, target):
     """
     layout = tile.layout
     (first, end) = channels
-    (rows, to, apart) = target
+    count = end - first
     arrays = (rows, source, layout.correction_lane, layout.correction_source)
     for n in range(9):
         neighbor = 8 - n if mirrored else n
@@ -70,47 +69,39 @@ def gather(source, tile, mirrored, channels, target):
         correction = layout.correction_start[tile.index, neighbor]
         correction_end = layout.correction_start[tile.index, neighbor + 1]
         place = tile.place + layout.shifts[neighbor]
-        put = n * apart + to
-        moved = (place, correction, correction_end, tile.count, row, end - first, put)
+        moved = (place, correction, correction_end, tile.count, row, count, n * count)
         rows_seen(arrays, moved, tile.lanes)
 
 
 @part
-def write_rows(values, numbers, first, end, tile, target):
-    """Copy the rows that `numbers` lists from `first` to before `end` to those of a grid."""
+def write_rows(values, numbers, tile, target):
+    """Copy the rows that `numbers` lists to those of a grid."""
     if tile.count < tile.lanes:
-        for r in range(first, end):
+        for r in range(len(numbers)):
             left = target[r, tile.place : tile.place + tile.count]
             row = values[numbers[r] * tile.lanes :]
             for i in range(tile.count):
                 left[i] = row[i]
     else:
-        rows_left((values, target, numbers), (first, end, tile.place), tile.lanes)
+        rows_left((values, target, numbers), (len(numbers), tile.place), tile.lanes)
 
 
 @part
 def tile_forward(problem, tile, step, workspace):
-    """Advance a tile's cells by one step."""
+    """Advance a tile's cells by one step; masked cells keep their old state."""
     code = problem.program.forward
     values = workspace.values
-    channels = (0, step.state.shape[0])
-    gather(step.state, tile, False, channels, (values, 0, channels[1]))
+    gather(step.state, tile, False, (0, step.state.shape[0]), values)
     run_forward(code, step.coefficients, workspace, tile.lanes)
-    update(values, code.outputs, channels, tile, step)
-
-
-@part
-def update(values, outputs, channels, tile, step):
-    """Write `channels`, (first, end), of a tile's cells; masked cells keep their old state."""
-    first, end = channels
     if len(step.mask) == 0:
-        write_rows(values, outputs, first, end, tile, step.new_state)
+        write_rows(values, code.outputs, tile, step.new_state)
         return
     count = tile.count
     place = tile.place
     updated = step.mask[tile.start : tile.start + count]
-    for c in range(first, end):
-        computed = values[outputs[c] * tile.lanes : outputs[c] * tile.lanes + count]
+    for c in range(len(code.outputs)):
+        row = code.outputs[c] * tile.lanes
+        computed = values[row : row + count]
         old = step.state[c, place : place + count]
         new = step.new_state[c, place : place + count]
         for i in range(count):
@@ -118,15 +109,14 @@ def update(values, outputs, channels, tile, step):
 
 
 @part
-def new_state_gradients(channels, source, step, tile, numbers, workspace):
+def new_state_gradients(channels, step, tile, numbers, workspace):
     """Write dL/d(new state) of `channels`, (first, end), of a tile's cells to their rows.
 
-    With `source` (part, apart), the gradients that neighbour n of the cells left in the next step
-    are in the rows from n·apart + part of the gradient tile. `numbers` are the outputs' rows and
-    the inputs'. A masked cell's gradient goes to `kept` instead.
+    The gradients that neighbour n of the cells left in the next step are in the rows from n times
+    the number of channels of the gradient tile. `numbers` are the outputs' rows and the inputs'. A
+    masked cell's gradient goes to `kept` instead.
     """
     (first, end) = channels
-    (part, apart) = source
     (outputs, inputs) = numbers
     grad = workspace.gradients
     kept = workspace.kept
@@ -144,7 +134,7 @@ def new_state_gradients(channels, source, step, tile, numbers, workspace):
             for i in range(lanes):
                 total[i] = given[i] if i < count else 0.0
     readers = 0 if step.last else 9
-    rows_added((totals, grad, numbers), (first, end, readers, part, apart, step.supervised), lanes)
+    rows_added((totals, grad, numbers), (first, end, readers, step.supervised), lanes)
     if masked:
         updated = mask[tile.start : tile.start + count]
         for c in range(first, end):
@@ -158,18 +148,18 @@ def new_state_gradients(channels, source, step, tile, numbers, workspace):
 
 
 @part
-def pass_on(rows, outputs, grad_outputs, grad, lanes):
-    """Pass to the input rows `rows`, (first, end), the gradients of the channels that copy them.
+def pass_on(code, inputs, grad, lanes):
+    """Pass to the `inputs` rows the gradients of the channels that copy them.
 
     The next state of a held or moving channel is an input row, and several may copy the same one.
     """
-    for c in range(len(outputs)):
-        row = outputs[c]
+    for c in range(len(code.outputs)):
+        row = code.outputs[c]
         copied = False
-        if rows[0] <= row < rows[1]:
+        if row < inputs:
             for before in range(c):
-                copied |= outputs[before] == row
-            given = grad[grad_outputs[c] * lanes :]
+                copied |= code.outputs[before] == row
+            given = grad[code.grad_outputs[c] * lanes :]
             total = grad[row * lanes :]
             for i in range(lanes):
                 total[i] = total[i] + given[i] if copied else given[i]
@@ -185,42 +175,34 @@ def tile_backward(problem, tile, step, sums, workspace):
     """
     program = problem.program
     lanes = tile.lanes
-    every = (0, step.state.shape[0])
+    channels = step.state.shape[0]
     code = program.backward
     grad = workspace.gradients
-    channels = every[1]
-    gather(step.state, tile, False, every, (workspace.values, 0, channels))
+    gather(step.state, tile, False, (0, channels), workspace.values)
     run_forward(code, step.coefficients, workspace, lanes)
 
     numbers = (code.grad_outputs, program.inputs)
     for first in range(0, channels, BLOCK):
         block = (first, min(first + BLOCK, channels))
-        apart = block[1] - first
         if not step.last:
             # The gradient tile's input rows are free until the backward walk writes them. Outputs
             # never share them (program.py).
-            gather(step.upstream, tile, True, block, (grad, 0, apart))
-        new_state_gradients(block, (0, apart), step, tile, numbers, workspace)
-    pass_on((0, 9 * channels), code.outputs, code.grad_outputs, grad, lanes)
+            gather(step.upstream, tile, True, block, grad)
+        new_state_gradients(block, step, tile, numbers, workspace)
+    pass_on(code, len(program.inputs), grad, lanes)
     for row in program.zero_rows:
         grad[row * lanes : (row + 1) * lanes] = 0.0
 
     run_backward(code, step.coefficients, workspace, sums, lanes)
 
-    write_rows(grad, program.inputs, 0, 9 * channels, tile, step.downstream)
-    keep_gradients(every, step, tile, workspace.kept)
-
-
-@part
-def keep_gradients(channels, step, tile, kept):
-    """Add the gradients of masked cells to those of their own states as inputs."""
+    write_rows(grad, program.inputs, tile, step.downstream)
     if len(step.mask) == 0:
         return
+    # Add the gradients of masked cells to those of their own states as inputs.
     count = tile.count
     place = tile.place
-    center = 4 * step.state.shape[0]
-    for c in range(channels[0], channels[1]):
-        target = step.downstream[center + c, place : place + count]
-        unchanged = kept[c * tile.lanes : c * tile.lanes + count]
+    for c in range(channels):
+        target = step.downstream[4 * channels + c, place : place + count]
+        unchanged = workspace.kept[c * lanes : c * lanes + count]
         for i in range(count):
             target[i] += unchanged[i]

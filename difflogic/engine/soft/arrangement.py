@@ -1,7 +1,7 @@
 """How a batch of rollouts is cut into pieces and shared by workers, and the memory it takes.
 
-How the cells are *cut* (tiles, slots) sets the order in which gradients are added. It follows from
-the problem alone. How the pieces are *shared* (workers, strategies, chunks, samples in flight)
+How the cells are *cut* (tiles, chunks) sets the order in which gradients are added. It follows from
+the problem alone. How the pieces are *shared* (workers, strategies, samples in flight)
 changes no bit.
 """
 
@@ -20,16 +20,16 @@ from difflogic.circuit.netlist import Netlist
 from difflogic.engine.hardware import Hardware
 from difflogic.engine.kernels import structures as k
 from difflogic.engine.kernels.pipeline import control_places
-from difflogic.engine.kernels.teams import CURSOR_FIELDS, MEETING
+from difflogic.engine.kernels.teams import CURSOR_FIELDS
 from difflogic.engine.soft.layout import (
     make_layout,
     samples_per_group,
     stride,
     tile_lanes,
-    tiles_per_slot,
+    tiles_per_chunk,
 )
 from difflogic.engine.soft.program import Program, compile_program
-from difflogic.engine.soft.sharing import SEQUENTIAL, Sharing, ceiling, parts_of, plan_team
+from difflogic.engine.soft.sharing import SEQUENTIAL, Sharing, ceiling, plan_team
 from difflogic.system.array_types import Array
 from difflogic.system.arrays import CACHE_LINE, aligned
 from difflogic.system.errors import ConfigError
@@ -75,7 +75,7 @@ class Rollouts:
     masked: bool = False
     """Whether the automaton is asynchronous, so that cells are masked."""
 
-    def shared(self, groups: int, slots: int) -> dict[str, Buffer]:
+    def shared(self, groups: int, chunks: int) -> dict[str, Buffer]:
         """Return the arrays that all workers share while `groups` of samples are in flight."""
         channels = self.channels
         length = stride(self.grid)
@@ -89,35 +89,22 @@ class Rollouts:
             ),
             "loss_gradients": Buffer((groups, self.losses, channels, length), self.dtype),
             "targets": Buffer((groups, self.loss_channels, length), self.dtype),
-            "sums": Buffer((groups, slots, parameters), self.dtype),
+            "sums": Buffer((groups, chunks, parameters), self.dtype),
             "masks": Buffer((groups, self.steps, kept), np.dtype(np.uint8)),
             "coefficients": Buffer((parameters,), self.dtype),
         }
 
-    def workspace(self, splits: bool = False, leads: bool = True) -> dict[str, Buffer]:
-        """Return one worker's arrays: a tile of values, one of gradients, and little else.
-
-        If workers share a tile's gates (`splits`), every row has a place of its own, and only the
-        worker that `leads` holds the tiles.
-        """
+    def workspace(self) -> dict[str, Buffer]:
+        """Return one worker's arrays: a tile of values, one of gradients, and little else."""
         program = self.program
-        lanes = k.MAX_LANES * leads
         values = max(program.forward_rows, program.backward_rows)
-        gradients = program.gradient_rows
-        if splits:
-            values = gradients = program.rows
         return {
-            "values": Buffer((values * lanes,), self.dtype),
-            "gradients": Buffer((gradients * lanes,), self.dtype),
-            "kept": Buffer((self.channels * lanes,), self.dtype),
+            "values": Buffer((values * k.MAX_LANES,), self.dtype),
+            "gradients": Buffer((program.gradient_rows * k.MAX_LANES,), self.dtype),
+            "kept": Buffer((self.channels * k.MAX_LANES,), self.dtype),
             "scratch": Buffer((k.SCRATCH,), self.dtype),
             "cursor": Buffer((CURSOR_FIELDS,), np.dtype(np.int64)),
         }
-
-    def bytes_per_worker(self, parts: int = 1, splits: bool = False) -> int:
-        """Mean bytes of `workspace` over the `parts` workers that share a tile."""
-        others = total(self.workspace(splits, leads=False))
-        return -(-(total(self.workspace(splits)) + (parts - 1) * others) // parts)
 
 
 def total(shapes: dict[str, Buffer]) -> int:
@@ -176,12 +163,7 @@ class Arrangement:
     @property
     def workers(self) -> int:
         """Threads that share the rollouts; fewer than requested if not all can have a part."""
-        return self.team.workers * self.parts
-
-    @property
-    def parts(self) -> int:
-        """Workers that share a tile's gates."""
-        return parts_of(self.sharing, self.groups * self.slots)
+        return self.team.workers
 
     @cached_property
     def tiles(self) -> list[int]:
@@ -189,31 +171,9 @@ class Arrangement:
         return tile_lanes(self.rollouts.grid)
 
     @property
-    def tiles_per_slot(self) -> int:
-        """Tiles of a slot: of the smallest chunk."""
-        return tiles_per_slot(len(self.tiles))
-
-    @property
-    def slots(self) -> int:
-        """Slots of gate sums of a group of samples: its largest number of chunks."""
-        return -(-len(self.tiles) // self.tiles_per_slot)
-
-    @property
-    def joined(self) -> int:
-        """Slots of a chunk: as many as leave the workers tasks enough, if the sharing limits these.
-
-        Results do not depend on it.
-        """
-        team = self.team
-        wanted = self.sharing.tasks_per_worker
-        shared = self.groups - team.groups_alone
-        if wanted is None or not shared:
-            return 1
-        return max(1, self.slots // -(-wanted * team.workers // shared))
-
-    @property
     def tiles_per_chunk(self) -> int:
-        return self.joined * self.tiles_per_slot
+        """Tiles of a chunk, which share a slot of gate sums."""
+        return tiles_per_chunk(len(self.tiles))
 
     @cached_property
     def chunks(self) -> list[int]:
@@ -224,8 +184,7 @@ class Arrangement:
     @property
     def layout(self) -> k.Layout:
         """Where the cells lie, and which chunks see each other."""
-        waits_for_all = self.sharing.strategy == "cells"
-        return make_layout(self.rollouts.grid, waits_for_all, self.joined)
+        return make_layout(self.rollouts.grid, waits_for_all=self.sharing.strategy == "cells")
 
     @property
     def samples_per_group(self) -> int:
@@ -244,9 +203,8 @@ class Arrangement:
 
     @property
     def team(self) -> k.Team:
-        """How the workers share a wave; workers that share a tile count as one."""
-        teams = replace(self.sharing, workers=self.sharing.workers // self.parts)
-        return plan_team(teams, self.groups, self.slots)
+        """How the workers share a wave."""
+        return plan_team(self.sharing, self.groups, len(self.chunks))
 
     @property
     def steps_per_call(self) -> int:
@@ -265,10 +223,7 @@ class Arrangement:
         team = self.team
         if self.workers == 1:
             return ()
-        samples = ("samples",) if team.groups_alone and team.workers > 1 else ()
-        if self.sharing.strategy == "gates":
-            steps = ("steps",) if team.groups_alone < self.groups and team.workers > 1 else ()
-            return (*samples, *steps, "gates")
+        samples = ("samples",) if team.groups_alone else ()
         return samples if team.groups_alone == self.groups else (*samples, self.sharing.strategy)
 
     @property
@@ -277,7 +232,7 @@ class Arrangement:
         if self.sharing.strategy == "sequential":
             return 1
         whole = self.team.groups_alone
-        return max(whole, (self.groups - whole) * len(self.chunks)) * self.parts
+        return max(whole, (self.groups - whole) * len(self.chunks))
 
     def at(self, workers: int) -> Self:
         """Return the plan for another number of workers, with the same cut and the same bits."""
@@ -286,7 +241,7 @@ class Arrangement:
     def ceiling(self, workers: int | None = None) -> float:
         """Return the speed-up that `workers` could reach if only tasks took time."""
         plan = self if workers is None else self.at(workers)
-        return ceiling(plan.team, plan.groups, plan.rollouts.steps, plan.chunks) * plan.parts
+        return ceiling(plan.team, plan.groups, plan.rollouts.steps, plan.chunks)
 
     @property
     def gate_lanes(self) -> int:
@@ -304,20 +259,17 @@ class Arrangement:
         """The array through which workers take tasks and meet."""
         team = self.team
         places = control_places(team.workers, (self.groups - team.groups_alone) * len(self.chunks))
-        if self.sharing.strategy == "gates":
-            places += MEETING * team.workers  # each team has its own meeting place
         return Buffer((places,), np.dtype(np.int64))
 
     @property
     def bytes_per_worker(self) -> int:
         """Bytes of one worker's arrays."""
-        splits = self.sharing.strategy == "gates" and self.workers > 1
-        return self.rollouts.bytes_per_worker(self.parts, splits)
+        return total(self.rollouts.workspace())
 
     @property
     def bytes_shared(self) -> int:
         """Bytes that all workers share."""
-        return total(self.rollouts.shared(self.groups, self.slots)) + self.control.bytes
+        return total(self.rollouts.shared(self.groups, len(self.chunks))) + self.control.bytes
 
     @property
     def bytes(self) -> int:

@@ -2,9 +2,9 @@
 
 A *group* is as many samples as fit a tile (one, unless the grid is small). Its cells are numbered
 consecutively. A *tile* is 64 of them, or 16 or 32 at a group's end, side by side in the lanes of
-vectors. The gate sums of a run of tiles share a *slot*. All of this follows from the problem, never
-from workers or the processor, so that results are bit-identical. A *chunk* is what one worker
-processes together: the tiles of one slot, or of several.
+vectors. A *chunk* is what one worker processes together: a tile, or several. Its tiles add their
+gate sums to one *slot*. All of this follows from the problem, never from workers or the processor,
+so that results are bit-identical.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from difflogic.circuit.grid import OFFSETS, OUTSIDE, Grid, neighbors
 from difflogic.engine.kernels import structures as k
 from difflogic.system.array_types import Int32s, Ints
 
-SLOTS = 32
-"""Most slots per group. Each has four numbers per gate."""
+CHUNKS = 32
+"""Most chunks of a group. Each has a slot of four numbers per gate."""
 
 
 def samples_per_group(grid: Grid) -> int:
@@ -24,12 +24,12 @@ def samples_per_group(grid: Grid) -> int:
     return max(1, k.MAX_LANES // grid.cells)
 
 
-def tiles_per_slot(tiles: int) -> int:
-    """Return the tiles of a slot: one, unless the group has more tiles than `SLOTS`.
+def tiles_per_chunk(tiles: int) -> int:
+    """Return the tiles of a chunk: one, unless the group has more tiles than `CHUNKS`.
 
     Small pieces balance better.
     """
-    return -(-tiles // SLOTS)
+    return -(-tiles // CHUNKS)
 
 
 def tile_lanes(grid: Grid) -> list[int]:
@@ -37,11 +37,10 @@ def tile_lanes(grid: Grid) -> list[int]:
     return _cut(samples_per_group(grid) * grid.cells)[1]
 
 
-def make_layout(grid: Grid, waits_for_all: bool = False, joined: int = 1) -> k.Layout:
+def make_layout(grid: Grid, waits_for_all: bool = False) -> k.Layout:
     """Lay out one group of samples in tiles.
 
-    A chunk has `joined` slots. With `waits_for_all`, it waits for all others of its group after
-    each step.
+    With `waits_for_all`, a chunk waits for all others of its group after each step.
     """
     samples = samples_per_group(grid)
     table = neighbors(grid.height, grid.width, grid.boundary)
@@ -69,8 +68,7 @@ def make_layout(grid: Grid, waits_for_all: bool = False, joined: int = 1) -> k.L
             correction_source.extend(source.tolist())
             correction_start[tile, n + 1] = len(correction_lane)
     tiles = len(tile_start)
-    per_slot = tiles_per_slot(tiles)
-    chunk_start = np.array([*range(0, tiles, joined * per_slot), tiles], dtype=np.int32)
+    chunk_start = np.array([*range(0, tiles, tiles_per_chunk(tiles)), tiles], dtype=np.int32)
     first_cells = np.array(tile_start)[chunk_start[:-1]]
     seen_start, seen = _chunks_seen(stacked, first_cells, waits_for_all)
     return k.Layout(
@@ -83,7 +81,6 @@ def make_layout(grid: Grid, waits_for_all: bool = False, joined: int = 1) -> k.L
         tile_start=np.array(tile_start, dtype=np.int32),
         tile_lanes=np.array(tile_lanes, dtype=np.int32),
         chunk_start=chunk_start,
-        slot_tiles=per_slot,
         seen_start=seen_start,
         seen=seen,
     )

@@ -42,8 +42,6 @@ class Program:
     zero_rows: Int32s
     """Gradient rows to clear before the walk back: no instruction stores to them first."""
     inputs: int
-    rows: int
-    """Rows of the netlist: its inputs and gates."""
     parameters: int
 
     @property
@@ -111,7 +109,6 @@ def _compile(netlist: Netlist) -> Program:
         gradient_rows=gradient_rows,
         zero_rows=zero_rows,
         inputs=netlist.inputs,
-        rows=netlist.rows,
         parameters=netlist.parameters,
     )
 

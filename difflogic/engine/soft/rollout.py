@@ -50,10 +50,10 @@ class Engine:
         self.dtype = np.dtype(dtype)
         self._layout = plan.layout
         self._samples = plan.samples_per_group
-        self._crew = Crew(netlist, plan)
+        self._crew = Crew(plan)
         self._in_use = 0
         self._batch = k.Batch(
-            **allocate(plan.rollouts.shared(plan.groups, plan.slots)),
+            **allocate(plan.rollouts.shared(plan.groups, len(plan.chunks))),
             loss_channels=np.empty(0, np.int64),
             loss_steps=np.array([steps], np.int64),
             losses=np.zeros((plan.groups, self._samples)),

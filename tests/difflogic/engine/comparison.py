@@ -198,11 +198,8 @@ sharings = st.builds(
     workers=st.integers(1, 5),
     strategy=st.sampled_from(get_args(Strategy)),
     samples_first=st.booleans(),
-    tasks_per_worker=st.sampled_from([None, 1, 2]),
 )
 """Ways to share the work."""
-double_sharings = sharings.filter(lambda sharing: sharing.strategy != "gates")
-"""Sharings for float64: the kernel of "gates" takes too long to compile."""
 
 SMALL = Architecture(3, 3, (8, 4, 2), (14, 16, 16, 10, 5, 3))
 SINGLE = Architecture(1, 4, (8, 4, 2, 1), (8, 8, 4, 2, 1))
@@ -216,7 +213,7 @@ MOVING = Netlist(
     outputs=np.array([1, 31, 32], np.int32),
     parameters=4,
 )
-"""Channel 0 becomes a copy of a neighbour's channel 1, which another part may gather."""
+"""Channel 0 becomes a copy of a neighbour's channel 1."""
 COPIES = replace(SMALL, moving=((0, 4, 2), (1, 4, 2)))
 
 

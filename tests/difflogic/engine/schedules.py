@@ -16,7 +16,7 @@ import numpy as np
 
 from difflogic.engine.kernels import teams
 
-SHARED = ("control", "team_cursor", "sums")
+SHARED = ("control", "sums")
 """Arrays whose elements are shared, as the sources call them."""
 
 
@@ -100,7 +100,6 @@ class Worker:
         self._next = {}
         self._from = []
         self.steps = []
-        self.cursors = []
         self._enter(*self._advance(*begin(), None), None)
 
     def after(self, place, result):
@@ -136,7 +135,6 @@ class Worker:
         if key not in self._places:
             self._places[key] = len(self.steps)
             self.steps.append(step)
-            self.cursors.append(held)
             self._from.append(came)
         self._live = self._places[key], (generator, cursor)
         return self._places[key]
@@ -250,9 +248,6 @@ class Schedules:
             return False, control, memory
         return True, self._store(places, control, memory, at, value + 1)[1], memory
 
-    def _peek(self, places, control, memory, worker, at):
-        return self.workers[worker].cursors[places[worker]][at], control, memory
-
     def _touch(self, places, control, memory, expected, left):
         for location, _ in (*expected, *left):
             if location not in self.locations:
@@ -269,10 +264,10 @@ class Schedules:
         return None, control, tuple(memory)
 
 
-def touching(reads=(), writes=(), expected=(), left=()):
+def touching(expected=(), left=()):
     """Read and write locations; those `expected` hold a value before, those `left` after."""
-    reads = frozenset([*reads, *(location for location, _ in expected)])
-    writes = frozenset([*writes, *(location for location, _ in left)])
+    reads = frozenset(location for location, _ in expected)
+    writes = frozenset(location for location, _ in left)
     return Step("touch", (tuple(expected), tuple(left)), reads, writes)
 
 

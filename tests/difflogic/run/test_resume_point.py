@@ -46,8 +46,6 @@ def test_changes_that_make_another_run(override, difference):
 FREELY = [
     "parallel.workers=3",
     "parallel.strategy=sequential",
-    "parallel.samples_at_once=7",
-    "parallel.tasks_per_worker=2",
     "parallel.memory_budget=1GB",
     "parallel.device=gpu",
     "checkpoint.every_seconds=0.0",

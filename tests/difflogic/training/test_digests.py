@@ -18,6 +18,7 @@ from difflogic.system import rounding
 from difflogic.system.jit.processor import fuses, registers
 from difflogic.system.strategy import Strategy
 from tests.difflogic.experiment.kill import results
+from tests.difflogic.training.tiny import least_bytes
 from tests.digests import FEW, KEPT, MANY, NAMES, digest, digests
 
 DIGESTS = json.loads(KEPT.read_text(encoding="utf-8"))
@@ -155,12 +156,14 @@ def test_arm_has_the_same_bits(precision):
 @pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.exhaustive), 2, 3])
 @pytest.mark.parametrize("strategy", get_args(Strategy))
 def test_all_ways_to_share_have_the_same_bits(strategy, workers):
-    # Tiles of 16, 32 and 64 lanes, several in a chunk or one; samples in waves, or at once.
-    for size, tasks, most in ((4, "auto", 1), (9, 1, 2), (16, "auto", "auto"), (16, 1, 1)):
+    # Tiles of 16, 32 and 64 lanes; samples in waves, or at once.
+    for size, in_waves in ((4, False), (9, True), (16, False)):
         sizes = f"task.height={size}", f"task.width={size}", "automaton.steps=5"
         search = "finishing.every=2", "finishing.from_epoch=2", "finishing.candidates=60"
         setting = (*sizes, *search, "training.batch=3", "automaton.fire_rate=0.7")
-        keys = f"strategy={strategy}", f"tasks_per_worker={tasks}", f"samples_at_once={most}"
-        ways = [f"parallel.{key}" for key in (*keys, f"workers={workers}")]
+        ways = [f"parallel.strategy={strategy}", f"parallel.workers={workers}"]
+        if in_waves:
+            least = least_bytes(load_config("checkerboard-small", [*setting, *ways]))
+            ways.append(f"parallel.memory_budget={least}B")
         alone = digest("checkerboard-small", 2, *setting)
         assert digest("checkerboard-small", 2, *setting, *ways) == alone

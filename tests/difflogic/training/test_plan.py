@@ -40,8 +40,6 @@ def configurations(draw):
         "finishing.every": draw(st.sampled_from([0, 10])),
         "parallel.workers": draw(st.sampled_from(["auto", 1, 2, 3, 7])),
         "parallel.strategy": draw(st.sampled_from(["auto", *get_args(Strategy)])),
-        "parallel.samples_at_once": draw(st.sampled_from(["auto", 1, 9])),
-        "parallel.tasks_per_worker": draw(st.sampled_from(["auto", 1, 3])),
     }
 
 
@@ -71,29 +69,16 @@ def test_every_cell_is_in_one_chunk(overrides, machine):
     assert plan.tiles == layout.tile_lanes.tolist()
     assert len(plan.chunks) == len(layout.chunk_start) - 1
     assert sum(plan.chunks) == sum(plan.tiles)
-    # No slot is cut, and no more slots are joined than leave each worker its tasks.
-    assert not (layout.chunk_start[:-1] % plan.tiles_per_slot).any()
-    assert layout.slot_tiles == plan.tiles_per_slot
-    team = plan.team
-    wanted = overrides["parallel.tasks_per_worker"]
-    shared = plan.groups - team.groups_alone
-    if wanted == "auto" or not shared:
-        assert len(plan.chunks) == plan.slots
-    else:
-        least = min(plan.slots, -(-wanted * team.workers // shared))
-        assert least <= len(plan.chunks)
-        assert plan.slots // (plan.joined + 1) < least
 
 
 @settings(max_examples=12)
 @given(configurations(), machines, st.integers(1, 64), st.integers(1, 64))
 def test_more_workers_keep_the_cut_and_are_no_slower(overrides, machine, few, many):
     few, many = sorted((few, many))
-    overrides["parallel.tasks_per_worker"] = "auto"
     one, other = (
         plan_of(*texts(overrides | {"parallel.workers": n}), machine=machine) for n in (few, many)
     )
-    assert (one.tiles, one.slots) == (other.tiles, other.slots)
+    assert (one.tiles, one.chunks) == (other.tiles, other.chunks)
     if one.wave == other.wave:
         assert (
             one.ceiling() <= other.ceiling() + 1e-9
@@ -147,14 +132,6 @@ def test_the_planned_bytes_are_allocated(overrides):
         shared = sum(buffer.nbytes for buffer in (*shared, crew._control))
         assert 0 <= plan.bytes_shared - shared < slack + later
         assert plan.team == engine.plan.team
-
-
-def test_the_smaller_of_both_limits_holds():
-    whole = plan_of("training.batch=40")
-    room = f"parallel.memory_budget={replace(whole, wave=10).bytes}B"
-    for most, (waves, wave) in {7: (6, 7), 30: (4, 10)}.items():
-        found = plan_of("training.batch=40", room, f"parallel.samples_at_once={most}")
-        assert (found.waves, found.wave) == (waves, wave)
 
 
 def _least(*overrides):
@@ -223,11 +200,7 @@ def test_too_many_workers_give_warnings():
     ]
 
 
-def test_chunks_are_joined_and_one_core_has_one_worker():
-    one = "parallel.tasks_per_worker=1", "task.width=64", "training.batch=1"
-    cells = "parallel.workers=2", "parallel.strategy=cells"
-    joined = plan_of_config(tiny(*cells, *one), Hardware(cores=4), NETLIST)
-    assert (len(joined.chunks), joined.tiles_per_chunk) == (2, 3)
+def test_one_core_has_one_worker():
     config = tiny("parallel.workers=auto")
     assert plan_of_config(config, Hardware(cores=1), NETLIST).workers == 1
 

@@ -16,7 +16,7 @@ from difflogic.system.ranks import ALONE, Ranks
 from difflogic.training import rank_plan
 from difflogic.training.rank_plan import RankPlan
 from tests.difflogic.system.ranks.threads import in_threads
-from tests.difflogic.training.tiny import growing, tiny
+from tests.difflogic.training.tiny import growing, least_bytes, tiny
 from tests.examples import examples
 
 
@@ -55,7 +55,7 @@ def rank_of(rank, size):
     "overrides",
     [
         # Several waves per rank: its slots wait for those of the ranks before.
-        ["training.batch=8", "parallel.samples_at_once=1"],
+        ["training.batch=8", f"parallel.memory_budget={least_bytes(tiny('training.batch=8'))}B"],
         ["training.batch=2", "automaton.fire_rate=0.6"],
         ["training.batch=3", "training.later_steps=3"],
     ],

@@ -1,10 +1,13 @@
 """Tiny training runs, and what several tests do with them."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from difflogic.circuit import gates
 from difflogic.config import load_config
 from difflogic.engine import oracle
+from difflogic.experiment.device_plan import plan_of
 from difflogic.experiment.searching import Trainer
 from difflogic.tasks import make_task
 from difflogic.verification.case import UNEVEN
@@ -15,6 +18,12 @@ TINY = (*UNEVEN, "training.seed=36", "parallel.workers=1")
 def tiny(*overrides):
     """A checkerboard of 6×7 cells, 2 channels and 42 parameters."""
     return load_config("checkerboard-small", [*TINY, *overrides], recipe="reference")
+
+
+def least_bytes(config):
+    """Bytes of a budget that holds as few of the samples at once as can be."""
+    plan = plan_of(config)
+    return replace(plan, wave=min(plan.batch, plan.samples_per_group)).bytes
 
 
 PLUS = "..#..\n..#..\n#####\n..#..\n..#.."

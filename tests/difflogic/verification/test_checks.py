@@ -80,7 +80,7 @@ def test_levers_that_depend_on_the_workers_are_found(monkeypatch):
     monkeypatch.setattr(checks, "worker_counts", lambda: (2,))
     assert not failures(checks.training_is_the_same_at_any_worker_count(tiny()))
     levers = checks.with_levers(tiny())
-    assert len(failures(checks.training_is_the_same_at_any_worker_count(levers))) == 8
+    assert len(failures(checks.training_is_the_same_at_any_worker_count(levers))) == 5
 
 
 def test_levers_are_off_for_tasks_that_move_on():
@@ -103,7 +103,7 @@ def test_results_that_depend_on_the_workers_are_found(monkeypatch):
     monkeypatch.setattr(checks, "worker_counts", lambda: (2,))
     assert not failures(checks.sharing_changes_nothing(SMALL_CASES[1]))
     monkeypatch.setattr(checks, "worker_counts", lambda: (2, 3))
-    assert len(failures(checks.sharing_changes_nothing(SMALL_CASES[1]))) == 7
+    assert len(failures(checks.sharing_changes_nothing(SMALL_CASES[1]))) == 5
 
 
 def test_imprecise_float32_is_found(monkeypatch):

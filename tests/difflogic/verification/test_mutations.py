@@ -32,14 +32,14 @@ def try_out(wanted, vectors):
     checks.worker_counts = lambda: (2,)
     if not vectors:
         # Threads other than the caller's are slow, so that a missing wait reads missing values.
-        plain = tiles.update
+        plain = tiles.run_forward
 
         def slow(*arguments):
             if threading.current_thread() is not threading.main_thread():
                 time.sleep(0.01)
             plain(*arguments)
 
-        tiles.update = slow
+        tiles.run_forward = slow
     cases = {case.name: case for case in [*awkward_cases(), *hard_cases()]}
     cases["training"] = uneven("automaton.fire_rate=0.6", "parallel.workers=2")
     cases["run"] = uneven_run()
@@ -99,15 +99,11 @@ PLAIN_MUTATIONS = {
     "mask ignored forward": "new[i] = computed[i]« if updated[i] else old[i] → »",
     "mask ignored backward": "            if «updated[i] → True»:\n",
     "unchanged cells lose their gradient": "target[i] += «unchanged[i] → 0.0»",
-    "chunks share a slot": "batch.sums[group, «tile // layout.slot_tiles → 0»]",
-    "samples share a slot": "batch.sums[«group → 0», tile // layout.slot_tiles]",
+    "chunks share a slot": "batch.sums[group, «chunk → 0»]",
+    "samples share a slot": "batch.sums[«group → 0», chunk]",
     "a ring one too short": "\nRING = «2 → 1»\n",
-    "gradients of a row added in another order": (
-        "for instruction in «reversed(order) → order»:\n        if instruction.is_star:\n"
-        "            *leaves"
-    ),
     "an order that depends on the worker": (
-        "batch.sums[group, «tile // layout.slot_tiles → workspace.cursor[6] % batch.sums.shape[1]»]"
+        "batch.sums[group, «chunk → workspace.cursor[6] % batch.sums.shape[1]»]"
     ),
     "every piece is the first chunk": (
         "range(layout.chunk_start[«chunk → 0»], layout.chunk_start[«chunk +  → »1])"
@@ -227,7 +223,7 @@ NOTICED = {
     "mask ignored backward": SUPERVISED,
     "losses share a gradient": SUPERVISED,
     "chunks share a slot": KERNELS,
-    "gradients of a row added in another order": SHARING,
+    "an order that depends on the worker": SHARING,
     "hard shift off by one": HARD,
     "one sign flipped in the gradient": KERNELS,
     "edges not corrected": KERNELS,

@@ -105,19 +105,20 @@ def rows_seen(v, first, correction, correction_end, count, row, rows, to):
 
 
 @moving
-def rows_added(v, first, end, count, part, apart, adds):
+def rows_added(v, first, end, count, adds):
     """Sum `count` rows for each total that the list names from `first` to before `end`.
 
-    Arrays: the totals' tile, the parts' tile, and the list. The first total's parts are the row
-    `part` and every `apart`-th row after it; the next total's begin one row later. A sum starts at
-    the total's value if it `adds`, else at zero.
+    Arrays: the totals' tile, the parts' tile, and the list. The parts of all totals follow each
+    other `count` times: each total's are as far apart as there are totals. A sum starts at the
+    total's value if it `adds`, else at zero.
     """
     builder = v.builder
+    apart = builder.sub(end, first)
     acc = [cgutils.alloca_once(builder, v.type) for _ in range(v.vectors)]
     begins = builder.icmp_unsigned("!=", adds, I64(0))
     with cgutils.for_range(builder, end, start=first, intp=I64) as loop:
         total = v.tile_row(0, v.number(2, loop.index))
-        row = builder.add(part, builder.sub(loop.index, first))
+        row = builder.sub(loop.index, first)
         for k, held in enumerate(acc):
             before = v.load(v.pointer(total, I64(k * v.width)))
             builder.store(builder.select(begins, before, v.zero()), held)
@@ -131,13 +132,13 @@ def rows_added(v, first, end, count, part, apart, adds):
 
 
 @moving
-def rows_left(v, first, end, place):
-    """Copy the tile's rows that the list names from `first` to before `end` to those of a grid.
+def rows_left(v, count, place):
+    """Copy the tile's rows that the list names, `count` of them, to those of a grid.
 
     Arrays: tile, grid and the list. Row r of the grid is written from `place` on, in all lanes.
     """
     builder = v.builder
-    with cgutils.for_range(builder, end, start=first, intp=I64) as loop:
+    with cgutils.for_range(builder, count, intp=I64) as loop:
         source = v.tile_row(0, v.number(2, loop.index))
         v.prefetch(1, builder.add(loop.index, I64(AHEAD)), place, writes=True)
         target = builder.gep(v.grid_row(1, loop.index), [place])

@@ -34,7 +34,7 @@ def test_a_worker_takes_its_own_share_first_and_the_rest_counts_as_stolen():
 
 
 def test_the_least_advanced_comes_first_and_the_end_is_reported():
-    layout = make_layout(Grid(8, 16, "zero"), 16, 1)
+    layout = make_layout(Grid(8, 16, "zero"), waits_for_all=True)
     chunks = len(layout.chunk_start) - 1
     places = aligned((2 * chunks * APART,), np.int64)
 

@@ -6,40 +6,20 @@ from itertools import count
 import numpy as np
 import pytest
 
-from difflogic.circuit.netlist import Netlist
-from difflogic.engine.kernels.structures import FORWARD
 from tests.difflogic.engine.plain import sources
 from tests.difflogic.engine.protocol import Sharing
 from tests.difflogic.engine.schedules import ScheduleError
 
-
-def ints(*numbers):
-    return np.array(numbers, np.int32)
-
-
-TREE = Netlist(1, ints(0, 1, 9), ints(2, 3, 10), ints(0, 1, 2), ints(11), 3)
-"""Two gates and one that reads them: two parts meet after each layer."""
-GATES = {"workers": 1, "parts": 2, "netlist": TREE}
 SMALL = {
     "chunks": Sharing(),
-    "gates": Sharing(**GATES),
     "groups alone": Sharing(alone=2, groups=2, chunks=1),
     "chunks that wait for all": Sharing(chunks=3, steps=1, all_seen=True),
     "an abort of chunks without worker 0": Sharing(missing=(0,)),
     "an abort of chunks without worker 2": Sharing(3, chunks=1, steps=1, missing=(2,)),
-    "an abort of gates without part 0": Sharing(**GATES, missing=(0,)),
-    "an abort of gates without part 1": Sharing(**GATES, missing=(1,)),
-    "an abort of gates without team 1": Sharing(
-        2, chunks=1, steps=1, ways=FORWARD, netlist=TREE, parts=2, missing=(2, 3)
-    ),
-    "an abort of teams without second parts": Sharing(
-        chunks=1, ways=FORWARD, netlist=TREE, parts=2, missing=(1, 3)
-    ),
 }
 LARGER = {
     "two samples": Sharing(groups=2),
     "* a group alone, and chunks": Sharing(alone=1, groups=2),
-    "* gates of two samples": Sharing(**GATES, groups=2),
 }
 
 
@@ -58,12 +38,7 @@ def test_no_order_of_steps_changes_anything(name):
 @pytest.mark.thorough
 @pytest.mark.parametrize("orders", [1, exhaustive(40, True)])
 @pytest.mark.parametrize(
-    "sharing",
-    [
-        Sharing(3, alone=2, groups=4, chunks=3),
-        Sharing(5, groups=2, chunks=5, steps=3),
-        Sharing(2, alone=1, groups=2, chunks=3, netlist=TREE, parts=3),
-    ],
+    "sharing", [Sharing(3, alone=2, groups=4, chunks=3), Sharing(5, groups=2, chunks=5, steps=3)]
 )
 def test_no_drawn_order_of_more_workers_changes_anything(sharing, orders):
     sharing.draw(np.random.default_rng(0), orders)
@@ -80,18 +55,12 @@ TESTS = {
     "a chunk is never done": "        «atomic_add(control, base + APART * piece + DONE, 1) → pass»",
     "the way back has the tickets of the other": "t.TICKETS + «backward * workers +  → »owner",
     "the way back has the chunks of the other": "    if «backward → False»:\n        base",
-    "a barrier that opens at once": "while «atomic_load(control, place + GENERATION) == generation"
+    "a barrier that opens at once": "while «atomic_load(control, GENERATION) == generation"
     " → False»:",
-    "a barrier that never opens": "        «atomic_add(control, place + GENERATION, 1) → pass»\n",
+    "a barrier that never opens": "        «atomic_add(control, GENERATION, 1) → pass»\n",
     "a barrier that opens for one": "== «workers - 1 → 0»:",
-    "a barrier that forgets nobody": "        «atomic_add(control, place + ARRIVED, -workers) → "
-    "pass»\n",
+    "a barrier that forgets nobody": "        «atomic_add(control, ARRIVED, -workers) → pass»\n",
     "a barrier that lasts after an abort": "if «atomic_load(control, ABORTED) → 0» != 0:\n",
-    "chunks that wait after an abort": "if «atomic_load(control, t.ABORTED) → 0» != 0:\n",
-    "parts that go on after an abort": "or «atomic_load(control, t.ABORTED) → 0» != 0",
-    "parts that go on after the end": "if «team_cursor[t.PHASE] == t.FINISHED → False» or",
-    "all parts take chunks": "if «seat.part == 0 → True» and not next_piece",
-    "every part clears the sums": "_share(«seat.part == 0 → True», worker, workers",
 }
 
 
@@ -125,13 +94,11 @@ MUTANTS = without()
 
 
 FEW = (
-    "_share, t.barrier 1",
-    "_tile_backward_part, t.barrier 1",
+    "train, t.barrier 1",
     "barrier, atomic_add 1",
     "take_ready, atomic_claim 1",
     "a chunk waits for none",
     "a chunk is never done",
-    "parts that go on after the end",
 )
 
 
