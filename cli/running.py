@@ -84,16 +84,16 @@ def _train(experiment: Experiment, options: RunOptions, shared: Shared, group: R
             note(f"interrupted before the final tests; resume: {command}")
             raise typer.Exit(shown.interruption.exit_code) from None
         shown.hear(group)
-    summary = dict(found.summary)
+    summary = found.summary
     path = str(found.path)
-    if summary["interrupted"]:
+    if summary.interrupted:
         note(
-            f"interrupted after epoch {summary['epochs']} of {summary['epochs_requested']}; "
+            f"interrupted after epoch {summary.epochs} of {summary.epochs_requested}; "
             f"saved in {path}"
         )
     try:
         if shared.as_json:
-            typer.echo(json.dumps({**summary, "run_directory": path}, indent=2))
+            typer.echo(json.dumps({**summary.as_dict(), "run_directory": path}, indent=2))
         else:
             custom_task = isinstance(settings.task, CustomSection)
             typer.echo(report.render(summary, path, custom_task, not shared.quiet, options.timings))

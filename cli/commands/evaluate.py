@@ -12,6 +12,7 @@ from cli.failures import FAILURE
 from cli.options import AsJson, SourceOperand
 from cli.progress import show_progress
 from cli.terminal import output, proofs, report
+from difflogic.evaluation.scores import Proof
 from difflogic.run.story import percent
 from difflogic.system.declaration import AllowCode, Opt, Seed, Starts
 
@@ -85,6 +86,7 @@ def _show(results: Mapping[str, Any], source: Path, task: str | None, reasons: b
             _show_gates(test)
         for line in (*_remarks(test), *test["notes"]):
             typer.echo(output.fold(f"  {line}", 2))
+    proof = Proof(**results["assurance"])
     healing = results["assurance"]["healing"]  # all that heals, where healing from any start fails
     proofs.show_healing(healing)
     useless: dict[str, list[str]] = {}
@@ -97,7 +99,7 @@ def _show(results: Mapping[str, Any], source: Path, task: str | None, reasons: b
     typer.echo()
     if any(name not in DECIDING for name in results["tests"]):
         typer.echo("tests that do not decide ask for more than the task does")
-    typer.echo(report.assurance(results["assurance"], results["exact"], source, task))
+    typer.echo(report.assurance(proof, results["exact"], source, task))
     typer.echo(_verdict(results))
 
 

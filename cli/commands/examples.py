@@ -51,8 +51,8 @@ def train_examples(
     if shared.as_json:
         output.show_json(found.as_dict())
     else:
-        scores = found.summary["scores"]
-        proof = beyond_examples(scores["assurance"]["text"], scores)
+        scores = found.summary.scores
+        proof = beyond_examples(scores.assurance.text, scores)
         told = {"circuit": in_one_line(found.words), **story(found.summary, proof)}
         if found.wrong:
             told["wrong"] = "\n".join(found.differences) or named(found.wrong)

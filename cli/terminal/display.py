@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from cli.failures import note
 from cli.terminal.screen import Bar, Display, Screen, can_animate, clock
-from difflogic.run.story import in_training, percent, time_by_part
+from difflogic.run.story import by_phase, in_training, percent
 from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
@@ -362,7 +362,7 @@ def _facts(progress: RunProgress) -> dict[str, str]:
             f"{percent(last.decided)} of the gates decided"
         )
     if any(progress.phases.values()):
-        parts = time_by_part(progress.phases)
+        parts = by_phase(progress.phases)
         times = f"training {parts['training']:.0f} s, search {parts['search']:.0f} s"
         found["time"] = f"{times}; training: {in_training(progress.phases)}"
     return found

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from cli.failures import in_one_line
 from cli.terminal import output
+from difflogic.evaluation.scores import Proof, Scores
 from difflogic.run.story import PHASE_NAMES, answer, in_training, story, time_by_part
+from difflogic.run.summary import Seconds, Summary
 from difflogic.system.files import for_shell
 
 AROUND = {
@@ -26,7 +27,7 @@ SHADES = {"training": "█", "search": "▓", "start-up": "▒", "tests": "░",
 
 
 def render(
-    summary: Mapping[str, Any],
+    summary: Summary,
     directory: str,
     custom_task: bool = False,
     time: bool = True,
@@ -39,31 +40,28 @@ def render(
     """
     from difflogic.run.story import advise
 
-    scores = summary["scores"]
-    proof = None
-    if "assurance" in scores:
-        proof = assurance(scores["assurance"], scores["checked"]["exact"], directory, None)
-        proof = beyond_examples(proof, scores)
+    scores = summary.scores
+    proof = assurance(scores.assurance, scores.checked.exact, directory, None)
+    told = story(summary, beyond_examples(proof, scores))
     return output.page(
         "report",
         summary=summary,
         table=table,
         phases=PHASE_NAMES,
         around=AROUND,
-        lines=({"time": time_in_lines(summary["seconds"])} if time else {}) | story(summary, proof),
+        lines=({"time": time_in_lines(summary.seconds)} if time else {}) | told,
         answer=answer(summary),
         shown=in_one_line(directory),
         advice=advise(summary, directory, custom_task),
     )
 
 
-def time_in_lines(seconds: Mapping[str, Any]) -> str:
+def time_in_lines(seconds: Seconds) -> str:
     """Return a run's time in three lines: a bar of shares, its legend, and the longest phases."""
-    parts = time_by_part(seconds["phases"], seconds)
-    whole = f"{seconds.get('all', sum(parts.values())):.1f} s"
+    parts = time_by_part(seconds)
     legend = "  ".join(f"{SHADES[name]} {name} {spent:.1f} s" for name, spent in parts.items())
-    work = f"training: {in_training(seconds['phases'])}; {seconds['processor']:.1f} CPU seconds"
-    return f"{shares(parts)}  {whole}\n{legend}\n{work}"
+    work = f"training: {in_training(seconds.phases)}; {seconds.processor:.1f} CPU seconds"
+    return f"{shares(parts)}  {seconds.all:.1f} s\n{legend}\n{work}"
 
 
 def shares(parts: Mapping[str, float]) -> str:
@@ -77,17 +75,17 @@ def shares(parts: Mapping[str, float]) -> str:
     return text
 
 
-def assurance(found: Mapping[str, Any], exact: bool, source: str | Path, task: str | None) -> str:
+def assurance(found: Proof, exact: bool, source: str | Path, task: str | None) -> str:
     """Say what is proved about a circuit, or that it is right on samples."""
-    text = going_on(found["text"], source, task)
-    return f"right on samples; {text}" if exact and found["verdict"] == "open" else text
+    text = going_on(found.text, source, task)
+    return f"right on samples; {text}" if exact and found.verdict == "open" else text
 
 
-def beyond_examples(proof: str, scores: Mapping[str, Any]) -> str:
+def beyond_examples(proof: str, scores: Scores) -> str:
     """Add to a verdict what is known of other grids than those of examples."""
-    if "right_pairs" not in scores:
+    if scores.right_pairs is None:
         return proof
-    longer = f"; {scores['padded']['text']}" if "padded" in scores else ""
+    longer = f"; {scores.padded.text}" if scores.padded else ""
     return f"{proof}{longer}; other grids are not proved"
 
 

@@ -12,13 +12,13 @@ Exact means, on starts from streams that training does not use:
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 from difflogic.config.sections import TrainingConfig
 from difflogic.engine.hard.hard_simulator import active_gates
 from difflogic.evaluation.assurance import WOUND, in_words, keeps, question_of
 from difflogic.evaluation.check_plan import Plan, is_deterministic
 from difflogic.evaluation.scene import Streams
+from difflogic.evaluation.scores import Checked
 from difflogic.evaluation.trial import count_wrong
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
@@ -52,7 +52,7 @@ def assure(model: Model) -> Assurance:
     return in_words(answer_about(model))
 
 
-def check(model: Model, epochs: int | None = None) -> dict[str, Any]:
+def check(model: Model, epochs: int | None = None) -> Checked:
     """Count the wrong cells of the hard circuit at the training step, and at twice that step.
 
     Checks all cases if they can be listed (at the training step only), the only start, or STARTS
@@ -67,20 +67,20 @@ def check(model: Model, epochs: int | None = None) -> dict[str, Any]:
     found = plan.judge(count_wrong(model.netlist, ops, plan.scene, plan.starts))
     now = found.counts[0]
     later = None if plan.exhaustive else found.count_after(2 * now.step)
-    return {
-        "tested": name_starts(
+    return Checked(
+        tested=name_starts(
             plan, task, config.training, config.training.epochs if epochs is None else epochs
         ),
-        "starts": now.starts,
-        "cells": now.cells,
-        "step": now.step,
-        "wrong_cells": now.wrong_cells,
-        "later_step": later and later.step,
-        "wrong_cells_later": later and later.wrong_cells,
-        "exact": found.exact and keeps(from_model(model), task),
-        "exactness": {"wrong_cells": found.wrong_cells, "cells": found.cells},
-        "active_gates": len(active_gates(model.netlist, ops, config.task.loss_channels)),
-    }
+        starts=now.starts,
+        cells=now.cells,
+        step=now.step,
+        wrong_cells=now.wrong_cells,
+        later_step=later.step if later else None,
+        wrong_cells_later=later.wrong_cells if later else None,
+        exact=found.exact and keeps(from_model(model), task),
+        exactness={"wrong_cells": found.wrong_cells, "cells": found.cells},
+        active_gates=len(active_gates(model.netlist, ops, config.task.loss_channels)),
+    )
 
 
 def name_starts(plan: Plan, task: Task, training: TrainingConfig, epochs: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,6 +20,7 @@ from difflogic.experiment.session import Session
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.run.run_directory import RunDirectory, saved_model
+from difflogic.run.summary import Summary
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import ConfigError
 from difflogic.system.work import Stopped, say
@@ -54,7 +55,7 @@ class LearnedRule:
     """A rule learned from examples, as a run."""
 
     path: Path
-    summary: Mapping[str, Any] = field(repr=False)
+    summary: Summary = field(repr=False)
     """The contents of the run's summary.json; `right_pairs` has the examples that are right."""
     words: str
     """The way that learned it."""
@@ -81,7 +82,7 @@ class LearnedRule:
         padded = None if self.padded is None else vars(self.padded)
         found = {"wrong_pairs": self.wrong, "suspected_pairs": self.suspected}
         own = {"run_directory": str(self.path), "attempts": attempts, "padded": padded, **found}
-        return {**self.summary, **own}
+        return {**self.summary.as_dict(), **own}
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ class _Runner:
 
     way: Way
     session: Session
-    summary: Mapping[str, Any] | None = None
+    summary: Summary | None = None
     """Of its run; None before it ends a round, and if its final tests are stopped."""
     seconds: float = 0.0
 
@@ -142,13 +143,12 @@ class _Runner:
     @property
     def tried(self) -> Tried:
         assert self.summary is not None
-        gates = self.summary["scores"]["checked"]["active_gates"]
         return Tried(
             self.way.words,
             _is_right(self.summary),
-            gates,
+            self.summary.scores.checked.active_gates,
             self.way.config.automaton.steps,
-            self.summary["epochs"],
+            self.summary.epochs,
             round(self.seconds, 2),
         )
 
@@ -157,8 +157,8 @@ class _Runner:
         """What makes one result better than another, the smaller the better."""
         assert self.summary is not None
         tried = self.tried
-        right_pairs = self.summary["scores"]["right_pairs"]["training"][0]
-        return not tried.right, 0 if tried.right else -right_pairs, tried.gates, tried.steps
+        right_pairs = 0 if tried.right else _right_pairs(self.summary)[0]
+        return not tried.right, -right_pairs, tried.gates, tried.steps
 
 
 def race(
@@ -254,6 +254,12 @@ def wrong_places(run: RunDirectory, examples: Examples) -> tuple[str, ...]:
     return tuple(p.place for p in examples.every if str(p) in wrong)
 
 
-def _is_right(summary: Mapping[str, Any]) -> bool:
-    right, total = summary["scores"]["right_pairs"]["training"]
-    return bool(summary["scores"]["checked"]["exact"] and right == total)
+def _right_pairs(summary: Summary) -> tuple[int, int]:
+    """Return how many training pairs are right, and of how many."""
+    assert summary.scores.right_pairs is not None, "it learned from examples"
+    return summary.scores.right_pairs["training"]
+
+
+def _is_right(summary: Summary) -> bool:
+    right, total = _right_pairs(summary)
+    return summary.scores.checked.exact and right == total

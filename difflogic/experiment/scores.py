@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from difflogic.config import Config
+from difflogic.evaluation.scores import Scores
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.run.measures import APART, TOTALS
 from difflogic.run.metrics import History
+from difflogic.run.summary import Attempts, Corrected, Cpu, Gain, Seconds, Summary
 from difflogic.system import machine
 from difflogic.system.json_values import json_value
 from difflogic.tasks import make_task, task_class
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from difflogic.experiment.searching import Trainer
 
 
-def summarize(config: Config, trainer: Trainer, history: History, resumed: int) -> dict[str, Any]:
+def summarize(config: Config, trainer: Trainer, history: History, resumed: int) -> Summary:
     """Return the contents of summary.json: scores, seconds per phase, versions, machine.
 
     `config` is the run's own, and `resumed` the number of times it was resumed.
@@ -29,37 +31,42 @@ def summarize(config: Config, trainer: Trainer, history: History, resumed: int) 
     account = phases.account
     last = history.rows[-1] if history.rows else None
     best = history.best(trainer.result_attempt)
-    measured = "hard_loss", "accuracy"
-    attempts = {"begun": trainer.descent.attempt, "result": trainer.result_attempt}
-    return {
-        "experiment": config.name,
-        "seed": config.training.seed,
-        "workers": trainer.descent.plan.workers,
-        **({"ranks": trainer.ranks.size} if trainer.ranks.size > 1 else {}),
-        "plan": trainer.descent.plan.as_dict(),
-        "epochs": trainer.epoch,
-        "epochs_requested": config.training.epochs,
-        "finished": finished,
-        "interrupted": not finished,
-        "resumed": resumed,
-        "exact_epoch": trainer.exact_epoch,
-        **({"attempts": attempts} if config.training.restart_every else {}),
-        "searched": config.finishing.candidates > 0,
-        "polished": None if trainer.gain is None else trainer.gain.as_dict(),
-        "corrected": None if trainer.correction is None else trainer.correction.as_dict(),
-        "scores": {
-            **{name: getattr(last, name, None) for name in ("soft_loss", *measured)},
-            **{f"best_{name}": getattr(best, name, None) for name in (*measured, "epoch")},
+    found = Summary(
+        experiment=config.name,
+        seed=config.training.seed,
+        workers=trainer.descent.plan.workers,
+        plan=trainer.descent.plan.as_dict(),
+        epochs=trainer.epoch,
+        epochs_requested=config.training.epochs,
+        finished=finished,
+        interrupted=not finished,
+        resumed=resumed,
+        exact_epoch=trainer.exact_epoch,
+        searched=config.finishing.candidates > 0,
+        polished=None if trainer.gain is None else Gain(**trainer.gain.as_dict()),
+        corrected=None if trainer.correction is None else Corrected(**trainer.correction.as_dict()),
+        scores=Scores(
+            soft_loss=last.soft_loss if last else None,
+            hard_loss=last.hard_loss if last else None,
+            accuracy=last.accuracy if last else None,
+            best_hard_loss=best.hard_loss if best else None,
+            best_accuracy=best.accuracy if best else None,
+            best_epoch=best.epoch if best else None,
             **tests,
-        },
-        "seconds": {
-            "training": sum(phases.seconds.values()),
+        ),
+        seconds=Seconds(
+            training=sum(phases.seconds.values()),
             **{name: account[name] for name in (*APART, *TOTALS)},
-            "phases": dict(phases.seconds),
-        },
-        "versions": machine.versions(),
-        "cpu": machine.cpu(),
-    }
+            phases=dict(phases.seconds),
+        ),
+        versions=machine.versions(),
+        cpu=Cpu(name=machine.cpu_name(), count=machine.cpu_count()),
+    )
+    if trainer.ranks.size > 1:
+        found.ranks = trainer.ranks.size
+    if config.training.restart_every:
+        found.attempts = Attempts(begun=trainer.descent.attempt, result=trainer.result_attempt)
+    return found
 
 
 def final_scores(model: Model, epochs: int | None = None) -> dict[str, Any]:
@@ -74,7 +81,10 @@ def final_scores(model: Model, epochs: int | None = None) -> dict[str, Any]:
     from difflogic.evaluation.exactness import assure, check
     from difflogic.evaluation.settled import right_pairs
 
-    scores = {"checked": check(model, epochs), "assurance": json_value(assure(model))}
+    scores: dict[str, Any] = {
+        "checked": check(model, epochs),
+        "assurance": json_value(assure(model)),
+    }
     pairs = right_pairs(from_model(model), make_task(model.config))
     if pairs is not None:
         scores["right_pairs"] = pairs

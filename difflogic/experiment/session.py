@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from difflogic.config import Config
 from difflogic.experiment.following import gather
@@ -17,6 +17,7 @@ from difflogic.run.measures import StepResult, clocks
 from difflogic.run.metrics import MetricsRow
 from difflogic.run.opened_run import OpenedRun, StartModel
 from difflogic.run.run_directory import RunDirectory
+from difflogic.run.summary import Summary
 from difflogic.search.footprint import search_bytes
 from difflogic.system.deadline import never_stop
 from difflogic.system.errors import RunDirectoryError, TrainingError
@@ -42,7 +43,7 @@ def execute(
     should_stop: Callable[[], bool] = never_stop,
     on_step: Callable[[StepResult], None] = ignore,
     fleets: Fleets | None = None,
-) -> dict[str, Any]:
+) -> Summary:
     """Train in the run directory `path` until done, and return the contents of summary.json.
 
     Starts a run in a new or empty directory, and resumes an unfinished run of this configuration.
@@ -136,7 +137,7 @@ class Session(OpenedRun):
         self,
         should_stop: Callable[[], bool] = never_stop,
         on_step: Callable[[StepResult], None] | None = None,
-    ) -> dict[str, Any]:
+    ) -> Summary:
         """Train until done or stopped, save everything, and return the summary.
 
         If the work of this thread is stopped, and the final tests take longer than GRACE_SECONDS,
@@ -148,7 +149,7 @@ class Session(OpenedRun):
 
     def _train(
         self, should_stop: Callable[[], bool], on_step: Callable[[StepResult], None]
-    ) -> dict[str, Any]:
+    ) -> Summary:
         trainer = self.trainer
         timer = self.trainer.phases
         before = dict(timer.seconds)
@@ -164,7 +165,7 @@ class Session(OpenedRun):
         with working(asked=delayed(work().asked, GRACE_SECONDS)):
             results = summarize(self.config, trainer, self.history, self.resumed)
         if self.start is not None:
-            results["start"] = self.start.as_dict()
+            results.start = self.start.as_dict()
         with self.stopping_if_it_cannot_save():
             self.save_summary(results)
         assert self.summary is not None

@@ -9,6 +9,7 @@ from typing import Any
 from difflogic import inspection
 from difflogic.config import Config
 from difflogic.evaluation import exactness
+from difflogic.evaluation.scores import Checked
 from difflogic.evaluation.tests import run_tests
 from difflogic.inspection import Inspection
 from difflogic.library.loaded import Loaded, Source, load
@@ -39,7 +40,7 @@ def inspect(
 
 
 @checked
-def check(source: Source, epochs: int | None = None) -> dict[str, Any]:
+def check(source: Source, epochs: int | None = None) -> Checked:
     """Count the wrong cells of a model's hard circuit, as each run does at its end.
 
     `tested` says on which starts, and how many of them `epochs` of training drew, by default as

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from difflogic.evaluation.padded import prove_padded
+from difflogic.evaluation.scores import Proof
 from difflogic.evaluation.settled import settle
 from difflogic.examples.encoding import CLASH, apply_rule
 from difflogic.examples.pairs import MOST_NAMED, Examples, local, named
@@ -23,14 +24,15 @@ from difflogic.experiment.example_ways import describe, ways_to_learn
 from difflogic.experiment.options import AS_FITS, ExampleOptions
 from difflogic.library.exchange import ShouldStop
 from difflogic.run.lock import clear, holding
-from difflogic.run.measures import APART, TOTALS, Clocks, clocks
+from difflogic.run.measures import Clocks, clocks
 from difflogic.run.run_directory import RunDirectory
 from difflogic.run.settings import run_name
-from difflogic.run.summary import read_summary, write_summary
+from difflogic.run.summary import Seconds, read_summary, write_summary
 from difflogic.system.deadline import Deadline, never_stop
 from difflogic.system.declaration import checked
 from difflogic.system.errors import TrainingError
 from difflogic.system.files import for_shell
+from difflogic.system.json_values import json_value
 from difflogic.system.quantities import counted
 from difflogic.system.stops import deferring_interrupts
 from difflogic.system.work import Stopped, say, stopped, working
@@ -85,22 +87,21 @@ def train_examples(
         run.require_empty()
         limit = Deadline(called + options.time_limit, lambda: stopped() or should_stop())
         learned = _keep(run, Lessons(examples, options, ways), limit)
-        ended = {}
+        new: dict[str, Any] = {"seconds": _seconds(learned, began)}
         if stopped():
             say(f"interrupted; the best circuit so far is in {run.path}")
-        elif not (learned.summary["finished"] or should_stop()):
+        elif not (learned.summary.finished or should_stop()):
             # The time limit ended it, as asked: it was not interrupted.
-            ended = {"finished": True, "interrupted": False}
+            new |= {"finished": True, "interrupted": False}
         if learned.right:
             automaton, task = learned_by(run)
             assert task.encoding is not None, "it learned from examples"
             pairs = task.examples["training"]
             padded = prove_padded(automaton, task.encoding, task.channels, pairs, limit)
             learned = replace(learned, padded=padded)
-        scores = dict(learned.summary["scores"])
         if learned.padded is not None:
-            scores["padded"] = vars(learned.padded)
-        whole = {**learned.summary, **ended, "scores": scores, "seconds": _seconds(learned, began)}
+            learned.summary.scores.padded = Proof(**json_value(learned.padded))
+        whole = learned.summary.model_copy(update=new)
         write_summary(run, whole)
         learned = replace(learned, summary=read_summary(run) or whole)
     with working(asked=never_stop):  # what it says of a result is quick
@@ -110,13 +111,13 @@ def train_examples(
     return learned if learned.right else replace(learned, hint=_hint(learned, examples, options))
 
 
-def _seconds(learned: LearnedRule, began: Clocks) -> dict[str, Any]:
+def _seconds(learned: LearnedRule, began: Clocks) -> Seconds:
     """Return the seconds of a whole race, with those of the ways that did not win as `others`."""
-    seconds: dict[str, Any] = dict(learned.summary["seconds"])
-    own = sum(seconds[part] for part in ("training", *APART))
-    for name, then, now in zip(TOTALS, began, clocks(), strict=True):
-        seconds[name] = now - then
-    return {**seconds, "others": seconds["all"] - own}
+    seconds = learned.summary.seconds
+    own = seconds.training + seconds.start + seconds.compilation + seconds.tests
+    wall, processor = (now - then for then, now in zip(began, clocks(), strict=True))
+    new = {"all": wall, "processor": processor, "others": wall - own}
+    return seconds.model_copy(update=new)
 
 
 def _differences(run: RunDirectory, examples: Examples, wrong: Sequence[str]) -> tuple[str, ...]:

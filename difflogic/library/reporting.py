@@ -117,7 +117,7 @@ def _source(loaded: Loaded) -> reports.ReportSource:
     if loaded.folder is None or Path(loaded.name).is_file():
         return found
     rows, summary = reports.read_training(saved_model(Path(loaded.name)).parent)
-    exact = summary["exact_epoch"] if summary else None
+    exact = summary.exact_epoch if summary else None
     return replace(found, rows=rows, summary=summary, exact_epoch=exact)
 
 

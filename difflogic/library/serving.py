@@ -70,5 +70,5 @@ def serve_training(
     with WatchServer(feed, port) as server:
         publish("training")
         yield server, step
-        publish("finished" if session.summary and session.summary["finished"] else "stopped")
+        publish("finished" if session.summary and session.summary.finished else "stopped")
         time.sleep(LAST_SECONDS if feed.watched else 0.0)

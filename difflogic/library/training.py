@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from difflogic.config import Config, Override, load_config, shipped_configs
 from difflogic.config.effects import without_effect
@@ -16,6 +15,7 @@ from difflogic.run.measures import StepResult
 from difflogic.run.opened_run import StartModel
 from difflogic.run.run_directory import RunDirectory, saved_model
 from difflogic.run.settings import differing, run_name
+from difflogic.run.summary import Summary
 from difflogic.system.deadline import never_stop
 from difflogic.system.declaration import NewDirectory, Recipe, checked
 from difflogic.system.errors import ConfigError
@@ -31,12 +31,12 @@ class Trained:
     """A run and its results."""
 
     path: Path
-    summary: Mapping[str, Any] = field(repr=False)
+    summary: Summary = field(repr=False)
     """The contents of the run's summary.json."""
 
     def _repr_html_(self) -> str:
         """Show the run's progress in a notebook."""
-        epochs = self.summary["epochs"]
+        epochs = self.summary.epochs
         exact = self.exact_epoch
         row = {"run": self.path, "epochs": epochs, "finished": self.finished, "exact from": exact}
         return table([row])
@@ -44,13 +44,12 @@ class Trained:
     @property
     def finished(self) -> bool:
         """Whether nothing is left to do; otherwise the run was stopped and can be resumed."""
-        return bool(self.summary["finished"])
+        return self.summary.finished
 
     @property
     def exact_epoch(self) -> int | None:
         """The epoch at which the hard circuit was verified to be exact; None if it was not."""
-        epoch: int | None = self.summary["exact_epoch"]
-        return epoch
+        return self.summary.exact_epoch
 
 
 def resolve(
@@ -183,7 +182,7 @@ def open_run(
 def _finished(session: Session) -> str:
     assert session.summary is not None
     requested = session.config.training.epochs
-    epochs = session.summary["epochs"]
+    epochs = session.summary.epochs
     remedy = f"--epochs above {requested} extends it"
     if epochs < requested:
         remedy = "it met its goal before the last epoch"

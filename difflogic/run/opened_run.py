@@ -35,6 +35,7 @@ from difflogic.run.settings import (
     with_free_settings,
     write_config,
 )
+from difflogic.run.summary import Summary
 from difflogic.system.archive import MAX_FILE_BYTES
 from difflogic.system.errors import (
     ConfigError,
@@ -59,14 +60,14 @@ class OpenedRun:
         self.start = start
         """The saved model that the run starts from, if any."""
         self.is_new = False
-        self.summary: dict[str, Any] | None = None
+        self.summary: Summary | None = None
         """The contents of summary.json, once the run is finished or has stopped again."""
         self.history = History()
         """The epochs so far that are measured: without those whose metrics were lost."""
         self.resumed = 0
         """Number of times the run was resumed."""
         self._given = given
-        self._earlier: dict[str, Any] | None = None
+        self._earlier: Summary | None = None
         """The summary of earlier stretches."""
         self._lock = RunLock(run.path)
         self._stack = ExitStack()
@@ -115,7 +116,7 @@ class OpenedRun:
             if named is not None:
                 self.start = StartModel.kept(run, stored)
 
-    def _usable_summary(self, config: Config) -> dict[str, Any] | None:
+    def _usable_summary(self, config: Config) -> Summary | None:
         """Return the run's summary; None if it is missing or must be made again."""
         try:
             return summaries.read_summary(self.run, config)
@@ -128,16 +129,17 @@ class OpenedRun:
         if self._earlier:
             # First, so that the summary never calls a run with epochs left finished.
             requested = self.config.training.epochs
-            self._earlier |= {"finished": False, "epochs_requested": requested}
+            extended_by = {"finished": False, "epochs_requested": requested}
+            self._earlier = self._earlier.model_copy(update=extended_by)
             summaries.write_summary(self.run, self._earlier)
         write_config(self.run, self.config)
 
     @property
     def is_finished(self) -> bool:
         """Whether nothing is left to train: an exact circuit needs no more epochs."""
-        if self._earlier is None or not self._earlier["finished"]:
+        if self._earlier is None or not self._earlier.finished:
             return False
-        exact = self._earlier["exact_epoch"] is not None
+        exact = self._earlier.exact_epoch is not None
         return exact or self._given.training.epochs <= self.config.training.epochs
 
     @property
@@ -174,12 +176,11 @@ class OpenedRun:
         return replace(checkpoint, seconds=self._spent(checkpoint))
 
     def _spent(self, checkpoint: Checkpoint) -> Mapping[str, float]:
-        reached = {"epochs": checkpoint.epoch, "resumed": checkpoint.resumed}
+        reached = (checkpoint.epoch, checkpoint.resumed)
         summary = self._earlier
-        if summary is None or {name: summary[name] for name in reached} != reached:
+        if summary is None or (summary.epochs, summary.resumed) != reached:
             return checkpoint.seconds
-        seconds: dict[str, float] = summary["seconds"] | summary["seconds"]["phases"]
-        return seconds
+        return summary.seconds.as_dict() | summary.seconds.phases
 
     # What is saved
 
@@ -211,7 +212,7 @@ class OpenedRun:
         model = replace(model, config=self.config.model_copy(update=sizes))
         write_whole(self.run.model, methodcaller("write", model.to_bytes(str(self.run.model))))
 
-    def save_summary(self, results: Mapping[str, Any]) -> None:
+    def save_summary(self, results: Summary) -> None:
         """Write the summary, and read it back with the checksums."""
         self._lock.require()
         summaries.write_summary(self.run, results)

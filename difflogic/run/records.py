@@ -25,8 +25,8 @@ from difflogic.run.run_directory import (
     epoch_of,
     suggestion,
 )
-from difflogic.run.story import ON_PAIRS, verdict, whole
-from difflogic.run.summary import read_summary, require_its_files
+from difflogic.run.story import ON_PAIRS, verdict
+from difflogic.run.summary import Summary, read_summary, require_its_files
 from difflogic.system.declaration import checked
 from difflogic.system.errors import DctError, RunDirectoryError, UnreadableError
 from difflogic.system.files import kind_of, read_inside
@@ -55,7 +55,7 @@ class RunRecord:
     """What `runs` says about each run; None if unknown."""
     settings: Mapping[str, Any]
     """The run's configuration, by ``section.key``."""
-    summary: Mapping[str, Any] | None = None
+    summary: Summary | None = None
     """The contents of summary.json, once the run has ended or stopped."""
     problem: str | None = None
     """Why the run is damaged, cannot be read, or failed."""
@@ -185,11 +185,11 @@ def read_record(run: RunDirectory, with_files: bool = True) -> RunRecord:
         begun = run.begun
         with suppress(ValueError):
             settings = flat(parse_toml(read_inside(run.config, MAX_BYTES).decode()))
-        found = read_summary(run) or {}
+        found = read_summary(run)
         if not (found or isinstance(settings.get(SEED), int)):
             raise RunDirectoryError(f"{run.config}: is damaged")
         state = state_of(run, found)
-        if with_files and state == "finished":
+        if with_files and found and state == "finished":
             require_its_files(run, found)
         last = run.checkpoints[:1]
     except UnreadableError as error:
@@ -198,27 +198,27 @@ def read_record(run: RunDirectory, with_files: bool = True) -> RunRecord:
         known = {"experiment": settings.get("name"), "seed": settings.get(SEED)}
         columns = _columns(run.path, "damaged", begun, **known)
         return RunRecord(run.path, columns, settings, problem=str(error))
-    if not found:
+    if found is None:
         epochs = epoch_of(last[0]) if last else 0
         known = {"experiment": settings.get("name"), "seed": settings[SEED], "epochs": epochs}
         return RunRecord(run.path, _columns(run.path, state, begun, **known), settings)
-    scores = found["scores"]
+    checked = found.scores.checked
     columns = _columns(
         run.path,
         state,
         begun,
-        experiment=found["experiment"],
-        seed=found["seed"],
-        verdict=verdict(scores) if state == "finished" else state,
-        gates=scores["checked"]["active_gates"],
-        epochs=found["epochs"],
-        seconds=whole(found["seconds"]),
-        processor_seconds=found["seconds"]["processor"],
-        attempts=found.get("attempts", {}).get("begun"),
-        wrong_cells=scores["checked"]["wrong_cells"],
-        from_step=scores["assurance"]["from_step"],
-        version=found["versions"].get("dct"),
-        processor=found["cpu"]["name"],
+        experiment=found.experiment,
+        seed=found.seed,
+        verdict=verdict(found.scores) if state == "finished" else state,
+        gates=checked.active_gates,
+        epochs=found.epochs,
+        seconds=found.seconds.all,
+        processor_seconds=found.seconds.processor,
+        attempts=found.attempts.begun if found.attempts else None,
+        wrong_cells=checked.wrong_cells,
+        from_step=found.scores.assurance.from_step,
+        version=found.versions.get("dct"),
+        processor=found.cpu.name,
     )
     return RunRecord(run.path, columns, settings, found)
 
@@ -255,14 +255,14 @@ def _unknown(run: RunDirectory, error: UnreadableError) -> RunRecord:
     return RunRecord(run.path, columns, {}, problem=str(error))
 
 
-def state_of(run: RunDirectory, summary: Mapping[str, Any] | None) -> State:
+def state_of(run: RunDirectory, summary: Summary | None) -> State:
     """Return the state of a run with this summary, if any: what lists, pages and sweeps say.
 
     Raises UnreadableError.
     """
     if lock.is_held(run.path):
         return "training"
-    if summary and summary["finished"]:
+    if summary and summary.finished:
         return "finished"
     return "stopped" if run.is_run else "waiting"
 
@@ -299,7 +299,7 @@ class Described:
     """Settings that differ from the shipped experiment's: its value, and the run's."""
     is_shipped: bool | None
     """Whether the experiment is a shipped one; None if the settings are not known."""
-    summary: dict[str, Any] | None
+    summary: Summary | None
     """The contents of summary.json."""
     files: dict[str, int]
     """The bytes of each file."""
@@ -325,9 +325,8 @@ def describe(run: str | Path) -> Described:
             pair = shipped.get(key), found.settings.get(key)
             if pair[0] != pair[1] and not UNIMPORTANT.match(key):
                 differences[key] = pair
-    summary = None if found.summary is None else dict(found.summary)
     sizes = RunDirectory(found.path).sizes
-    return Described(found.columns, differences, is_shipped, summary, sizes, found.problem)
+    return Described(found.columns, differences, is_shipped, found.summary, sizes, found.problem)
 
 
 def opened(name: str | Path) -> RunRecord:

@@ -6,14 +6,14 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
+from difflogic.evaluation.scores import Entries, Scores
 from difflogic.run.run_directory import RunDirectory
 from difflogic.system.errors import RunDirectoryError
 from difflogic.system.files import digest, for_shell, read_inside
-from difflogic.system.json_values import json_value
 
 if TYPE_CHECKING:
     from difflogic.config.models import Config
@@ -22,111 +22,81 @@ MOST_SUMMARY_BYTES = 2**24
 """A summary has 5 kB."""
 
 SEAL = "sha256"
-FILES = "files"
 
 
-TwoNumbers = Annotated[list[int], Field(min_length=2, max_length=2)]
+class Seconds(Entries):
+    """Wall seconds of a run, but for `processor`."""
 
-
-class _Entries(BaseModel):
-    """The entries that the program reads; a file may have more."""
-
-    model_config = ConfigDict(strict=True)
-
-
-class _Checked(_Entries):
-    tested: str
-    starts: int
-    cells: int
-    step: int
-    wrong_cells: int
-    later_step: int | None
-    wrong_cells_later: int | None
-    exact: bool
-    active_gates: int
-
-
-class _Assurance(_Entries):
-    text: str
-    verdict: str
-    from_step: int | None
-
-
-class _Count(_Entries):
-    name: str
-    height: int
-    width: int
-    step: int
-    wrong_cells: int
-    cells: int
-
-
-class _Exactness(_Entries):
-    counts: list[_Count] = Field(min_length=1)
-
-
-class _Scores(_Entries):
-    soft_loss: float | None
-    hard_loss: float | None
-    accuracy: float | None
-    best_hard_loss: float | None
-    best_accuracy: float | None
-    best_epoch: int | None
-    checked: _Checked
-    assurance: _Assurance
-    right_pairs: dict[str, TwoNumbers] | None = None
-    exactness: _Exactness | None = None
-
-
-class _Seconds(_Entries):
     training: float
+    start: float
     compilation: float
+    tests: float
+    all: float
     processor: float
     phases: dict[str, float]
+    others: float | None = None
+    """Of the ways to learn from examples that did not win."""
 
 
-class _Polished(_Entries):
-    gates: TwoNumbers
-    from_step: TwoNumbers | None
+class Gain(Entries):
+    """What polishing gained, each before and after."""
+
+    gates: tuple[int, int]
+    from_step: tuple[int, int] | None
 
 
-class _Corrected(_Entries):
+class Corrected(Entries):
+    """Gates that correct wrong bits."""
+
     bits: int
     gates: int
 
 
-class _Attempts(_Entries):
+class Attempts(Entries):
+    """How many attempts have begun, and which one the circuit is of."""
+
     begun: int
     result: int
 
 
-class _Cpu(_Entries):
+class Cpu(Entries):
+    """The processor."""
+
     name: str
     count: int
 
 
-class _Summary(_Entries):
+class Summary(Entries):
+    """The contents of summary.json."""
+
     experiment: str
     seed: int
     workers: int
+    ranks: int | None = None
+    plan: dict[str, Any]
     epochs: int
     epochs_requested: int
     finished: bool
     interrupted: bool
     resumed: int
+    """How often."""
     exact_epoch: int | None
-    scores: _Scores
-    seconds: _Seconds
+    """The epoch at which the circuit was verified to be exact."""
+    attempts: Attempts | None = None
+    searched: bool
+    polished: Gain | None
+    corrected: Corrected | None
+    scores: Scores
+    seconds: Seconds
     versions: dict[str, str]
-    cpu: _Cpu
-    files: dict[str, str]
-    polished: _Polished | None
-    searched: bool = True
-    corrected: _Corrected | None = None
-    attempts: _Attempts | None = None
+    cpu: Cpu
+    start: dict[str, Any] | None = None
+    """The model that it started from."""
+    files: dict[str, str] = Field(default_factory=dict)
+    """The SHA-256 of each file that it sums up, once it is written."""
 
 
-def write_summary(run: RunDirectory, results: Mapping[str, Any]) -> Path:
+def write_summary(run: RunDirectory, results: Summary) -> Path:
     """Write summary.json, with the checksums of the files that it sums up.
 
     Raises RunDirectoryError, and UnreadableError if one of them cannot be read back.
@@ -136,7 +106,7 @@ def write_summary(run: RunDirectory, results: Mapping[str, Any]) -> Path:
     return run.write(run.summary, render(results, there))
 
 
-def read_summary(run: RunDirectory, config: Config | None = None) -> dict[str, Any] | None:
+def read_summary(run: RunDirectory, config: Config | None = None) -> Summary | None:
     """Return summary.json, or None if it is missing.
 
     Raises RunDirectoryError if it is damaged; with the run's configuration, also if the files of a
@@ -148,9 +118,9 @@ def read_summary(run: RunDirectory, config: Config | None = None) -> dict[str, A
         return None
     except ValueError as error:
         raise RunDirectoryError(f"{run.summary}: is damaged: {error}") from None
-    if config is not None and found["finished"]:
+    if config is not None and found.finished:
         require_its_files(run, found)
-        if (found["seed"], found["experiment"]) != (config.training.seed, config.name):
+        if (found.seed, found.experiment) != (config.training.seed, config.name):
             raise RunDirectoryError(f"{run.summary}: is that of another run")
     return found
 
@@ -169,28 +139,28 @@ def require_whole(run: RunDirectory, config: Config) -> None:
         ) from None
 
 
-def require_its_files(run: RunDirectory, results: Mapping[str, Any]) -> None:
+def require_its_files(run: RunDirectory, results: Summary) -> None:
     """Raise RunDirectoryError if the files of a finished run do not match its summary."""
     for path in run.summed_up:
         found = digest(path)
         if found is None:
             raise RunDirectoryError(f"{path}: is missing")
-        if found != results[FILES].get(path.name):
+        if found != results.files.get(path.name):
             what = f"is damaged, or of another run than {run.summary.name} describes"
             raise RunDirectoryError(f"{path}: {what}")
 
 
-def render(summary: Mapping[str, Any], files: Mapping[str, str]) -> str:
+def render(summary: Summary, files: dict[str, str]) -> str:
     """Return the file's text: the summary, the SHA-256 of the run's `files`, and a seal over all.
 
-    NumPy numbers and paths become JSON values; NaN and infinity become null.
+    NaN and infinity become null.
     """
-    data = {key: value for key, value in json_value(summary).items() if key not in (FILES, SEAL)}
-    data[FILES] = dict(files)
+    data = summary.model_copy(update={"files": files}).as_dict()
+    data.pop(SEAL, None)
     return json.dumps({**data, SEAL: _digest(data)}, indent=2, ensure_ascii=False) + "\n"
 
 
-def parse(content: bytes) -> dict[str, Any]:
+def parse(content: bytes) -> Summary:
     """Read a sealed summary. Raises ValueError with what is wrong."""
     try:
         data = json.loads(content)
@@ -201,11 +171,10 @@ def parse(content: bytes) -> dict[str, Any]:
     if data.get(SEAL) != _digest({key: value for key, value in data.items() if key != SEAL}):
         raise ValueError("its checksum is wrong")
     try:
-        _Summary.model_validate(data)
+        return Summary.model_validate_json(content)
     except ValidationError as error:
         place = ".".join(map(str, error.errors(include_url=False)[0]["loc"]))
         raise ValueError(f'"{place}" is missing or has a wrong type') from None
-    return data
 
 
 def _digest(data: Mapping[str, Any]) -> str:

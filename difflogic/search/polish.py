@@ -72,7 +72,7 @@ class Polished:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON, each before and after."""
-        gates, steps = map(list, zip(astuple(self.before), astuple(self.after), strict=True))
+        gates, steps = zip(astuple(self.before), astuple(self.after), strict=True)
         from_step = None if None in steps else steps
         return {"gates": gates, "from_step": from_step, "candidates": self.candidates}
 

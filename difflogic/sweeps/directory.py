@@ -16,7 +16,7 @@ from difflogic.config import config_from_dict
 from difflogic.run.lock import RunLock
 from difflogic.run.run_directory import LOCK, SWEEP, RunDirectory
 from difflogic.run.settings import differing, read_config
-from difflogic.run.summary import read_summary
+from difflogic.run.summary import Summary, read_summary
 from difflogic.sweeps.sweep_plan import Request, SweepPlan, Variant, differences, lookup, with_seed
 from difflogic.system.errors import ConfigError, DctError, RunDirectoryError
 from difflogic.system.files import (
@@ -44,7 +44,7 @@ MOST_TABLE_BYTES = 2**26
 class RunState:
     """State of a run's directory; all empty if the run is missing or can be resumed."""
 
-    summary: dict[str, Any] | None = None
+    summary: Summary | None = None
     """Summary of a finished, undamaged run."""
     problem: str | None = None
     """Damage to a finished run, or the difference from a foreign one."""
@@ -180,7 +180,7 @@ class SweepDirectory(RunDirectory):
             return RunState(problem=str(error))
         # If the run was extended by hand, its job will report that it no longer fits.
         epochs = config.training.epochs
-        if summary is None or not summary["finished"] or summary["epochs_requested"] != epochs:
+        if summary is None or not summary.finished or summary.epochs_requested != epochs:
             return RunState()
         return RunState(summary)
 

@@ -15,7 +15,7 @@ from statistics import NormalDist
 from typing import Any, Literal
 
 from difflogic.run.run_directory import TABLES
-from difflogic.run.story import whole
+from difflogic.run.summary import Summary
 from difflogic.sweeps.directory import SweepDirectory
 from difflogic.sweeps.sweep_plan import SweepPlan, Variant
 from difflogic.system.json_values import json_value
@@ -106,36 +106,32 @@ class VariantResult:
     from_step_max: int | None
 
 
-def make_row(
-    variant: Variant, seed: int, summary: Mapping[str, Any] | None, error: str | None = None
-) -> Row:
+def make_row(variant: Variant, seed: int, summary: Summary | None, error: str | None = None) -> Row:
     """Return a run's row from its summary or its error; without both, it has not ended."""
     if error is not None:
         return Row(variant.name, variant.values, seed, "failed", error=error)
-    if summary is None or not summary["finished"]:
+    if summary is None or not summary.finished:
         return Row(variant.name, variant.values, seed, "missing")
-    scores = summary["scores"]["checked"]
-    exact = bool(scores["exact"])
-    assurance = summary["scores"].get("assurance")
+    checked = summary.scores.checked
+    assurance = summary.scores.assurance
     reached = None
-    if exact:
-        verified = summary.get("exact_epoch")
-        reached = summary["epochs"] if verified is None else verified
+    if checked.exact:
+        reached = summary.epochs if summary.exact_epoch is None else summary.exact_epoch
     return Row(
         variant.name,
         variant.values,
         seed,
-        "exact" if exact else "not exact",
-        epochs=summary["epochs"],
+        "exact" if checked.exact else "not exact",
+        epochs=summary.epochs,
         epochs_to_exact=reached,
-        wrong_cells=scores["wrong_cells"],
-        active_gates=scores["active_gates"],
-        seconds=whole(summary["seconds"]),
-        processor_seconds=summary["seconds"].get("processor"),
-        proved=assurance and assurance["verdict"] == "proved",
-        from_step=assurance and assurance.get("from_step"),
-        assurance=assurance and assurance["text"],
-        attempts=summary.get("attempts", {}).get("begun"),
+        wrong_cells=checked.wrong_cells,
+        active_gates=checked.active_gates,
+        seconds=summary.seconds.all,
+        processor_seconds=summary.seconds.processor,
+        proved=assurance.verdict == "proved",
+        from_step=assurance.from_step,
+        assurance=assurance.text,
+        attempts=summary.attempts.begun if summary.attempts else None,
     )
 
 

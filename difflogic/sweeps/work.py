@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from difflogic.run.lock import is_held
 from difflogic.run.run_directory import RunDirectory, epoch_of
+from difflogic.run.summary import Summary
 from difflogic.system.errors import DctError, RunDirectoryError, UnreadableError
 from difflogic.system.files import is_folder, kind_of, read_inside, write_inside
 from difflogic.system.stops import throttled
@@ -100,7 +101,7 @@ class Outcome:
     """Result of a job: a summary, an error, or neither if it was stopped before it began."""
 
     index: int
-    summary: dict[str, Any] | None = None
+    summary: Summary | None = None
     error: str | None = None
     files: dict[str, bytes] = field(default_factory=dict)
     """The run's files, by name, if the worker does not share the sweep's file system."""
@@ -144,10 +145,10 @@ def _execute_apart(job: PlannedRun) -> Outcome:
         path = Path(directory)
         summary = _execute(job, path)
         files = RunDirectory(path).contents
-    return Outcome(job.index, summary, files=files if summary["finished"] else {})
+    return Outcome(job.index, summary, files=files if summary.finished else {})
 
 
-def _execute(job: PlannedRun, path: Path, fleets: Fleets | None = None) -> dict[str, Any]:
+def _execute(job: PlannedRun, path: Path, fleets: Fleets | None = None) -> Summary:
     from difflogic.config import config_from_dict
     from difflogic.experiment.session import execute
     from difflogic.tasks.code import load_code

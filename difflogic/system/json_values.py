@@ -33,6 +33,8 @@ def json_value(value: Any) -> Any:
             return {str(key): json_value(item) for key, item in value.items()}
         case list() | tuple():
             return [json_value(item) for item in value]
+        case _ if hasattr(value, "as_dict"):
+            return json_value(value.as_dict())
         case _ if hasattr(value, "tolist"):  # NumPy's, without importing it
             return json_value(value.tolist())
         case float() if not math.isfinite(value):
@@ -43,8 +45,6 @@ def json_value(value: Any) -> Any:
             return value.isoformat()
         case Enum():
             return value.value
-        case _ if hasattr(value, "as_dict"):
-            return json_value(value.as_dict())
         case _ if is_dataclass(value):
             return fields_of(value)
         case _:

@@ -101,12 +101,12 @@ def measured(read, seed, limit):
             )
         except ConfigError as error:
             return {"outcome": str(error).partition(": ")[2][:90]}
-        scores = found.summary["scores"]
-        test, tests = scores["right_pairs"]["held out"]
+        scores = found.summary.scores
+        test, tests = scores.right_pairs["held out"]
         best = next(each for each in found.attempts if each.words == found.words)
         return {
             "outcome": "right" if found.right else "not right",
-            "train": scores["right_pairs"]["training"][0],
+            "train": scores.right_pairs["training"][0],
             "test": test,
             "tests": tests,
             "gates": best.gates,

@@ -86,19 +86,19 @@ def training(source: ReportSource) -> Facts:
     attempt = attempts(source.rows)
     published = model.config.published.learned_by
     found = {
-        "epochs": f"{summary['epochs']:,}" if summary else None,
+        "epochs": f"{summary.epochs:,}" if summary else None,
         "attempts": f"{attempt:,}" if attempt > 1 else None,
         "published hard loss 0 from epoch": None if published is None else f"{published:,}",
         "seed": f"{model.config.training.seed}",
     }
     if summary:
-        spent = summary["seconds"]
-        parts = time_by_part(spent["phases"], spent)
+        spent = summary.seconds
+        parts = time_by_part(spent)
         times = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in parts.items())
-        found["time"] = f"{times}; processor time {spent['processor']:.1f} s"
-        found["training’s time"] = in_training(spent["phases"], len(PHASES))
-        found["versions"] = ", ".join(f"{name} {v}" for name, v in summary["versions"].items())
-        found["processor"] = "{name}, {count} cores".format_map(summary["cpu"])
+        found["time"] = f"{times}; processor time {spent.processor:.1f} s"
+        found["training’s time"] = in_training(spent.phases, len(PHASES))
+        found["versions"] = ", ".join(f"{name} {v}" for name, v in summary.versions.items())
+        found["processor"] = f"{summary.cpu.name}, {summary.cpu.count} cores"
     return [(name, value) for name, value in found.items() if value is not None]
 
 

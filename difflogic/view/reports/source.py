@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.model.model import Model
 from difflogic.run.metrics import MetricsRow, read_metrics
 from difflogic.run.run_directory import RunDirectory
-from difflogic.run.summary import read_summary
+from difflogic.run.summary import Summary, read_summary
 from difflogic.system.array_types import Bits
 from difflogic.system.work import say
 
@@ -25,14 +24,14 @@ class ReportSource:
     model: Model | None = None
     rows: Sequence[MetricsRow] = ()
     """The epochs that are recorded."""
-    summary: dict[str, Any] | None = None
+    summary: Summary | None = None
     painted: Bits | None = None
     """The part that each cell shows at first, shape (rows, columns)."""
     exact_epoch: int | None = None
     """The epoch after which a circuit was verified exact."""
 
 
-def read_training(directory: Path) -> tuple[tuple[MetricsRow, ...], dict[str, Any] | None]:
+def read_training(directory: Path) -> tuple[tuple[MetricsRow, ...], Summary | None]:
     """Return the rows of a run's metrics, and its summary, if they are there.
 
     Of damaged metrics, these are the rows before the damage, which is told. Raises

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from difflogic.model.model import Model
 from difflogic.run.records import state_of
 from difflogic.run.run_directory import RunDirectory
-from difflogic.run.summary import read_summary
+from difflogic.run.summary import Summary, read_summary
 from difflogic.sweeps.directory import SweepDirectory
 from difflogic.system.errors import DctError
 from difflogic.system.files import for_shell, kind_of
@@ -31,7 +30,7 @@ class Follower:
         self._path = self._run = path
         self._chosen = False
         self._numbers: tuple[_Stamp, _Stamp] | None = None
-        self._summary: dict[str, Any] | None = None
+        self._summary: Summary | None = None
         self._model: _Stamp = None
 
     def __call__(self, feed: Feed, chosen: int | None = None) -> None:
@@ -58,7 +57,7 @@ class Follower:
             feed.publish(
                 rows=rows,
                 run=for_shell(run.path),
-                exact_epoch=summary["exact_epoch"] if summary else None,
+                exact_epoch=summary.exact_epoch if summary else None,
             )
         state = state_of(run, self._summary)
         if state != feed.snapshot.state:
@@ -102,7 +101,7 @@ def _row(path: Path) -> tuple[str, ...]:
     summary = None
     with suppress(DctError):
         summary = read_summary(run)
-    exact = summary["exact_epoch"] if summary else None
+    exact = summary.exact_epoch if summary else None
     seed = path.name.removeprefix("seed")
     return path.parent.name, seed, state_of(run, summary), "–" if exact is None else f"{exact:,}"
 

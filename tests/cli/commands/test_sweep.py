@@ -8,7 +8,6 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -24,6 +23,7 @@ from difflogic.sweeps.sweep_results import make_row
 from difflogic.system.work import HALF_DONE
 from tests.cli.processes import with_hook
 from tests.difflogic.experiment.kill import in_a_process_of_its_own, killing
+from tests.difflogic.run.summaries import summary
 
 
 @pytest.fixture(scope="module")
@@ -198,6 +198,7 @@ def test_a_failed_run_is_reported_at_the_end_and_repeated(dct, monkeypatch, word
 ONLY_SOME_END = """
 import os, time
 from difflogic.sweeps import work
+from tests.difflogic.run.summaries import summary
 
 report = work.Beat.__call__
 
@@ -277,15 +278,9 @@ def test_a_signal_after_the_last_run_is_named(plan, capsys):
 
 def test_lines(plan):
     variant = plan.variants[0]
-    summary: dict[str, Any] = {
-        "finished": True,
-        "epochs": 200,
-        "exact_epoch": 120,
-        "seconds": {"training": 1.25},
-        "scores": {"checked": {"exact": True, "wrong_cells": 0, "active_gates": 22}},
-    }
-    exact = line(make_row(variant, 3, summary), 1, 16, "9 s")
-    assert exact == " 1/16  batch=1 seed 3  exact at epoch 120  22 active gates  1.2 s  9 s"
+    found = summary(exact_epoch=120, seconds={"all": 1.25})
+    exact = line(make_row(variant, 3, found), 1, 16, "9 s")
+    assert exact == " 1/16  batch=1 seed 3  proved at epoch 120  6 active gates  1.2 s  9 s"
     failed = line(make_row(variant, 3, None, "no memory\nat all"), 16, 16, "9 s")
     assert failed == "16/16  batch=1 seed 3  failed: no memory"
 

@@ -13,7 +13,7 @@ import pytest
 from difflogic.config import load_config
 from difflogic.model.model import Model
 from difflogic.run.run_directory import RunDirectory
-from difflogic.run.summary import write_summary
+from difflogic.run.summary import read_summary, write_summary
 from difflogic.system.errors import RunDirectoryError
 from tests.cli.conftest import TINY
 
@@ -400,12 +400,12 @@ class TestFrom:
         refusal = begun(source, "--dir", str(run))
         assert "model.npz: is damaged, or of another run" in refusal
         assert f"dct train --resume {source}" in refusal
-        summary = json.loads((source / "summary.json").read_text())
+        summary = read_summary(RunDirectory(source))
         write_summary(RunDirectory(source), summary)
         assert "summary.json: is that of another run" in begun(source, "--dir", str(run))
         # Of the model's own run, or of one that did not end and may have a newer model.
         for right in ({"seed": 5}, {"finished": False}):
-            write_summary(RunDirectory(source), summary | right)
+            write_summary(RunDirectory(source), summary.model_copy(update=right))
             assert begun(source, "--dir", str(run)) == ""
             shutil.rmtree(run)
         (source / "summary.json").write_text("{")

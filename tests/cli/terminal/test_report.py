@@ -6,53 +6,12 @@ import pytest
 
 from cli.terminal import report
 from difflogic.run.measures import PHASES
+from tests.difflogic.run.summaries import merged, summary
 
-PROOF = {"verdict": "proved", "text": "proved for every start from step 18 on"}
-
-
-def summary(**changes):
-    checked = {
-        "tested": "64 held-out starts",
-        "starts": 64,
-        "cells": 16384,
-        "step": 20,
-        "wrong_cells": 164,
-        "later_step": 40,
-        "wrong_cells_later": 0,
-        "exact": False,
-        "active_gates": 6,
-    }
-    return {
-        "experiment": "checkerboard",
-        "seed": 23,
-        "workers": 2,
-        "epochs": 500,
-        "epochs_requested": 500,
-        "interrupted": False,
-        "exact_epoch": None,
-        "scores": {
-            "soft_loss": 1.25,
-            "hard_loss": 4.0,
-            "accuracy": 0.992,
-            "best_hard_loss": 0.0,
-            "best_accuracy": 1.0,
-            "best_epoch": 411,
-            "checked": checked | changes.pop("checked", {}),
-            "assurance": PROOF,
-        },
-        "seconds": {
-            "training": 5.0,
-            "start": 0.5,
-            "compilation": 12.5,
-            "tests": 0.25,
-            "all": 18.5,
-            "processor": 21.0,
-            "phases": dict.fromkeys(PHASES, 0.0) | {"forward": 2.0, "backward": 3.0},
-        },
-    } | changes
-
-
-NO_TIME = {"training": 0.0, "compilation": 0.0, "processor": 0.0, "phases": {"forward": 0.0}}
+NO_TIME = dict.fromkeys(("training", "start", "compilation", "tests", "all"), 0.0)
+NO_TIME |= {"phases": dict.fromkeys(PHASES, 0.0)}
+OPEN = {"scores": {"assurance": {"verdict": "open"}}}
+WRONG = {"scores": {"checked": {"exact": False}, "assurance": {"from_step": None}}}
 
 
 def test_timing_per_phase():
@@ -63,7 +22,7 @@ def test_timing_per_phase():
     assert table["forward"] == ["2.000", "40.0", "%", "4.000"]
     assert table["training"] == ["5.000", "100.0", "%", "10.000"]
     assert [table[name] for name in ("start-up", "processor")] == [["0.500"], ["21.000"]]
-    short = report.render(summary(epochs=0, seconds=dict(NO_TIME)), "runs/x", table=True)
+    short = report.render(summary(epochs=0, seconds=NO_TIME), "runs/x", table=True)
     assert "0.0 %" in short
     quiet = report.render(summary(), "runs/x", time=False)
     assert "phase" not in quiet
@@ -72,8 +31,7 @@ def test_timing_per_phase():
 
 
 def test_time_by_part_is_a_bar_with_its_legend():
-    run = summary()
-    run["seconds"]["phases"] |= {"backward": 2.0, "finish": 1.0}
+    run = summary(seconds={"phases": {"backward": 2.0, "finish": 1.0}})
     bar, *lines = report.render(run, "runs/x").splitlines()[:3]
     # 4 s of training, 1 of search, 13 of start-up, 0.25 of tests, on 48 characters.
     assert bar == f"time       {'█' * 11}{'▓' * 2}{'▒' * 34}░  18.5 s"
@@ -85,7 +43,7 @@ def test_time_by_part_is_a_bar_with_its_legend():
 
 
 def test_the_answer_stands_last():
-    lines = report.render(summary(checked=EXACT), "runs/x").splitlines()
+    lines = report.render(summary(), "runs/x").splitlines()
     *_, proved, where, reason, run_tests, look = lines
     assert proved == "proved: 6 active gates, in 18.5 s"
     assert (where, reason[:5]) == ("run        runs/x", "next ")
@@ -94,22 +52,16 @@ def test_the_answer_stands_last():
     assert "\ninterrupted: 6 active gates, in 18.5 s\n" in stopped
 
 
-EXACT = {"exact": True}
-
-
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"checked": EXACT}, "proof      proved for every start from step 18 on\n"),
-        ({"checked": EXACT, "verdict": "open"}, "proof      right on samples; proved for"),
-        ({"verdict": "open"}, "proof      proved for every"),
+        ({}, "proof      proved for every start from step 18 on\n"),
+        (OPEN, "proof      right on samples; proved for"),
+        (merged(OPEN, WRONG), "proof      proved for every"),
     ],
 )
 def test_what_is_proved(changes, said):
-    verdict = changes.pop("verdict", "proved")
-    run = summary(**changes)
-    run["scores"]["assurance"] = PROOF | {"verdict": verdict}
-    assert said in report.render(run, "runs/x")
+    assert said in report.render(summary(**changes), "runs/x")
 
 
 def next_step(text):
@@ -124,12 +76,12 @@ RESUME = "dct train --resume runs/x"
     ("changes", "said", "commands"),
     [
         (
-            {"epochs_requested": 9999},
+            WRONG | {"epochs_requested": 9999},
             "Not exact yet: resume this run, or try another seed",
             [f"{RESUME} --epochs 19998", "dct train runs/x/config.toml --seed 24"],
         ),
         (
-            {"epochs_requested": 50, "start": {"seed": 1}},
+            WRONG | {"epochs_requested": 50, "start": {"seed": 1}},
             "Not exact yet: resume this run, or try another seed",
             [
                 f"{RESUME} --epochs 100",
@@ -137,7 +89,7 @@ RESUME = "dct train --resume runs/x"
             ],
         ),
         (
-            {"checked": {"exact": True}},
+            {},
             "Exact: run all tests, or look at the circuit",
             ["dct eval runs/x", "dct inspect runs/x"],
         ),
@@ -158,19 +110,14 @@ def test_the_next_step(changes, said, commands):
     ],
 )
 def test_a_proof_from_a_later_step_is_explained(verdict, step, said):
-    found = {"verdict": verdict, "text": "", "from_step": step}
-    scores = summary()["scores"] | {"assurance": found}
+    scores = {"checked": {"exact": False}, "assurance": {"verdict": verdict, "from_step": step}}
     lines = next_step(report.render(summary(scores=scores), "runs/x"))
     assert lines[0].startswith(f"{said}: resume this run, or ")
 
 
 def test_the_next_commands_can_be_copied():
     for directory in ("a run", "it's", "$(x)", "-x;y"):
-        for changes in (
-            {"epochs_requested": 9999},
-            {"checked": {"exact": True}},
-            {"interrupted": True},
-        ):
+        for changes in (WRONG, {}, {"interrupted": True}):
             commands = next_step(report.render(summary(**changes), directory, True))[1:]
             assert all(directory in " ".join(shlex.split(command)) for command in commands)
             assert "--allow-code" in commands[0]

@@ -44,15 +44,15 @@ class TestCheck:
         model = Model.create(tiny("task.height=6", "task.width=6", "task.square=6"))
         model.logits[:, Op.FALSE] = 20.0
         scores = check(model)
-        assert scores["wrong_cells"] == scores["wrong_cells_later"] == 0
-        assert scores["exact"] is True
+        assert scores.wrong_cells == scores.wrong_cells_later == 0
+        assert scores.exact is True
         with monkeypatch.context() as patched:
             patched.setattr(exactness, "keeps", lambda *asked: False)
-            assert check(model)["exact"] is False
+            assert check(model).exact is False
         model.logits[:, Op.TRUE] = 30.0
         scores = check(model)
-        assert scores["wrong_cells"] == scores["cells"] == 5 * 36
-        assert scores["exact"] is False
+        assert scores.wrong_cells == scores.cells == 5 * 36
+        assert scores.exact is False
 
     def test_a_picture_has_one_start(self):
         config = load_config("letter-g", ["automaton.channels=3", "update.gates=[20,10,6,3]"])
@@ -62,8 +62,8 @@ class TestCheck:
         now, later = ((states[step - 1] != target).any(axis=0).sum() for step in (15, 30))
         assert now != later
         scores = check(model)
-        assert (scores["starts"], scores["cells"]) == (1, 256)
-        assert (scores["wrong_cells"], scores["wrong_cells_later"]) == (now, later)
+        assert (scores.starts, scores.cells) == (1, 256)
+        assert (scores.wrong_cells, scores.wrong_cells_later) == (now, later)
 
 
 @pytest.mark.parametrize(("epochs", "most"), [(0, 10), (1, 10), (9, 2**13), (9, 40)])
@@ -79,7 +79,7 @@ def test_only_starts_that_training_never_drew_are_held_out(name, epochs, most, m
     }
     starts, _ = draw_batch(task, config.training.seed, 0, 64, Purpose.HELD_OUT_START)
     seen = sum(start.tobytes() in drawn for start in starts)
-    said = check(Model.create(config), epochs)["tested"]
+    said = check(Model.create(config), epochs).tested
     if seen:
         assert said == f"64 random starts, {seen} of which training drew, too"
     else:
@@ -154,8 +154,8 @@ class TestCheckerboard:
         assert wrong == {2: 0, 3: 64 * 36, 4: 0, 5: 64 * 36}
         assert not found.exact
         scores = check(model)
-        assert scores["wrong_cells"] == scores["wrong_cells_later"] == 0
-        assert scores["exact"] is False
+        assert scores.wrong_cells == scores.wrong_cells_later == 0
+        assert scores.exact is False
 
     def test_one_wrong_cell_is_too_much(self):
         def count(step, wrong, required=True):
@@ -211,7 +211,7 @@ class TestPattern:
         ]
         assert found.exact
         assert found.counts[0].starts == 1
-        assert check(model)["exact"] is True
+        assert check(model).exact is True
 
     def test_random_masks_need_many_starts(self, tmp_path):
         model = blinking_dots(tmp_path, "automaton.fire_rate=0.5")

@@ -13,6 +13,7 @@ from difflogic.evaluation.exactness import check
 from difflogic.experiment.best import BestCircuit, make_most_probable
 from difflogic.experiment.session import execute
 from difflogic.model.model import Model
+from difflogic.run.summary import Gain
 from difflogic.search.finisher import Finished
 from difflogic.search.polish import CircuitCost, Polished
 from difflogic.system.jit import JIT
@@ -177,7 +178,7 @@ def test_a_run_ends_with_a_verified_circuit():
     assert wrong_in(trainer.result) == 0 < wrong_in(trainer.model)
     _, target = make_task(trainer.config).sample(np.random.default_rng(0))
     np.testing.assert_array_equal(found[-1].hard_state[[0]], target)
-    assert check(trainer.result)["exact"]
+    assert check(trainer.result).exact
     assert trainer.phases.seconds["finish"] > 0
     np.testing.assert_array_equal(trainer.result.ops, checks[trainer.epoch].ops)
 
@@ -213,8 +214,8 @@ def test_a_verified_circuit_is_polished_once_at_any_worker_count(tmp_path):
     assert polished == gains[:2]
     execute(config(1, 300), tmp_path, should_stop=stop_after(33))
     summary = execute(config(2, 300), tmp_path)
-    assert summary["resumed"] == 1
-    assert summary["polished"] == gains[0].as_dict()
+    assert summary.resumed == 1
+    assert summary.polished == Gain(**gains[0].as_dict())
     with np.load(tmp_path / "model.npz") as model:
         np.testing.assert_array_equal(model["logits"], states[0]["best_logits"].T)
 

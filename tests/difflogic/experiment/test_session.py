@@ -13,7 +13,7 @@ from difflogic.experiment.session import Session, execute
 from difflogic.model.model import Model
 from difflogic.run import opened_run
 from difflogic.run.run_directory import RunDirectory
-from difflogic.run.summary import write_summary
+from difflogic.run.summary import read_summary, write_summary
 from difflogic.system.errors import TrainingError
 from difflogic.system.work import Stopped, working
 from tests.difflogic.experiment.kill import killed_at, results
@@ -51,18 +51,18 @@ def test_files_of_a_run(whole):
         while not trainer.done:
             last = trainer.step()
         assert (Model.load(whole / "model.npz").logits == trainer.model.logits).all()
-    summary = json.loads((whole / "summary.json").read_text())
-    assert summary["finished"] is True
-    assert summary["interrupted"] is False
-    assert summary["resumed"] == 0
-    assert summary["epochs"] == summary["epochs_requested"] == EPOCHS
-    assert summary["scores"]["soft_loss"] == last.soft_loss
+    summary = read_summary(RunDirectory(whole))
+    assert summary.finished is True
+    assert summary.interrupted is False
+    assert summary.resumed == 0
+    assert summary.epochs == summary.epochs_requested == EPOCHS
+    assert summary.scores.soft_loss == last.soft_loss
 
 
 def test_a_finished_run_does_not_change(whole, said):
     before = {path.name: path.stat().st_mtime_ns for path in whole.iterdir()}
     expected = json.loads((whole / "summary.json").read_text())
-    assert execute(config(), whole) == expected
+    assert execute(config(), whole).as_dict() == expected
     assert {path.name: path.stat().st_mtime_ns for path in whole.iterdir()} == before
     assert not said
 
@@ -74,9 +74,8 @@ def test_a_resumed_run_ends_like_one_never_interrupted(half, whole):
     summary = execute(config("parallel.workers=3"), half)
     assert results(half) == results(whole)
     assert (half / "config.toml").read_bytes() == config_before
-    assert (summary["finished"], summary["resumed"], summary["workers"]) == (True, 2, 3)
-    uninterrupted = json.loads((whole / "summary.json").read_text())
-    assert summary["scores"] == uninterrupted["scores"]
+    assert (summary.finished, summary.resumed, summary.workers) == (True, 2, 3)
+    assert summary.scores == read_summary(RunDirectory(whole)).scores
 
 
 @pytest.mark.parametrize("source", ["summary", "checkpoint"])
@@ -90,14 +89,15 @@ def test_seconds_add_up_over_all_stretches(tmp_path, source):
     if source == "checkpoint":
         (run.path / "summary.json").unlink()
     else:  # final tests come after the last checkpoint
-        write_summary(run, summary | {"seconds": summary["seconds"] | {"tests": 4000.0}})
-    earlier = summary["seconds"]
-    later = execute(config(), run.path)["seconds"]
-    assert later["training"] == sum(later["phases"].values())
-    assert 0 < earlier["phases"]["backward"] - 500 < later["phases"]["backward"] - 500 < 100
+        longer = summary.seconds.model_copy(update={"tests": 4000.0})
+        write_summary(run, summary.model_copy(update={"seconds": longer}))
+    earlier = summary.seconds
+    later = execute(config(), run.path).seconds
+    assert later.training == sum(later.phases.values())
+    assert 0 < earlier.phases["backward"] - 500 < later.phases["backward"] - 500 < 100
     for part, least in {"start": 250, "compilation": 250, "all": 1000, "processor": 2000}.items():
-        assert least < earlier[part] < later[part] < least + 100, part
-    assert later["tests"] // 1000 == (0 if source == "checkpoint" else 4)
+        assert least < getattr(earlier, part) < getattr(later, part) < least + 100, part
+    assert later.tests // 1000 == (0 if source == "checkpoint" else 4)
 
 
 def test_a_run_can_be_extended(tmp_path, whole):
@@ -108,7 +108,7 @@ def test_a_run_can_be_extended(tmp_path, whole):
     execute(config(epochs=20), long)
     assert results(short) == results(long)
     assert load_config(short / "config.toml") == load_config(long / "config.toml")
-    assert summary["resumed"] == 1
+    assert summary.resumed == 1
 
 
 def test_a_killed_extension_is_not_finished(tmp_path, whole):
@@ -116,10 +116,10 @@ def test_a_killed_extension_is_not_finished(tmp_path, whole):
     shutil.copytree(whole, path)
     with pytest.raises(KeyboardInterrupt), Session(config(epochs=20), RunDirectory(path)):
         raise KeyboardInterrupt
-    summary = json.loads((path / "summary.json").read_text())
-    assert (summary["finished"], summary["epochs_requested"]) == (False, 20)
+    summary = read_summary(RunDirectory(path))
+    assert (summary.finished, summary.epochs_requested) == (False, 20)
     assert load_config(path / "config.toml").training.epochs == 20
-    assert execute(load_config(path / "config.toml"), path)["epochs"] == 20
+    assert execute(load_config(path / "config.toml"), path).epochs == 20
 
 
 def test_a_failure_before_the_first_epoch_leaves_nothing(tmp_path, monkeypatch):
@@ -243,9 +243,9 @@ def test_a_step_stopped_half_way_leaves_no_trace(tmp_path, monkeypatch, whole):
     with working(asked=lambda: bool(stops), hear=stop):
         summary = execute(config(), tmp_path / "run")
     assert len(stops) == 1
-    assert summary["epochs"] == 0
-    assert summary["interrupted"]
-    assert not summary["finished"]
+    assert summary.epochs == 0
+    assert summary.interrupted
+    assert not summary.finished
     execute(config(), tmp_path / "run")
     assert results(tmp_path / "run") == results(whole)
 
@@ -262,8 +262,8 @@ def test_a_search_stopped_half_way_leaves_no_trace(tmp_path, monkeypatch, number
     monkeypatch.setattr(gradients, "steps_per_call", lambda *_: 1)
     with working(asked=lambda: len(stops) >= number, hear=stop):
         summary = execute(searching, tmp_path / "run")
-    assert summary["interrupted"]
-    assert summary["epochs"] % 2 == 1  # the step that searched is dropped
+    assert summary.interrupted
+    assert summary.epochs % 2 == 1  # the step that searched is dropped
     execute(searching, tmp_path / "run")
     execute(searching, tmp_path / "whole")
     assert results(tmp_path / "run") == results(tmp_path / "whole")
@@ -315,7 +315,7 @@ def test_a_damaged_finished_run_is_repaired(whole, tmp_path, name, damage, said)
     damage(path / name)
     summary = execute(config(), path)
     assert any(f"{path / name}: " in each and "made again" in each for each in said)
-    assert summary["finished"]
+    assert summary.finished
     assert results(path) == results(whole)
     assert execute(config(), path) == summary
 

@@ -25,7 +25,7 @@ def test_a_run_finds_an_exact_circuit(tmp_path):
     found = train(config, directory=tmp_path / "run")
     assert found.finished
     assert found.exact_epoch is not None
-    assert check(load(found.path).require_model())["wrong_cells"] == 0
+    assert check(load(found.path).require_model()).wrong_cells == 0
 
 
 @pytest.mark.thorough
@@ -44,7 +44,7 @@ def test_runs_of_a_sweep_equal_runs_alone(tmp_path):
         (path,) = (tmp_path / "sweep").glob(f"*/seed{seed}")
         together = read_summary(RunDirectory(path))
         assert together is not None
-        assert together["files"]["model.npz"] == alone.summary["files"]["model.npz"]
+        assert together.files["model.npz"] == alone.summary.files["model.npz"]
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,11 @@
 """Run directories with results as training writes them, made up quickly."""
 
-import json
 import re
 import shutil
 from pathlib import Path
 
 from difflogic.run.run_directory import RunDirectory
-from difflogic.run.summary import write_summary
+from difflogic.run.summary import read_summary, write_summary
 
 HEAD = "# written 2026-01-{day:02}T12:00:00.000000Z by dct\n"
 
@@ -21,11 +20,12 @@ def make_run(source: Path, path: Path, day: int = 1, exact: bool = True, **setti
     for key, value in settings.items():
         text = re.sub(rf"(\n\[training\]\n(?:\w.*\n)*?{key} = ).*", rf"\g<1>{value}", text)
     (path / "config.toml").write_text(HEAD.format(day=day) + text.partition("\n")[2])
-    found = json.loads((source / "summary.json").read_text())
-    seed = settings.get("seed", found["seed"])
-    found["seed"] = seed
-    found["seconds"]["training"] = 100.0 - seed
-    found["scores"]["checked"] |= {"exact": exact, "active_gates": seed % 5}
-    found["scores"]["assurance"]["verdict"] = "proved" if seed % 2 else "open"
+    found = read_summary(RunDirectory(source))
+    seed = settings.get("seed", found.seed)
+    found.seed = seed
+    found.seconds.training = 100.0 - seed
+    found.scores.checked.exact = exact
+    found.scores.checked.active_gates = seed % 5
+    found.scores.assurance.verdict = "proved" if seed % 2 else "open"
     write_summary(RunDirectory(path), found)
     return path

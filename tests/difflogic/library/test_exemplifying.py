@@ -23,6 +23,7 @@ from difflogic.run.lock import holding, removable
 from difflogic.run.run_directory import RunDirectory
 from difflogic.system.errors import CircuitError, ConfigError, RunDirectoryError
 from difflogic.system.files import ATTEMPTS
+from difflogic.system.json_values import json_value
 from difflogic.tasks import make_task
 
 
@@ -52,11 +53,11 @@ def learned(examples, tmp_path_factory):
 @pytest.mark.slow
 def test_the_smallest_right_circuit_becomes_the_run(learned):
     assert learned.right
-    scores = learned.summary["scores"]
-    assert scores["right_pairs"] == {"training": [5, 5], "held out": [3, 3]}
-    assert scores["assurance"]["verdict"] == learned.padded.verdict == "proved"
+    scores = learned.summary.scores
+    assert scores.right_pairs == {"training": (5, 5), "held out": (3, 3)}
+    assert scores.assurance.verdict == learned.padded.verdict == "proved"
     right = [each for each in learned.attempts if each.right]
-    assert scores["checked"]["active_gates"] == min(each.gates for each in right)
+    assert scores.checked.active_gates == min(each.gates for each in right)
     attempts = json.loads((learned.path / ATTEMPTS).read_text())
     assert attempts == [vars(each) for each in learned.attempts]
     assert not list(learned.path.glob(".attempt*"))
@@ -64,10 +65,11 @@ def test_the_smallest_right_circuit_becomes_the_run(learned):
     (record,) = difflogic.runs(learned.path.parent)
     assert (record["state"], record["verdict"]) == ("finished", "right on its pairs")
     assert removable(learned.path).size > 0
-    seconds = learned.summary["seconds"]
+    seconds = learned.summary.seconds
     parts = ("training", "start", "compilation", "tests", "others")
-    assert record["seconds"] == seconds["all"] == pytest.approx(sum(map(seconds.get, parts)))
-    assert seconds["processor"] > sum(each.processor_seconds for each in learned.attempts)
+    total = sum(getattr(seconds, part) for part in parts)
+    assert record["seconds"] == seconds.all == pytest.approx(total)
+    assert seconds.processor > sum(each.processor_seconds for each in learned.attempts)
 
 
 @pytest.mark.once
@@ -120,12 +122,12 @@ def test_a_wrong_pair_is_suspected(many, tmp_path):
     assert (found.right, found.suspected, found.wrong) == (False, ("pair 5",), ("pair 5",))
     (difference,) = found.differences
     assert re.fullmatch(r"pair 5, row \d+, column \d+: the file says \d, the rule \d", difference)
-    right = {"training": [12, 12], "held out": [3, 3], "suspected": [0, 1]}
-    assert found.summary["scores"]["right_pairs"] == right
+    right = {"training": (12, 12), "held out": (3, 3), "suspected": (0, 1)}
+    assert found.summary.scores.right_pairs == right
     model = Model.load(found.path / "model.npz")
     assert model.config.task.suspected == (str(pairs[5]),)
     tested = evaluate(found.path, ["exactness"]).results["tests"]["exactness"]
-    assert tested["right_pairs"] == right
+    assert tested["right_pairs"] == json_value(right)
     assert "check pair 5" in found.hint
     assert any(each.words.startswith("without pair 5: ") for each in found.attempts)
 
@@ -167,7 +169,7 @@ def test_nothing_learned_is_said(tmp_path):
         should_stop=lambda: next(calls, None) is None,
     )
     assert not found.right
-    assert found.summary["scores"]["right_pairs"]["training"][0] < 4
+    assert found.summary.scores.right_pairs["training"][0] < 4
 
 
 @pytest.mark.once

@@ -44,4 +44,4 @@ def test_wrong_objects_are_refused_with_what_to_give(tmp_path):
             difflogic.Trainer(given)
     with difflogic.Trainer("checkerboard-small") as trainer:
         assert trainer.config.name == "checkerboard-small"
-        assert difflogic.check(trainer.result)["step"] == 20
+        assert difflogic.check(trainer.result).step == 20

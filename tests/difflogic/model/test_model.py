@@ -83,7 +83,7 @@ def test_own_wires_are_kept(tmp_path):
     # A run that starts from it keeps them when it starts over.
     short = ["training.restart_every=1", "training.epochs=2", *SHARED, "finishing.from_epoch=9"]
     run = difflogic.train("checkerboard-small", short, directory=tmp_path / "run", source=model)
-    assert run.summary["attempts"]["begun"] == 2
+    assert run.summary.attempts.begun == 2
     made = difflogic.load(run.path).require_model()
     np.testing.assert_array_equal(made.netlist.a, other.netlist.a)
     with pytest.raises(ConfigError, match="1 wirings of a kernel expected, 2 given"):

@@ -56,7 +56,7 @@ def test_a_run_is_described_beside_the_shipped_settings(root):
     assert found.changed["training.batch"][1] == 3
     assert found.changed["task.height"] == (16, 4)
     assert "training.seed" not in found.changed
-    assert found.summary == json.loads((root / "run3" / "summary.json").read_text())
+    assert found.summary.as_dict() == json.loads((root / "run3" / "summary.json").read_text())
     assert {"config.toml", "metrics.csv", "model.npz", "summary.json"} < found.files.keys()
 
 

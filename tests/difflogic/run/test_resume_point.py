@@ -131,7 +131,7 @@ def test_a_damaged_checkpoint_makes_it_use_the_one_before(run, whole, damage, sa
     (message,) = said
     assert "checkpoint-7.npz" in message
     assert "went back to checkpoint-6.npz" in message
-    assert summary["finished"]
+    assert summary.finished
     assert results(run) == whole
 
 

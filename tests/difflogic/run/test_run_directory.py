@@ -12,6 +12,7 @@ from difflogic.run.run_directory import RunDirectory, saved_model
 from difflogic.run.settings import read_config, refuse_changes, run_name, write_config
 from difflogic.run.summary import write_summary
 from difflogic.system.errors import ConfigError, RunDirectoryError, UnreadableError
+from tests.difflogic.run.summaries import summary
 
 CONFIG = load_config("checkerboard-small", ["training.seed=36"])
 
@@ -85,11 +86,11 @@ def test_errors_of_the_system(tmp_path, monkeypatch, how):
 
 def test_a_summary_that_cannot_be_written_leaves_the_earlier_one(tmp_path):
     run = RunDirectory(tmp_path)
-    write_summary(run, {"first": 1})
+    write_summary(run, summary(seed=1))
     with pytest.raises(TypeError):
-        write_summary(run, {"second": object()})
+        write_summary(run, summary(seed=2, more=object()))
     assert os.listdir(tmp_path) == ["summary.json"]
-    assert json.loads((tmp_path / "summary.json").read_text())["first"] == 1
+    assert json.loads((tmp_path / "summary.json").read_text())["seed"] == 1
 
 
 class TestSavedModel:

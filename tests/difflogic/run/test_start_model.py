@@ -75,7 +75,7 @@ def test_a_resumed_run_does_not_need_the_source(source, started, tmp_path):
     shutil.copytree(source, copy)
     train(config(), directory=path, source=copy, should_stop=stop_after(3))
     shutil.rmtree(copy)
-    assert train(resume=path, should_stop=stop_after(2)).summary["epochs"] == 5
+    assert train(resume=path, should_stop=stop_after(2)).summary.epochs == 5
     assert train(resume=path).finished
     np.testing.assert_array_equal(logits(path), logits(started))
     summaries = [json.loads((run / "summary.json").read_text()) for run in (path, started)]

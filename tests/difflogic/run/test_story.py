@@ -2,37 +2,18 @@
 
 import pytest
 
+from difflogic.run.measures import PHASES
 from difflogic.run.story import answer, story, time_by_part
+from tests.difflogic.run.summaries import summary
 
-CHECKED = {
-    "tested": "64 held-out starts",
-    "cells": 16384,
-    "step": 20,
-    "wrong_cells": 0,
-    "later_step": 40,
-    "wrong_cells_later": 7,
-    "exact": True,
-    "active_gates": 6,
-}
-GAIN = {"gates": [7, 6], "from_step": [18, 16]}
+GAIN = {"gates": (7, 6), "from_step": (18, 16)}
 SIZES = ("name", "height", "width", "step", "wrong_cells", "cells")
 SOUP = dict(zip(SIZES, ("random soup", 128, 128, 300, 7, 4915200), strict=True))
+WRONG = {"checked": {"exact": False}}
 
 
-def run(scores=None, **changes):
-    found = {
-        "accuracy": 0.7,
-        "best_accuracy": 0.7734,
-        "best_epoch": 30,
-        "checked": CHECKED,
-        "assurance": {"verdict": "proved", "text": "proved for every start"},
-    }
-    return {
-        "scores": found | (scores or {}),
-        "exact_epoch": 40,
-        "interrupted": False,
-        "seconds": {"training": 3.0, "all": 4.25},
-    } | changes
+def run(**changes):
+    return summary(exact_epoch=40, **changes)
 
 
 SEARCHED = "a search from the learned circuit found an exact one at epoch 40"
@@ -57,7 +38,7 @@ SEARCHED = "a search from the learned circuit found an exact one at epoch 40"
             "searched",
             "24 gates from the table of 1 wrong bit made the circuit exact at epoch 40",
         ),
-        ({"scores": {"checked": CHECKED | {"exact": False}}}, "searched", None),
+        ({"scores": WRONG}, "searched", None),
         ({}, "polished", None),
         (
             {"polished": GAIN},
@@ -69,14 +50,14 @@ SEARCHED = "a search from the learned circuit found an exact one at epoch 40"
             "polished",
             "random changes left 6 of 7 active gates",
         ),
-        ({}, "tested", "0 of 16384 cells wrong at step 20, 7 at step 40, from 64 held-out starts"),
+        ({}, "tested", "164 of 16384 cells wrong at step 20, 7 at step 40, from 64 held-out "),
         (
             {"scores": {"exactness": {"counts": [SOUP], "first_wrong_step": 12}}},
             "tested",
             "; random soup of 128×128 cells, step 300: 7 of 4915200 wrong, the first at step 12",
         ),
         (
-            {"scores": {"right_pairs": {"training": [3, 3], "held out": [1, 1]}}},
+            {"scores": {"right_pairs": {"training": (3, 3), "held out": (1, 1)}}},
             "examples",
             "training 3 of 3, held out 1 of 1 pairs right",
         ),
@@ -91,10 +72,9 @@ def test_each_figure_is_of_one_circuit(changes, part, said):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({}, "proved: 6 active gates, in 4.2 s"),
-        ({"interrupted": True}, "interrupted: 6 active gates, in 4.2 s"),
-        ({"seconds": {"training": 3.0}}, "proved: 6 active gates, in 3.0 s"),
-        ({"scores": {"checked": CHECKED | {"exact": False}}}, "late: 6 active gates, in 4.2 s"),
+        ({}, "proved: 6 active gates, in 18.5 s"),
+        ({"interrupted": True}, "interrupted: 6 active gates, in 18.5 s"),
+        ({"scores": WRONG}, "late: 6 active gates, in 18.5 s"),
     ],
 )
 def test_the_answer(changes, said):
@@ -102,8 +82,10 @@ def test_the_answer(changes, said):
 
 
 def test_all_time_is_in_one_part():
-    phases = {"forward": 2.0, "backward": 3.0, "finish": 4.0}
-    around = {"start": 1.0, "compilation": 8.0, "tests": 16.0}
+    phases = dict.fromkeys(PHASES, 0.0) | {"forward": 2.0, "backward": 3.0, "finish": 4.0}
+    around = {"start": 1.0, "compilation": 8.0, "tests": 16.0, "others": None}
+    found = summary(seconds={**around, "phases": phases}).seconds
     parts = {"training": 5.0, "search": 4.0, "start-up": 9.0, "tests": 16.0}
-    assert time_by_part(phases, around) == parts
-    assert time_by_part(phases, around | {"others": 32.0}) == parts | {"other ways": 32.0}
+    assert time_by_part(found) == parts
+    found.others = 32.0
+    assert time_by_part(found) == parts | {"other ways": 32.0}

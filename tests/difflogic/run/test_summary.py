@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import math
+from copy import deepcopy
 from functools import reduce
 
 import pytest
@@ -12,6 +14,7 @@ from difflogic.experiment.searching import Trainer
 from difflogic.model.model import Model
 from difflogic.run.metrics import History, MetricsRow
 from difflogic.run.summary import parse, render
+from tests.difflogic.run.summaries import FOUND, summary
 from tests.difflogic.training.tiny import tiny
 
 
@@ -30,33 +33,32 @@ def trained():
 
 def test_contents_of_a_summary(trained):
     trainer, history = trained
-    summary = summarize(trainer.config, trainer, history, resumed=2)
-    assert summary["experiment"] == "checkerboard-small"
-    assert (summary["seed"], summary["workers"]) == (36, 1)
-    assert (summary["epochs"], summary["epochs_requested"]) == (3, 3)
-    assert (summary["finished"], summary["interrupted"], summary["resumed"]) == (True, False, 2)
-    assert summary["exact_epoch"] is summary["polished"] is None
-    scores = summary["scores"]
-    assert scores["soft_loss"] == history.rows[-1].soft_loss
-    assert (scores["hard_loss"], scores["accuracy"]) == (1.0, 0.75)
-    best = [scores[f"best_{name}"] for name in ("hard_loss", "accuracy", "epoch")]
-    assert best == [1.0, 0.875, 2]
-    assert scores["checked"] == final_scores(trainer.result)["checked"]
-    seconds = summary["seconds"]
-    assert seconds["training"] == sum(seconds["phases"].values())
-    assert seconds["tests"] > 0
+    found = summarize(trainer.config, trainer, history, resumed=2)
+    assert found.experiment == "checkerboard-small"
+    assert (found.seed, found.workers) == (36, 1)
+    assert (found.epochs, found.epochs_requested) == (3, 3)
+    assert (found.finished, found.interrupted, found.resumed) == (True, False, 2)
+    assert found.exact_epoch is found.polished is None
+    scores = found.scores
+    assert scores.soft_loss == history.rows[-1].soft_loss
+    assert (scores.hard_loss, scores.accuracy) == (1.0, 0.75)
+    assert (scores.best_hard_loss, scores.best_accuracy, scores.best_epoch) == (1.0, 0.875, 2)
+    assert scores.checked == final_scores(trainer.result)["checked"]
+    seconds = found.seconds
+    assert seconds.training == sum(seconds.phases.values())
+    assert seconds.tests > 0
 
 
 def test_attempts_in_a_summary(trained):
-    assert "attempts" not in summarize(trained[0].config, *trained, resumed=0)
+    assert "attempts" not in summarize(trained[0].config, *trained, resumed=0).as_dict()
     config = tiny("training.epochs=9", "training.restart_every=4", "finishing.every=2")
     with Trainer(config) as trainer:
         while not trainer.done:
             trainer.step()
-    found = summarize(config, trainer, History(), resumed=0)["attempts"]
-    assert found == {"begun": 3, "result": trainer._best.attempt + 1}
-    untrained = summarize(config, Trainer(config), History(), resumed=0)
-    assert untrained["attempts"] == {"begun": 1, "result": 1}
+    found = summarize(config, trainer, History(), resumed=0).attempts
+    assert (found.begun, found.result) == (3, trainer._best.attempt + 1)
+    untrained = summarize(config, Trainer(config), History(), resumed=0).attempts
+    assert (untrained.begun, untrained.result) == (1, 1)
 
 
 def test_scores_of_a_life_like_rule():
@@ -65,35 +67,36 @@ def test_scores_of_a_life_like_rule():
     boards, soup = scores["exactness"]["counts"]
     assert (boards["cells"], soup["cells"]) == (512 * 9, 128 * 128 * 300)
     assert boards["wrong_cells"] > 0 < soup["wrong_cells"]
-    assert scores["exactness"]["exact"] is scores["checked"]["exact"] is False
+    assert scores["exactness"]["exact"] is scores["checked"].exact is False
     assert set(final_scores(Model.create(tiny()))) == {"checked", "assurance"}
-
-
-@pytest.fixture(scope="module")
-def summary():
-    """Of a run without epochs."""
-    trainer = Trainer(tiny("training.epochs=9"))
-    return summarize(trainer.config, trainer, History(), resumed=0)
 
 
 @pytest.mark.parametrize(
     "optional",
     [
         {},
-        {"polished": {"gates": [6, 3], "from_step": [18, 16], "candidates": 4003}},
-        {"polished": {"gates": [6, 3], "from_step": None, "candidates": 4003}},
+        {"polished": {"gates": (6, 3), "from_step": (18, 16), "candidates": 4003}},
+        {"polished": {"gates": (6, 3), "from_step": None, "candidates": 4003}},
         {"attempts": {"begun": 2, "result": 1}},
+        {"scores": {"soft_loss": math.nan, "assurance": {"period": 2}}},
     ],
 )
-def test_a_summary_round_trip(summary, optional):
-    summary = summary | optional
-    text = render(summary, {"model.npz": "ab"})
+def test_a_summary_round_trip(optional):
+    given = summary(**optional)
+    text = render(given, {"model.npz": "ab"})
     found = parse(text.encode())
-    assert found["files"] == {"model.npz": "ab"}
-    assert {key: found[key] for key in summary} == json.loads(json.dumps(summary))
+    assert found.files == {"model.npz": "ab"}
+    content = found.as_dict()
+    assert {key: content[key] for key in given.as_dict()} == given.as_dict()
     assert render(found, {"model.npz": "ab"}) == text  # sealed only once
-    seal = found.pop("sha256")
-    assert seal == hashlib.sha256(json.dumps(found, sort_keys=True).encode()).hexdigest()
+    seal = content.pop("sha256")
+    assert seal == hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def sealed(content):
+    """Return the bytes of a summary with a right seal, whatever it holds."""
+    seal = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    return json.dumps(content | {"sha256": seal}).encode()
 
 
 @pytest.mark.parametrize(
@@ -105,30 +108,25 @@ def test_a_summary_round_trip(summary, optional):
         ({"attempts": {"begun": 2, "result": "1"}}, r"attempts\.result"),
     ],
 )
-def test_wrong_types_are_named(summary, changes, place):
-    text = render(summary | changes, {})
+def test_wrong_types_are_named(changes, place):
     with pytest.raises(ValueError, match=f'^"{place}" is missing or has a wrong type'):
-        parse(text.encode())
-
-
-UNREAD = {"plan", "files", "exactness", "start", "tests", "all"}
-"""Entries that are only shown, or that are there for some tasks."""
+        parse(sealed(FOUND | changes))
 
 
 @pytest.mark.parametrize("part", [(), ("scores",), ("scores", "checked"), ("seconds",)])
-def test_no_entry_may_be_of_another_type(summary, part):
-    good = json.loads(render(summary, {}))
-    del good["sha256"]
+def test_no_entry_may_be_of_another_type(part):
+    good = deepcopy(FOUND)
+    parse(sealed(good))
     inside = reduce(dict.__getitem__, part, good)
-    for key in inside.keys() - UNREAD:
+    for key in inside:
         right, inside[key] = inside[key], [[1]]
         with pytest.raises(ValueError, match="is missing or has a wrong type"):
-            parse(render(good, {}).encode())
+            parse(sealed(good))
         inside[key] = right
 
 
-def test_every_changed_byte_is_noticed(summary):
-    content = render(summary, {"model.npz": "ab"}).encode()
+def test_every_changed_byte_is_noticed():
+    content = render(summary(), {"model.npz": "ab"}).encode()
     for place in range(0, len(content), 37):
         damaged = bytearray(content)
         damaged[place] ^= 0x01

@@ -155,7 +155,7 @@ def test_a_run_waits_until_its_directory_is_free(tmp_path, monkeypatch, stays):
         assert "in use by" in outcome.error
     else:
         assert outcome.error is None
-        assert outcome.summary["finished"]
+        assert outcome.summary.finished
 
 
 def test_a_resumed_run_is_shown_where_it_stands(tmp_path, monkeypatch):

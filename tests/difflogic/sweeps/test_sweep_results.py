@@ -15,22 +15,18 @@ from difflogic.sweeps.sweep_results import (
     to_markdown,
     wilson_interval,
 )
+from tests.difflogic.run.summaries import summary
 from tests.difflogic.sweeps.small import small_plan
 
-PROVED = {"verdict": "proved", "text": "proved for every start from step 18 on", "from_step": 18}
-LATE = PROVED | {"text": "proved for every start from step 25 on", "from_step": 25}
+OPEN = {"verdict": "open", "text": "not proved", "from_step": None}
+LATE = {"text": "proved for every start from step 25 on", "from_step": 25}
 
 
-def summary(exact, exact_epoch=None, *, gates=10, seconds=1.0, assurance=None, **more):
-    scores = {"exact": exact, "wrong_cells": 0 if exact else 5, "active_gates": gates}
-    times = {"training": seconds, **more.pop("times", {})}
-    return {
-        "finished": True,
-        "epochs": 20,
-        "exact_epoch": exact_epoch,
-        "scores": {"checked": scores} | ({"assurance": assurance} if assurance else {}),
-        "seconds": times,
-    } | more
+def ended(exact, exact_epoch=None, *, gates=10, seconds=1.0, assurance=OPEN, **more):
+    checked = {"exact": exact, "wrong_cells": 0 if exact else 5, "active_gates": gates}
+    scores = {"checked": checked, "assurance": assurance}
+    more = {"epochs": 20, "seconds": {"all": seconds, "processor": 1.5}} | more
+    return summary(exact_epoch=exact_epoch, scores=scores, **more)
 
 
 @pytest.fixture
@@ -41,13 +37,13 @@ def plan():
 @pytest.fixture
 def rows(plan):
     first, second = plan.variants
-    more = {"times": {"processor": 1.5}, "attempts": {"begun": 3, "result": 3}}
+    more = {"attempts": {"begun": 3, "result": 3}}
     summaries = [
-        summary(True, 12, gates=22, assurance=PROVED, **more),
-        summary(True, epochs=18, gates=30, seconds=2.0),
-        summary(False, 5, gates=99, seconds=7.0, assurance=LATE),  # right for ever, but too late
+        ended(True, 12, gates=22, assurance={}, **more),
+        ended(True, epochs=18, gates=30, seconds=2.0),
+        ended(False, 5, gates=99, seconds=7.0, assurance=LATE),  # right for ever, but too late
         None,
-        summary(False, finished=False),
+        ended(False, finished=False),
         None,
     ]
     errors = {3: "the loss is not finite\nmore | of it"}
@@ -72,7 +68,7 @@ def test_results_count_failed_runs_and_leave_out_missing_ones(plan, rows):
     assert (first.epochs_to_exact_min, first.epochs_to_exact_max) == (12, 18)
     assert first.active_gates == 26  # of the exact runs
     assert (first.seconds, first.seconds_total) == (2.0, 10.0)
-    assert first.processor_seconds == 1.5  # of the runs that have it
+    assert first.processor_seconds == 1.5
     assert (first.from_step, first.from_step_min, first.from_step_max) == (18, 18, 18)
     assert second.processor_seconds is second.from_step is None
     assert (second.exact, second.seeds, second.missing) == (0, 0, 6)
@@ -84,10 +80,10 @@ def test_the_csv_has_a_line_per_run(plan, rows):
     assert len(lines) == len(rows)
     for line, run in zip(lines, to_data(plan, rows)["runs"], strict=True):
         assert line == {
-            key: "" if value is None else str(value).replace("True", "true")
+            key: "" if value is None else str(value).replace("True", "true").replace("Fal", "fal")
             for key, value in (run | run.pop("values")).items()
         }
-    assert (lines[1]["proved"], lines[1]["assurance"]) == ("", "")  # from an earlier version
+    assert (lines[4]["proved"], lines[4]["assurance"]) == ("", "")
     assert lines[3]["error"].startswith("the loss is not finite")
 
 

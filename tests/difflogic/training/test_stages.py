@@ -39,7 +39,7 @@ def test_stages_follow_each_other(run):
     assert stages[0] == 0
     assert stages[-1] == 1
     assert trainer.descent.task.width == trainer.result.config.task.width == 2
-    assert check(trainer.result)["exact"]
+    assert check(trainer.result).exact
 
 
 def test_starting_over_goes_back_to_the_first_stage(run):

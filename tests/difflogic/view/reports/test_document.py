@@ -19,7 +19,7 @@ from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.view.reports import ReportSource, assets, build, webpage
 from difflogic.view.reports.circuits import LOGIT_STEP, drawing, drawn_gates
-from tests.difflogic.run.test_story import CHECKED
+from tests.difflogic.run.summaries import summary
 from tests.difflogic.view.histories import rows
 from tests.difflogic.view.reports.pages import EXPERIMENTS, automaton, page
 
@@ -52,16 +52,16 @@ class Parts(HTMLParser):
 def trained():
     """A small run from somewhere else: all its texts are hostile."""
     model = Model.create(load_config("checkerboard-small"))
-    summary = {
-        "epochs": 10**30,
-        "exact_epoch": 10**30,
-        "seconds": {"training": -1.0, "processor": 1e300, "phases": {HOSTILE: 1.0}},
-        "scores": {"checked": CHECKED | {"tested": HOSTILE}, "accuracy": 0.0},
-        "versions": {HOSTILE: HOSTILE},
-        "cpu": {"name": HOSTILE, "count": -1},
-    }
+    found = summary(
+        epochs=10**30,
+        exact_epoch=10**30,
+        seconds={"training": -1.0, "processor": 1e300, "phases": {HOSTILE: 1.0}},
+        scores={"checked": {"tested": HOSTILE}, "assurance": {"text": HOSTILE}, "accuracy": 0.0},
+        versions={HOSTILE: HOSTILE},
+        cpu={"name": HOSTILE, "count": -1},
+    )
     named = replace(from_model(model), name=HOSTILE)
-    return ReportSource(named, model, rows(900), summary, exact_epoch=10**30)
+    return ReportSource(named, model, rows(900), found, exact_epoch=10**30)
 
 
 @pytest.fixture(scope="module")

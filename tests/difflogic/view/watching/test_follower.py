@@ -86,7 +86,7 @@ def test_page_and_list_say_one_state(trained, tmp_path):
     for stopped in (None, {"finished": False, "interrupted": True}):
         run.summary.unlink(missing_ok=True)
         if stopped:
-            write_summary(run, ended | stopped)
+            write_summary(run, ended.model_copy(update=stopped))
         assert told() == "stopped", "killed without a summary, or stopped"
         with RunLock(path):
             assert told() == "training", "begun, or resumed"
