@@ -18,10 +18,12 @@ from difflogic.circuit.grid import CENTER, NEIGHBORHOOD
 from difflogic.circuit.layer import Layer
 from difflogic.circuit.wiring import (
     FIRST_TOPOLOGIES,
+    Wire,
     Wiring,
     carrying,
     first_ops,
     spread_directions,
+    unique,
     wired_to_see,
 )
 from difflogic.system.array_types import Bits, Flags, Int32s, Int64s, Ints
@@ -65,7 +67,6 @@ class Architecture:
     update: tuple[int, ...]
     """Gates per layer of the update circuit; the last layer has `channels` gates."""
     perception_first: str = "moore"
-    perception_wiring: str = "unique"
     distinct_wiring: bool = False
     """Whether each kernel has its own wiring, or all share one."""
     all_directions: bool = False
@@ -169,22 +170,19 @@ class WiredLayers:
 
 def wire(architecture: Architecture, rng: np.random.Generator) -> WiredLayers:
     """Draw the wiring of all layers. Raises ConfigError if a layer cannot be wired."""
-    first = architecture.perception_first
-    rest = architecture.perception_wiring
-    topologies = [first] + [rest] * (len(architecture.perception) - 1)
+    first = FIRST_TOPOLOGIES[architecture.perception_first]
     perception = tuple(
-        _wire_layers("perception", NEIGHBORHOOD, architecture.perception, topologies, rng)
+        _wire_layers("perception", NEIGHBORHOOD, architecture.perception, rng, first)
         for _ in range(architecture.kernel_wirings)
     )
     if architecture.all_directions:
         perception = tuple(map(wired_to_see, perception, architecture.first_directions))
-    topologies = ["unique"] * len(architecture.update)
     inputs = architecture.update_inputs
     sizes = architecture.update
     fixed = architecture.fixed
     if fixed is not None:
         inputs, sizes = fixed.learned(architecture)
-    update = _wire_layers("update", inputs, sizes, topologies, rng)
+    update = _wire_layers("update", inputs, sizes, rng)
     if fixed is not None:
         (looks,) = perception[0]
         update = fixed.beside(update, architecture.channels, looks.a.tolist())
@@ -351,15 +349,14 @@ def _walk(layer: Wiring) -> Int64s:
 
 
 def _wire_layers(
-    part: str, inputs: int, sizes: tuple[int, ...], topologies: list[str], rng: np.random.Generator
+    part: str, inputs: int, sizes: tuple[int, ...], rng: np.random.Generator, first: Wire = unique
 ) -> tuple[Wiring, ...]:
-    layers = []
-    for index, (gates, topology) in enumerate(zip(sizes, topologies, strict=True)):
+    layers = list[Wiring]()
+    for index, gates in enumerate(sizes):
         try:
-            layer = FIRST_TOPOLOGIES[topology](inputs, gates, rng)
+            layers.append((unique if layers else first)(inputs, gates, rng))
         except ConfigError as error:
             raise ConfigError(f"[{part}] gates, layer {index}: {error}") from None
-        layers.append(layer)
         inputs = gates
     return tuple(layers)
 

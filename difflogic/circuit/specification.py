@@ -29,8 +29,6 @@ class Cases:
     """Why these are all."""
     repeats: int | None = None
     """How often the cases contain each neighbourhood, if known."""
-    each: tuple[str, ...] = ()
-    """Names of the starts, if each is followed by itself."""
 
 
 @dataclass(frozen=True)

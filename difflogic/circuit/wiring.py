@@ -47,7 +47,7 @@ def compare(neighborhood: str, inputs: int, gates: int, rng: np.random.Generator
         raise ConfigError(
             f"wiring {neighborhood} compares {len(around)} neighbours with the centre: it needs "
             f"{NEIGHBORHOOD} inputs and a multiple of {len(around)} gates, not {inputs} inputs and "
-            f"{gates} gates; wirings unique and random take other numbers"
+            f"{gates} gates; wiring unique takes other numbers"
         )
     a = rng.permutation(np.repeat(np.array(around, np.int32), gates // len(around)))
     return Wiring(inputs, a, np.full(gates, CENTER, dtype=np.int32))
@@ -63,12 +63,18 @@ def unique(inputs: int, gates: int, rng: np.random.Generator) -> Wiring:
     fewer distinct pairs than gates.
     Source: Petersen et al. 2022, section 3; the DiffLogic CA notebook.
     """
-    _require_every_input_read("unique", inputs, gates)
+    if gates < 1:
+        raise ConfigError(f"a layer needs at least one gate, not {gates}")
+    if 2 * gates < inputs:
+        raise ConfigError(
+            f"wiring unique: {gates} gates have {2 * gates} inputs and cannot read all "
+            f"{inputs} bits of the layer before: use at least {(inputs + 1) // 2} gates"
+        )
     pairs = inputs * (inputs - 1) // 2
     if gates > pairs:
         raise ConfigError(
             f"wiring unique has {pairs} pairs of {inputs} inputs, too few for {gates} gates: "
-            f"use at most {pairs} gates, or wiring random"
+            f"use at most {pairs} gates"
         )
     starts = [np.arange(0, inputs - 1, 2), np.arange(1, inputs - 1, 2)]
     distances = [1, 1]
@@ -88,37 +94,14 @@ def unique(inputs: int, gates: int, rng: np.random.Generator) -> Wiring:
     return Wiring(inputs, a[order].astype(np.int32), b[order].astype(np.int32))
 
 
-def random(inputs: int, gates: int, rng: np.random.Generator) -> Wiring:
-    """Wire both inputs of each gate from a permutation: every input is read about equally often.
+Wire = Callable[[int, int, np.random.Generator], Wiring]
+"""Takes the number of inputs and gates."""
 
-    Raises ConfigError if 2 * gates < inputs, since some inputs would go unread.
-    Source: Petersen et al. 2022, section 3.
-    """
-    _require_every_input_read("random", inputs, gates)
-    reads = rng.permutation(2 * gates) % inputs
-    relabel = rng.permutation(inputs)
-    a, b = relabel[reads].reshape(2, gates).astype(np.int32)
-    return Wiring(inputs, a, b)
-
-
-TOPOLOGIES = {"unique": unique, "random": random}
-"""Wirings for any layer."""
-
-FIRST_TOPOLOGIES: dict[str, Callable[[int, int, np.random.Generator], Wiring]] = {
+FIRST_TOPOLOGIES: dict[str, Wire] = {
     **{name: partial(compare, name) for name in NEIGHBORHOODS},
-    **TOPOLOGIES,
+    "unique": unique,
 }
 """Wirings for the first layer of a perception kernel, which reads nine cells."""
-
-
-def _require_every_input_read(topology: str, inputs: int, gates: int) -> None:
-    if gates < 1:
-        raise ConfigError(f"a layer needs at least one gate, not {gates}")
-    if 2 * gates < inputs:
-        raise ConfigError(
-            f"wiring {topology}: {gates} gates have {2 * gates} inputs and cannot read all "
-            f"{inputs} bits of the layer before: use at least {(inputs + 1) // 2} gates"
-        )
 
 
 AROUND = tuple(NEIGHBORS.index(name) for name in ("NW", "NE", "SE", "SW", "S", "N", "W", "E"))

@@ -12,7 +12,6 @@ from pydantic import Field, model_validator
 
 from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.circuit.netlist import Architecture, wire
-from difflogic.circuit.wiring import TOPOLOGIES
 from difflogic.config.problem import Problem
 from difflogic.config.sections import (
     CHANGEABLE,
@@ -84,7 +83,6 @@ class Config(Section):
             perception=perception.gates,
             update=self.update.gates,
             perception_first=perception.wiring,
-            perception_wiring=perception.wiring if perception.wiring in TOPOLOGIES else "unique",
             distinct_wiring=perception.directions != "same",
             all_directions=perception.directions == "all",
             carry=self.update.carry,
@@ -243,7 +241,7 @@ def _circuit_problems(config: Config) -> list[str]:
             '[perception] directions: "all" needs wiring = "moore": set that, or directions to '
             '"same" or "random"'
         ]
-    for key in ("switch", "tough", "periods"):
+    for key in ("tough", "periods"):
         if getattr(config.automaton, key) and not config.automaton.places:
             return [f"[automaton] {key}: needs counted places: set places = true"]
     if config.places is not None:
@@ -281,9 +279,8 @@ def _places_problems(config: Config, counters: Places) -> list[str]:
             "[automaton] places: cells count from the edges, step by step, and all neighbours are "
             f"passed on to them: set {', '.join(wrong)}"
         )
-    if counters.tough and (counters.switch or min(config.task.height, config.task.width) < 3):
-        what = "3 rows and columns or more, and no switch"
-        return [*found, f"[automaton] tough: needs {what}: set tough = false"]
+    if counters.tough and min(config.task.height, config.task.width) < 3:
+        return [*found, "[automaton] tough: needs 3 rows and columns or more: set tough = false"]
     channels = config.automaton.channels
     gates = config.update.gates
     if channels <= counters.channels:

@@ -7,9 +7,9 @@ means, and its unit. Ranges follow from the constraints.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeAlias
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from difflogic.circuit.forms import FORMS
 from difflogic.circuit.grid import Start
@@ -53,7 +53,7 @@ class PerceptionConfig(Section):
         description="wiring of all layers. With moore, von-neumann, hexagonal, line or corner, "
         "each gate of the first layer compares the centre with one of 8, 4, 6, 2 or 3 neighbours "
         "(corner: N, W and NW), each as often as the others; later layers are unique. unique: no "
-        "two gates of a layer read the same pair of inputs; random: pairs may repeat",
+        "two gates of a layer read the same pair of inputs",
     )
     directions: Literal["same", "random", "all"] = Field(
         default="same",
@@ -262,14 +262,8 @@ class ParallelConfig(Section):
         "extra and float32), while the workers search and prove",
     )
 
-    @model_validator(mode="before")
-    @classmethod
-    def _leave_out_former(cls, given: Any) -> Any:
-        """Read older files, too, whose keys for tiles, tasks and waves mean nothing any more."""
-        if not isinstance(given, dict):
-            return given
-        former = ("lanes", "chunk", "tasks_per_worker", "samples_at_once")
-        return {key: value for key, value in given.items() if key not in former}
+    gone: ClassVar = dict.fromkeys(("lanes", "chunk", "tasks_per_worker", "samples_at_once"))
+    """Keys for tiles, tasks and waves."""
 
 
 class CheckpointConfig(Section):

@@ -432,7 +432,7 @@ def _from_images(files: dict[str, bytes], how: Reading, source: str) -> Recordin
     """Read images, which share their colours: one decides for all which is state 0."""
     what = (
         "is not a recording (of grids before and after: dct train-examples): give .npz, .npy, "
-        ".rle, .cells, .lif or an image"
+        ".rle, .cells or an image"
     )
     films = []
     longer = ""

@@ -368,9 +368,6 @@ def _plan_of_checks(problem: Problem) -> Plan:
     if task.whole is not task:
         plan = Plan.of(task, ROUND, streams)
         return replace(plan, proved=plan.proved or task.whole)
-    cases = task.find_cases()
-    if cases is not None and cases.each:
-        return Plan.of(task, ROUND, streams)
     if task.damages:
         return Plan.healing(task, streams)
     if task.holds and is_deterministic(task):

@@ -105,7 +105,7 @@ class Conditions:
         Start,
         Opt(
             "Start state: random, center, zeros, or a file (image, text picture, .rle, .cells, "
-            ".lif, .npz; a film with --frame)",
+            ".npz; a film with --frame)",
             "START",
             shown="as trained",
         ),

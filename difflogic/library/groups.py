@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from difflogic.circuit.colors import Color
+from difflogic.circuit.colors import Color, parse_color
 from difflogic.library.exchange import Set
-from difflogic.pictures.palettes import parse_palette
 from difflogic.system.declaration import (
     Advanced,
     AllowCode,
@@ -101,11 +101,10 @@ def _colors(text: str) -> int:
 
 
 def _palette(text: str) -> tuple[Color, ...]:
-    found = parse_palette(text)
-    if not found and text != "median-cut":
-        raise ConfigError(
-            f'"{text}" is not median-cut, ega or 2 to 16 colours such as #ffffff,#d63031'
-        )
+    written = re.fullmatch(r"#[0-9a-fA-F]{6}(,#[0-9a-fA-F]{6}){1,15}", text)
+    found = tuple(dict.fromkeys(map(parse_color, text.split(",")))) if written else ()
+    if len(found) < 2:
+        raise ConfigError(f'"{text}" is not 2 to 16 different colours such as #ffffff,#d63031')
     return found
 
 
@@ -121,10 +120,6 @@ class PictureOptions(Checked):
     ] = None
     hold: Annotated[bool, Opt("Keep the picture at every later step")] = False
     heal: Annotated[bool, Opt("Keep the picture, and grow it back after damage")] = False
-    second: Annotated[
-        str | None,
-        Advanced("Second picture: grows from a single 1; --target grows from all zeros", "FILE"),
-    ] = None
     size: Annotated[
         tuple[int, int] | None,
         Opt(
@@ -145,10 +140,9 @@ class PictureOptions(Checked):
     palette: Annotated[
         tuple[Color, ...] | None,
         Advanced(
-            "Colours to choose: median-cut, which suits the image; ega, 16 fixed ones; or a "
-            "list such as #ffffff,#d63031",
-            "P",
-            shown="median-cut",
+            "Colours to choose, such as #ffffff,#d63031",
+            "LIST",
+            shown="by median cut",
             parse=_palette,
         ),
     ] = None
@@ -173,7 +167,7 @@ class PictureOptions(Checked):
     def choose_configuration(self) -> bool:
         """Whether an option asks for a configuration that is made for the picture."""
         chosen = self.hold or self.heal or self.tough
-        given = (self.second, self.size, self.steps, self.palette) != (None, None, None, None)
+        given = (self.size, self.steps, self.palette) != (None, None, None)
         return chosen or given or self.colors not in (None, 1, 3)
 
 

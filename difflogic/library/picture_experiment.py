@@ -17,7 +17,7 @@ from difflogic.library.experiments import Experiment, refuse_both
 from difflogic.library.groups import PictureOptions
 from difflogic.pictures.growth import Growth
 from difflogic.pictures.images import MOST_PICTURE_SIDE
-from difflogic.pictures.picture import Picture, is_image, read, read_two
+from difflogic.pictures.picture import Picture, is_image, read
 from difflogic.pictures.places import MOST_PERIOD, Places, place_bits, ring
 from difflogic.pictures.text import render_picture
 from difflogic.system.errors import ConfigError
@@ -93,16 +93,12 @@ def picture(config: str | None, options: PictureOptions, resumed: bool) -> Exper
         refuse_both("--colors", config)
     if chosen and config is not None:
         raise ConfigError(
-            f"{config}: --hold, --heal, --second, --size, --steps, --colors, --palette and --tough "
+            f"{config}: --hold, --heal, --size, --steps, --colors, --palette and --tough "
             "choose a configuration by the picture: name one by --target in its place, or use --set"
         )
     shows = target is not None and colors is None and is_image(target)
     if config is None and not resumed and (chosen or shows):
-        first = target or "lizard"
-        if options.second is None:
-            found = read(first, colors, options.size, options.palette)
-        else:
-            found = read_two(first, options.second, colors, options.size, options.palette)
+        found = read(target or "lizard", colors, options.size, options.palette)
         return experiment_for(found, options)
     default = "letter-g" if colors == 3 or (colors is None and target == "letter-g") else "lizard"
     overrides = [] if target is None else [picture_override(target)]
@@ -115,11 +111,10 @@ def picture(config: str | None, options: PictureOptions, resumed: bool) -> Exper
 
 def tile_for(config: str | None, options: PictureOptions) -> Experiment:
     """Return how to learn a tile. Raises ConfigError for options that are not about tiles."""
-    given = (options.hold, options.heal, options.second, options.tough)
+    given = (options.hold, options.heal, options.tough)
     if any(given) or options.channels is not None or options.steps is not None:
         raise ConfigError(
-            "--tile stays and heals: leave out --hold, --heal, --second, --tough, --channels "
-            "and --steps"
+            "--tile stays and heals: leave out --hold, --heal, --tough, --channels and --steps"
         )
     refuse_both("--tile", config)
     if options.target is None:
@@ -142,7 +137,6 @@ def tile_for(config: str | None, options: PictureOptions) -> Experiment:
         "automaton.fire_rate": rate,
     }
     changes["task.tile"] = changes.pop("task.target")
-    del changes["task.second"]
     if max(rows, columns) <= LEARNED_TILE:
         channels = own + len(ring(rows)) + len(ring(columns))
         how = "learned by lessons of one step"
@@ -238,19 +232,14 @@ def growth_for(picture: Picture, options: PictureOptions) -> Growth:
     own, height, width = picture.bits.shape
     longer = max(height, width)
     least = min(height, width)
-    two = picture.second is not None
     heal = options.heal
     tough = options.tough
-    if tough and (two or options.channels is not None):
-        raise ConfigError("--tough goes neither with --second nor with --channels: leave one out")
-    is_large = longer > LEARNED_SIDE and options.channels is None
-    counts = two or tough or is_large
-    runs_all = two and heal  # the proof runs each damage of each picture
-    most = MOST_PICTURE_SIDE if counts and not runs_all else MOST_LEARNED
+    if tough and options.channels is not None:
+        raise ConfigError("--tough does not go with --channels: leave one out")
+    counts = tough or (longer > LEARNED_SIDE and options.channels is None)
+    most = MOST_PICTURE_SIDE if counts else MOST_LEARNED
     if longer > most:
         why = "" if counts else " with --channels"
-        if runs_all:
-            why = " with --second and --heal"
         raise ConfigError(
             f"{picture.name}: {height}×{width} cells are more than {most}×{most}{why}: "
             "choose a smaller grid with --size"
@@ -260,17 +249,14 @@ def growth_for(picture: Picture, options: PictureOptions) -> Growth:
             f"{picture.name}: {height}×{width} cells are too few to heal: use {LEAST_HEALED} rows "
             "and columns or more, or leave --heal out"
         )
-    places = Places(place_bits(height, width), two, tough) if counts else None
+    places = Places(place_bits(height, width), tough) if counts else None
     sides = tuple(sorted({max(1, least // 4), least // 2})) if heal else ()
-    asked: dict[str, Any] = {"second": two, "hold": options.hold or heal, "heal": sides}
-    return Growth(own, height, width, places, **asked)
+    return Growth(own, height, width, places, hold=options.hold or heal, heal=sides)
 
 
 def _goal(growth: Growth, steps: int) -> str:
     """Say what is asked of a picture."""
     goal = f"to be right at step {steps}"
-    if growth.second:
-        goal = f"from nothing the first, from one cell the second, each {goal}"
     if growth.hold:
         goal += ", and to stay"
     if growth.heal:
@@ -297,8 +283,11 @@ def _counting_circuit(
     widths.append(growth.bits)
     layers = places.layers(len(widths))
     gates = [width + len(layer.op) for width, layer in zip(widths, layers, strict=True)]
-    sizes = {"automaton.channels": growth.channels, "update.gates": gates}
-    return sizes | {"automaton.switch": places.switch, "automaton.tough": places.tough}
+    return {
+        "automaton.channels": growth.channels,
+        "update.gates": gates,
+        "automaton.tough": places.tough,
+    }
 
 
 def _picture_settings(picture: Picture) -> dict[str, Any]:
@@ -309,7 +298,6 @@ def _picture_settings(picture: Picture) -> dict[str, Any]:
         "task.loss_channels": list(range(len(bits))),
         "task.height": bits.shape[1],
         "task.width": bits.shape[2],
-        "task.second": "" if picture.second is None else render_picture(picture.second),
     }
 
 

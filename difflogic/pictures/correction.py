@@ -52,8 +52,8 @@ def add_correction(
 ) -> tuple[WiredLayers, Array]:
     """Invert the visible outputs where `diagram` is 1. Return the circuit and its logits.
 
-    The diagram's inputs are the switch, if there is one, and the place's bits, in the order of
-    their channels; its outputs are the channels that are learned.
+    The diagram's inputs are the place's bits, in the order of their channels; its outputs are the
+    channels that are learned.
     """
     found, inputs = _learned_layers(layers, places)
     own = np.arange(len(found[-1].op))

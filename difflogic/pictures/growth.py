@@ -14,7 +14,7 @@ from difflogic.system.array_types import Bits
 
 @dataclass(frozen=True)
 class Growth:
-    """One picture, or two, on a grid of cells, with all that is asked of it."""
+    """One picture on a grid of cells, with all that is asked of it."""
 
     bits: int
     """Channels of the picture."""
@@ -24,8 +24,6 @@ class Growth:
     """What fixed gates count; None if cells learn what they need to know."""
     start: Literal["center", "zeros", "places"] = "zeros"
     """One cell of ones in the middle, no ones, or no ones where all places are counted."""
-    second: bool = False
-    """Whether there is a second picture, which grows from one cell."""
     hold: bool = False
     """Whether the picture stays, by proof."""
     heal: tuple[int, ...] = ()
@@ -45,17 +43,13 @@ class Growth:
         is_tough = self.places is not None and self.places.tough
         return longer + 1 + (shorter + 1) // 2 * is_tough
 
-    def starts(self, channels: int) -> list[Bits]:
-        """Return the state that each picture grows from, shape (channels, height, width)."""
-        one_cell = center_start(channels, self.height, self.width)
-        nothing = np.zeros_like(one_cell)
+    def first(self, channels: int) -> Bits:
+        """Return the state that the picture grows from, shape (channels, height, width)."""
+        if self.start == "center":
+            return center_start(channels, self.height, self.width)
         if self.start == "places" and self.places is not None:
-            nothing = self.places.settled(channels, self.height, self.width)
-            one_cell = nothing.copy()
-            one_cell[channels - self.places.known] = 1  # the switch
-        if self.second:
-            return [nothing, one_cell]
-        return [one_cell if self.start == "center" else nothing]
+            return self.places.settled(channels, self.height, self.width)
+        return np.zeros((channels, self.height, self.width), np.uint8)
 
     @property
     def damages(self) -> dict[int, int]:
@@ -80,11 +74,6 @@ class Growth:
         """Return why no automaton with these steps can do it."""
         if self.start == "places" and self.places is None:
             return ['[task] start: no places are counted: set [automaton] places, or "zeros"']
-        if self.second and not (self.places and self.places.switch):
-            return [
-                "[task] second: nothing tells two starts apart: set [automaton] places = true and "
-                "switch = true"
-            ]
         longer = max(self.height, self.width)
         shorter = min(self.height, self.width)
         if self.places and self.start != "places" and steps < self.least_steps:

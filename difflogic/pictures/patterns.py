@@ -1,13 +1,13 @@
 """Patterns of the Game of Life's programs: their states, and where they lie.
 
-Golly's run-length encoding (.rle), plaintext (.cells), Life 1.05 and 1.06 (.lif). Source: the
-LifeWiki's pages on these formats.
+Golly's run-length encoding (.rle) and plaintext (.cells). Source: the LifeWiki's pages on these
+formats.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from difflogic.system.files import text_of
 MOST_PATTERN_CELLS = 2**26
 FARTHEST = 10**9
 """Rows and columns from the middle of a universe."""
-PATTERNS = (".rle", ".cells", ".lif", ".life")
+PATTERNS = (".rle", ".cells")
 
 _HEAD = re.compile(r"x\s*=\s*(\d{1,9})\s*,\s*y\s*=\s*(\d{1,9})\b(?:\s*,\s*rule\s*=\s*(.*))?.*")
 
@@ -49,18 +49,15 @@ def parse_pattern(content: bytes) -> PatternFile:
     """Read a pattern of up to 256 states. Raises ConfigError for any other file."""
     text = text_of(content)
     first = text.lstrip().partition("\n")[0].strip()
-    if first.startswith("#Life 1.0"):
-        return _life(text.split("\n"))
     if first.startswith("!") or (first and not first.strip(".O*")):
-        drawn = rows_of("\n".join(line for line in text.split("\n") if line[:1] != "!"))
-        return _alive(_marks(drawn, 0, 0), len(drawn), max(map(len, drawn), default=0))
+        return _plain(rows_of("\n".join(line for line in text.split("\n") if line[:1] != "!")))
     comments = [line for line in text.splitlines() if line.startswith("#")]
     lines = [line.strip() for line in text.splitlines() if not line.startswith("#")]
     head = _HEAD.fullmatch(lines[0] if lines else "")
     if head is None:
         raise ConfigError(
             'is not a run-length encoded pattern: "x = …, y = …" is missing; nor does it start '
-            'like plaintext (! or . and O) or "#Life 1.05"'
+            "like plaintext (! or . and O)"
         )
     columns = int(head[1])
     rows = int(head[2])
@@ -100,56 +97,16 @@ def _zeros(rows: int, columns: int) -> Bits:
     return np.zeros((rows, columns), np.uint8)
 
 
-def _marks(rows: list[str], y: int, x: int) -> list[tuple[int, int]]:
-    """Return the row and column of each living cell of a drawing whose corner is at (y, x)."""
+def _plain(rows: list[str]) -> PatternFile:
     wrong = re.search(r"[^.O*]", "".join(rows))
     if wrong:
         raise ConfigError(
             f'"{wrong[0]}" is not allowed in a pattern: use . for 0, and O or * for 1'
         )
-    return [
-        (y + i, x + j) for i, row in enumerate(rows) for j, sign in enumerate(row) if sign != "."
-    ]
-
-
-def _alive(
-    found: list[tuple[int, int]], rows: int, columns: int, corner: tuple[int, int] | None = None
-) -> PatternFile:
-    """Return a pattern of two states with these living cells, relative to its corner."""
-    cells = _zeros(rows, columns)
-    for y, x in found:
-        cells[y, x] = 1
-    return PatternFile(cells, corner)
-
-
-def _life(lines: list[str]) -> PatternFile:
-    """Read Life 1.05, blocks of rows, or Life 1.06, the column and row of each living cell."""
-    lists = lines[0].strip().endswith("6")
-    rule = ""
-    found = list[tuple[int, int]]()
-    block = list[str]()
-    at = (0, 0)
-    for line in [*lines[1:], "#P 0 0"]:
-        text = line.strip()
-        if text.startswith("#P"):
-            found += _marks(rows_of("\n".join(block)), at[0], at[1])
-            block = []
-            at = _place(text[2:])
-        elif text.startswith("#R"):
-            rule = usual(text[2:].strip())
-        elif text and text[0] != "#":
-            if lists:
-                found.append(_place(line))
-            else:
-                block.append(line)
-    if not found:
-        raise ConfigError("has no living cell")
-    ys, xs = zip(*found, strict=True)
-    top = min(ys)
-    left = min(xs)
-    moved = [(y - top, x - left) for y, x in found]
-    pattern = _alive(moved, max(ys) - top + 1, max(xs) - left + 1, (top, left))
-    return replace(pattern, rule=rule)
+    cells = _zeros(len(rows), max(map(len, rows), default=0))
+    for row, signs in zip(cells, rows, strict=True):
+        row[: len(signs)] = [sign != "." for sign in signs]
+    return PatternFile(cells)
 
 
 def _place(text: str) -> tuple[int, int]:

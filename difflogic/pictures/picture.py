@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from difflogic.circuit.colors import Color
-from difflogic.pictures.images import (
-    MOST_PICTURE_SIDE,
-    PALETTES,
-    Quantised,
-    image_bits,
-    own_size,
-    quantise,
-    require_shape,
-)
-from difflogic.pictures.pixels import read_image
+from difflogic.pictures.images import MOST_PICTURE_SIDE, PALETTES, Quantised, image_bits, quantise
 from difflogic.pictures.text import center_picture, parse_picture
 from difflogic.system.array_types import Bits
 from difflogic.system.errors import ConfigError, MissingFileError, did_you_mean, errors_about
@@ -52,8 +40,6 @@ class Picture:
     """Its origin, for people."""
     warning: str = ""
     """What scaling and the palette lost, if anything."""
-    second: Bits | None = None
-    """A second picture of the same shape and palette, which grows from one cell."""
 
 
 def picture_directory() -> Path:
@@ -166,50 +152,6 @@ def _lost(found: Quantised, pixels: tuple[int, int], cells: tuple[int, int]) -> 
             f"{found.found} colours became {found.used}: --colors takes {_listed(PALETTES)}"
         )
     return "; ".join(lost)
-
-
-def read_two(
-    target: str,
-    second: str,
-    colors: int | None = None,
-    size: tuple[int, int] | None = None,
-    palette: Sequence[Color] | None = None,
-) -> Picture:
-    """Return a picture with a second one, from two images, with one palette for both.
-
-    Raises what `read` raises, and ConfigError for text and for images of different sizes.
-    """
-    from PIL import Image
-
-    found = []
-    _require_grid(size)
-    for name in (target, second):
-        content = read_picture(name)
-        with errors_about(name):
-            if isinstance(content, str):
-                raise ConfigError("is text: both pictures must be images")
-            found.append(read_image(content, 1024))
-            require_shape(found[-1][0])
-    (height, width), other = (shape for _, shape in found)
-    if other != (height, width):
-        raise ConfigError(
-            f"{second}: has {other[1]}×{other[0]} pixels, and {target} {width}×{height}: make both "
-            "of one size"
-        )
-    both = np.concatenate([pixels for pixels, _ in found], axis=1)
-    joint = io.BytesIO()
-    Image.fromarray(both).save(joint, "PNG")
-    rows, columns = size or own_size(height, width)
-    with errors_about(f"{target} and {second}"):
-        joined = quantise(joint.getvalue(), colors, (rows, 2 * columns), palette or ())
-    words = (
-        f"with {Path(second).name}, {columns}×{rows} cells each, {joined.used} colours with the "
-        f"background ({counted(len(joined.bits), 'bit')})"
-    )
-    first = joined.bits[..., :columns]
-    last = joined.bits[..., columns:]
-    lost = _lost(joined, (height, width), (rows, columns))
-    return Picture(target, first, joined.palette, words, lost, second=last)
 
 
 def _from_text(name: str, text: str, colors: int | None, size: tuple[int, int] | None) -> Picture:

@@ -4,9 +4,6 @@ A cell of a picture must know where it is. On a zero boundary that needs no lear
 is its upper neighbour's plus one, its column its left neighbour's plus one, and beyond the edge
 there is 0. These counters are wired before training and never change. All other gates read only
 places, so from any state the grid is right after max(height, width) + 1 steps.
-
-A *switch* is one more channel, which is 1 everywhere as soon as it is 1 in any cell. With it a
-start chooses which of two pictures grows. Gates read it like a place.
 """
 
 from __future__ import annotations
@@ -23,9 +20,6 @@ from difflogic.circuit.netlist import Architecture
 from difflogic.circuit.wiring import Wiring
 from difflogic.pictures.tough import FLAGS, voting_layers
 from difflogic.system.array_types import Bits, Int64s
-
-SWITCHED_FROM = tuple(NEIGHBORS.index(name) for name in ("N", "W", "E", "S"))
-"""The neighbours from which a cell takes a switch over."""
 
 COUNTED_FROM = tuple(NEIGHBORS.index(name) for name in ("N", "W"))
 """The neighbours to whose row and column a cell adds 1."""
@@ -60,8 +54,6 @@ class Places:
 
     bits: tuple[int, int]
     """Bits of row and column."""
-    switch: bool = False
-    """Whether there is a switch, in the channel before them."""
     tough: bool = False
     """Whether places are told by several neighbours, with flags before them."""
     periods: tuple[int, ...] = ()
@@ -85,12 +77,12 @@ class Places:
     @property
     def least_layers(self) -> int:
         """Layers that the gates need."""
-        return 1 if self._has_rings else max(*self.bits, len(SWITCHED_FROM) * self.switch)
+        return 1 if self._has_rings else max(self.bits)
 
     @property
     def known(self) -> int:
         """Channels that learned gates read."""
-        return sum(self.bits) + self.switch
+        return sum(self.bits)
 
     @property
     def channels(self) -> int:
@@ -123,19 +115,16 @@ class Places:
 
         Inputs are these channels of the nine cells. Raises ConfigError if tough places need more
         layers. b + 1 has the bits ¬b0, b1 ⊕ b0, b2 ⊕ b1·b0 and so on: each layer computes one more
-        bit, and ORs the switch with that of one more neighbour.
+        bit.
         """
         if self.tough:
             return voting_layers(*self.bits, depth)
         if self._has_rings:
             return self._ring_layers(depth)
         bits = self.bits
-        switch = self.switch
         cells = np.arange(len(NEIGHBORS) * self.known).reshape(-1, self.known)
-        first = cells[np.repeat(COUNTED_FROM, bits), np.arange(switch, self.known)]
+        first = cells[np.repeat(COUNTED_FROM, bits), np.arange(self.known)]
         reads = [*first.tolist(), *([0] * len(bits))]
-        if switch:
-            reads = [int(cells[CENTER, 0]), *reads, *cells[list(SWITCHED_FROM), 0].tolist()]
         found = []
         for number in range(depth):
             a = np.array(reads)
@@ -143,8 +132,6 @@ class Places:
             for bit, product, lowest in self._spans(number):
                 b[bit] = a[product] = reads[product] if number else reads[lowest]
                 b[product] = reads[bit]
-            if switch and number < len(SWITCHED_FROM):
-                b[0] = reads[number - len(SWITCHED_FROM)]
             kept = self.known if number == depth - 1 else len(reads)
             found.append(Layer(*(each[:kept] for each in (self._ops(number), a, b))))
             reads = [*range(len(reads))]
@@ -169,7 +156,7 @@ class Places:
     def learned(self, sizes: Architecture) -> tuple[int, tuple[int, ...]]:
         """Return the inputs of the learned gates, and the number of learned gates in each layer.
 
-        They read places and the switch only.
+        They read places only.
         """
         layers = self.layers(len(sizes.update))
         left = (gates - len(each.op) for gates, each in zip(sizes.update, layers, strict=True))
@@ -217,23 +204,20 @@ class Places:
         return tuple(wired)
 
     def _ops(self, depth: int) -> Bits:
-        """Return the ops of a layer's counters: switch, bits, products, neighbours' switches."""
+        """Return the ops of a layer's counters: bits, products."""
         bits = self.bits
-        switch = self.switch
-        ops = np.full(sum(bits) + len(bits) + switch * (1 + len(SWITCHED_FROM)), Op.A, np.uint8)
+        ops = np.full(sum(bits) + len(bits), Op.A, np.uint8)
         if not depth:
-            firsts = [switch + sum(bits[:number]) for number, count in enumerate(bits) if count]
+            firsts = [sum(bits[:number]) for number, count in enumerate(bits) if count]
             ops[firsts] = Op.NOT_A
         for bit, product, _ in self._spans(depth):
             ops[bit] = Op.XOR
             ops[product] = Op.AND
-        if switch and depth < len(SWITCHED_FROM):
-            ops[0] = Op.OR
         return ops
 
     def _spans(self, depth: int) -> Iterator[tuple[int, int, int]]:
         """Yield the places of a layer's new bit, its product and the first, for each counter."""
         for number, count in enumerate(self.bits):
             if depth + 1 < count:
-                first = self.switch + sum(self.bits[:number])
-                yield first + depth + 1, self.switch + sum(self.bits) + number, first
+                first = sum(self.bits[:number])
+                yield first + depth + 1, sum(self.bits) + number, first

@@ -93,11 +93,9 @@ def _each(question: ListedStarts, budget: Budget) -> Answer:
     ]
     if len(found) == 1:
         return Answer(replace(found[0], asked=question.asked), cases)
-    names = [f"from {name}" for name in cases.each]
-    names = names or [f"start {number}" for number in range(1, len(found) + 1)]
     texts: dict[str, list[str]] = {}
-    for each, name in zip(found, names, strict=True):
-        texts.setdefault(each.text, []).append(name)
+    for number, each in enumerate(found, 1):
+        texts.setdefault(each.text, []).append(f"start {number}")
     text = "; ".join(f"{text}, {_listed(starts)}" for text, starts in texts.items())
     order = (Verdict.refuted, Verdict.open, Verdict.proved)
     verdict = min((each.verdict for each in found), key=order.index)
@@ -262,9 +260,7 @@ def _fits(question: object) -> bool:
 
 def _decide(question: ListedStarts, budget: Budget, before: Answer | None) -> Answer:
     """Run the starts one by one, if there is more to say of each, or else all at once."""
-    cases = question.cases
-    alone = len(cases.starts) == 1 or bool(cases.each)
-    if question.holds or (alone and question.lasts is None):
+    if question.holds or (len(question.cases.starts) == 1 and question.lasts is None):
         return _each(question, budget)
     return _all(question, budget)
 

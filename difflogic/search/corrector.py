@@ -85,24 +85,16 @@ class Corrector(AnyFinisher):
     def _wrong(self, circuit: SoftCircuit) -> tuple[npt.NDArray[np.int8], list[list[int]]]:
         """Return the table of wrong bits (loss channels, 2 ** known bits), and its groups of bits.
 
-        The number of a column is a cell's switch, row and column. What no cell has is ANY_VALUE.
+        The number of a column is a cell's row and column. What no cell has is ANY_VALUE.
         """
         task = self._task
-        places = self._places
-        cases = task.find_cases()
-        if cases is None:
-            start, target = task.sample(np.random.default_rng(0))
-            starts = start[None]
-            targets = target[None].astype(np.uint8)
-        else:
-            starts = cases.starts
-            targets = cases.targets
-        shown = self.run(task, circuit, starts)[:, list(task.loss_channels)]
-        columns = places.bits[1]
-        known = places.known
-        place = np.tensordot(1 << np.arange(known), starts[:, -known:], (0, 1))
+        start, target = task.sample(np.random.default_rng(0))
+        (shown,) = self.run(task, circuit, start[None])[:, list(task.loss_channels)]
+        columns = self._places.bits[1]
+        known = self._places.known
+        place = np.tensordot(1 << np.arange(known), start[-known:], 1)
         table = np.full((len(task.loss_channels), 1 << known), ANY_VALUE, np.int8)
-        table[:, place] = (shown ^ targets).swapaxes(0, 1)
+        table[:, place] = shown ^ target.astype(np.uint8)
         order = list(range(known))[::-1]
         return table, [order[columns:], order[:columns]]
 

@@ -215,7 +215,6 @@ def rebuilt(before: SoftCircuit, circuit: Circuit) -> SoftCircuit:
         perception=(len(around),),
         update=tuple(len(stage.op) for stage in found),
         perception_first="moore",
-        perception_wiring="unique",
         distinct_wiring=False,
         all_directions=False,
         carry=0.0,

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from difflogic.circuit.colors import Color, parse_color
 from difflogic.circuit.grid import Boundary, Start
-from difflogic.circuit.specification import Cases
 from difflogic.pictures.growth import Growth
 from difflogic.pictures.text import parse_picture
 from difflogic.system.array_types import Bits, Float64s
@@ -66,11 +65,6 @@ class PatternSection(TaskSection):
         description="center: one cell of ones in the middle; zeros: no ones; places: zeros, after "
         "all cells have counted their places (needs [automaton] places)",
     )
-    second: PictureText = Field(
-        default="",
-        description="a second picture, grown from one cell of ones in the middle, while "
-        "`target` grows from zeros; needs [automaton] switch",
-    )
     palette: Palette = Field(
         default=(),
         description="colours of cells for display, such as #d63031. A cell's loss channels, "
@@ -85,13 +79,7 @@ class PatternSection(TaskSection):
         "should grow back",
     )
 
-    @model_validator(mode="before")
-    @classmethod
-    def _leave_out_taught(cls, given: Any) -> Any:
-        """Read older files, too, which say that no lessons teach places."""
-        if isinstance(given, dict) and given.get("taught") is False:
-            return {key: value for key, value in given.items() if key != "taught"}
-        return given
+    gone: ClassVar = {"taught": False, "second": ""}
 
     def growth(self, automaton: AutomatonConfig) -> Growth:
         """Return what is asked of an automaton."""
@@ -101,41 +89,34 @@ class PatternSection(TaskSection):
             width=self.width,
             places=automaton.counted(self.height, self.width),
             start=self.start,
-            second=bool(self.second),
             hold=self.hold,
             heal=self.heal,
             boundary=automaton.boundary,
         )
 
     def problems(self, automaton: AutomatonConfig) -> list[str]:
-        """Check the pictures, their size, the palette, and whether it can stay and heal."""
+        """Check the picture, its size, the palette, and whether it can stay and heal."""
         return [
-            *self._problems_of_pictures(),
+            *self._problems_of_picture(),
             *palette_problems(self.palette, len(self.loss_channels)),
             *self.growth(automaton).problems(automaton.steps, automaton.fire_rate),
         ]
 
-    def _problems_of_pictures(self) -> list[str]:
-        found = []
-        remedy = "set height = {} and width = {}"
-        pictures = {"target": self.target} | ({"second": self.second} if self.second else {})
-        for key, rows in pictures.items():
-            try:
-                size = parse_picture(rows, len(self.loss_channels)).shape[1:]
-            except ConfigError as error:
-                found.append(f"[task] {key}: {error}")
-                continue
-            if size != (self.height, self.width):
-                found.append(
-                    f"[task] {key}: the picture has {size[0]}×{size[1]} cells, and the grid "
-                    f"{self.height}×{self.width}: {remedy.format(*size)}"
-                )
-            remedy = "both pictures need one size"
-        return found
+    def _problems_of_picture(self) -> list[str]:
+        try:
+            height, width = parse_picture(self.target, len(self.loss_channels)).shape[1:]
+        except ConfigError as error:
+            return [f"[task] target: {error}"]
+        if (height, width) == (self.height, self.width):
+            return []
+        return [
+            f"[task] target: the picture has {height}×{width} cells, and the grid "
+            f"{self.height}×{self.width}: set height = {height} and width = {width}"
+        ]
 
 
 class Pattern(Task):
-    """One start and one target, or two of each."""
+    """One start and one target."""
 
     Section = PatternSection
     section: PatternSection
@@ -155,7 +136,7 @@ class Pattern(Task):
     @cached_property
     def start_state(self) -> Bits:
         """Shape (channels, height, width)."""
-        return self.growth.starts(self.channels)[0]
+        return self.growth.first(self.channels)
 
     @cached_property
     def target(self) -> Float64s:
@@ -169,30 +150,8 @@ class Pattern(Task):
         return parse_picture(self.section.target, len(self.loss_channels))
 
     def sample(self, rng: np.random.Generator) -> Sample:
-        """Return the start and the picture, always the same; with two pictures, either pair."""
-        cases = self.find_cases()
-        if cases is None:
-            return self.start_state, self.target
-        number = int(rng.integers(2))
-        return cases.starts[number], cases.targets[number].astype(np.float64)
-
-    @cached_property
-    def _cases(self) -> Cases | None:
-        if not self.growth.second:
-            return None
-        second = parse_picture(self.section.second, len(self._picture))
-        return Cases(
-            "both starts",
-            np.stack(self.growth.starts(self.channels)),
-            np.stack([self._picture, second]),
-            self.automaton.boundary,
-            self.automaton.steps,
-            "These are all: zeros, and one cell.",
-            each=("nothing", "one cell"),
-        )
-
-    def cases(self) -> Cases | None:
-        return self._cases
+        """Return the start and the picture, always the same."""
+        return self.start_state, self.target
 
     def on_grid(
         self, height: int, width: int, *, boundary: Boundary | None = None, steps: int | None = None

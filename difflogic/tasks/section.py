@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from difflogic.pictures.places import Places, place_bits
 
@@ -20,6 +21,20 @@ class Section(BaseModel):
     """Base of all sections: immutable, without unknown keys or conversions, finite numbers."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+    gone: ClassVar[Mapping[str, Any]] = {}
+    """Keys that older files have: left out if they have these values, or, by None, any."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _leave_out_gone(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        return {key: value for key, value in given.items() if not cls._is_gone(key, value)}
+
+    @classmethod
+    def _is_gone(cls, key: str, value: object) -> bool:
+        return key in cls.gone and cls.gone[key] in (None, value)
 
 
 class AutomatonConfig(Section):
@@ -51,11 +66,8 @@ class AutomatonConfig(Section):
         description="rows and columns of a tile, within which places are counted again and again; "
         "gates then read only the cell's own places",
     )
-    switch: bool = Field(
-        default=False,
-        description="whether one more channel, before those of places, spreads to all cells "
-        "once it is 1 in one; with it, the start can choose one of two pictures",
-    )
+
+    gone: ClassVar = {"switch": False}
 
     @field_validator("periods")
     @classmethod
@@ -68,8 +80,7 @@ class AutomatonConfig(Section):
         """Return what cells count on a grid, by gates that do not learn, if anything."""
         if self.places and len(self.periods) == 2:
             return Places.within(self.periods)
-        bits = place_bits(height, width)
-        return Places(bits, self.switch, self.tough) if self.places else None
+        return Places(place_bits(height, width), self.tough) if self.places else None
 
 
 class TaskSection(Section):

@@ -101,10 +101,10 @@ MIXING = [*NONLINEAR, *LINEAR * (len(NONLINEAR) // 2)]
 
 SMALL = Architecture(channels=3, kernels=3, perception=(8, 4, 2), update=(14, 16, 16, 10, 5, 3))
 # The fast paths for common shapes do not cover these: four layers of perception, a single channel,
-# and random wires with a first layer that fits no fused kernel.
+# and a first layer that fits no fused kernel.
 DEEP = Architecture(2, 2, (8, 4, 2, 1), (12, 12, 6, 3, 2))
 SINGLE = Architecture(1, 4, (8, 4, 2, 1), (8, 8, 4, 2, 1))
-IRREGULAR = Architecture(2, 2, (9, 7, 4), (10, 9, 5, 3, 2), "random", "random")
+IRREGULAR = Architecture(2, 2, (9, 7, 4), (10, 9, 5, 3, 2), "unique")
 DISTINCT = replace(SMALL, distinct_wiring=True)
 HELD = replace(SMALL, held=(0, 2))
 # Each channel's next state reads all nine cells, through seven layers.

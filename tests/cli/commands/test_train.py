@@ -322,9 +322,13 @@ class TestExperiments:
             (["train-pattern", "--target", "lizzard"], "lizzard"),
             (["train-pattern", "--colors", "5"], "is not 1, 2, 3, 4, 8 or 16"),
             (["train-pattern", "--colors", "3", "lizard"], "--colors and lizard both"),
-            (["train-pattern", "--palette", "cga"], "is not median-cut, ega or 2 to 16 colours"),
-            (["train-pattern", "--palette", "ega", "--colors", "4"], "both choose colours"),
-            (["train-pattern", "--palette", "ega"], "is text: only images"),
+            (["train-pattern", "--palette", "ega"], "is not 2 to 16 different colours"),
+            (["train-pattern", "--palette", "#000000,#000000"], "is not 2 to 16 different"),
+            (
+                ["train-pattern", "--palette", "#ff0000,#00ff00", "--colors=4"],
+                "both choose colours",
+            ),
+            (["train-pattern", "--palette", "#ff0000,#00ff00"], "is text: only images"),
         ],
     )
     def test_refusals(self, dct, arguments, message):

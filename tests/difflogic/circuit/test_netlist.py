@@ -20,7 +20,6 @@ CHECKERBOARD = Architecture(8, 16, (8, 4, 2), (*[256] * 10, 128, 64, 32, 16, 8, 
 
 @st.composite
 def architectures(draw):
-    topologies = st.sampled_from(["unique", "random"])
     channels = draw(st.integers(1, 4))
     kernels = draw(st.integers(1, 3))
     perception = [8, *draw(st.sampled_from([[], [4], [5, 3], [4, 2], [4, 2, 1], [12, 6]]))]
@@ -34,8 +33,7 @@ def architectures(draw):
         kernels,
         tuple(perception),
         (*update, channels),
-        draw(st.sampled_from(["moore", "von-neumann", "unique", "random"])),
-        draw(topologies),
+        draw(st.sampled_from(["moore", "von-neumann", "unique"])),
         draw(st.booleans()),
     )
     try:

@@ -329,12 +329,30 @@ def test_overrides_are_a_list_of_texts(overrides):
         load_config("checkerboard-small", overrides)
 
 
-@pytest.mark.parametrize("wiring", ["unique", "random"])
-def test_all_directions_need_moore_wiring(wiring):
+def test_all_directions_need_moore_wiring():
     with pytest.raises(ConfigError, match=r"\[perception\] directions: .all. needs wiring"):
-        load_config("lizard", [f"perception.wiring={wiring}"])
-    config = load_config("lizard", [f"perception.wiring={wiring}", "perception.directions=random"])
-    assert config.architecture.perception_first == config.architecture.perception_wiring == wiring
+        load_config("lizard", ["perception.wiring=unique"])
+    config = load_config("lizard", ["perception.wiring=unique", "perception.directions=random"])
+    assert config.architecture.perception_first == "unique"
+
+
+@pytest.mark.parametrize(
+    ("section", "line", "asked"),
+    [
+        ("automaton", "switch = false", "switch = true"),
+        ("task", 'second = ""', 'second = "#"'),
+        ("task", "taught = false", "taught = true"),
+        ("parallel", "chunk = 7", None),
+    ],
+)
+def test_keys_of_older_files_are_left_out_if_they_asked_for_nothing(write, section, line, asked):
+    config = load_config("lizard")
+    text = config.to_toml()
+    head = f"[{section}]\n"
+    assert load_config(write(text.replace(head, f"{head}{line}\n"))).to_toml() == text
+    if asked:
+        with pytest.raises(ConfigError, match=f'no key "{asked.split()[0]}"'):
+            load_config(write(text.replace(head, f"{head}{asked}\n")))
 
 
 # Facts of a run

@@ -164,10 +164,9 @@ def netlists(draw):
         while sizes[-1] > 2 * channels:
             sizes.append((sizes[-1] + 1) // 2)
         update = (*sizes, channels) if sizes[0] > 2 else (1,)  # two rows are one pair
-        first = draw(st.sampled_from(["moore", "random"]))
-        rest = draw(st.sampled_from(["unique", "random"]))
+        first = draw(st.sampled_from(["moore", "unique"]))
         architecture = Architecture(
-            channels, kernels, perception, update, first, rest, distinct, held=held, moving=moving
+            channels, kernels, perception, update, first, distinct, held=held, moving=moving
         )
         return flatten(wire(architecture, rng))
     perception = tuple(draw(st.lists(st.integers(1, 9), min_size=1, max_size=4)))

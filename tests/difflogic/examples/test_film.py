@@ -155,7 +155,6 @@ def test_text_of_any_editor(tmp_path, encoding):
     for name, text in (
         ("a.rle", "x = 3, y = 1, rule = B3/S23\n3o!\n"),
         ("a.cells", "!Name: É\nOOO\n"),
-        ("a.lif", "#Life 1.06\n0 0\n1 0\n2 0\n"),
         ("a.txt", "###\n"),
         ("a.rule", RULE),
     ):
@@ -169,10 +168,10 @@ def test_text_of_any_editor(tmp_path, encoding):
         assert found.sum() == 3
 
 
-@pytest.mark.parametrize("text", ["x=1,y=1\no!", "x=1,y=1\nA!", "!\nO", "!\n*", "#Life 1.06\n0 0"])
+@pytest.mark.parametrize("text", ["x=1,y=1\no!", "x=1,y=1\nA!", "!\nO", "!\n*"])
 @pytest.mark.parametrize("frame", [None, 0])
 def test_a_living_cell_is_state_1(tmp_path, text, frame):
-    name = {"x": "a.rle", "!": "a.cells", "#": "a.lif"}[text[0]]
+    name = {"x": "a.rle", "!": "a.cells"}[text[0]]
     (tmp_path / name).write_text(text)
     found = simulate(automaton(WAITING), Conditions((5, 5), 0, tmp_path / name, frame))
     assert found.grid.bits().sum(axis=(1, 2)).tolist() == [1, 0, 0]

@@ -12,7 +12,7 @@ def counting(picture, *overrides):
     """Cells that count the places of a picture of any size, which heals."""
     options = PictureOptions(hold=True, heal=min(picture.bits.shape[1:]) > 3)
     plan = growing.experiment_for(picture, options)
-    places = Places(place_bits(*picture.bits.shape[1:]), switch=picture.second is not None)
+    places = Places(place_bits(*picture.bits.shape[1:]))
     growth = replace(growing.growth_for(picture, options), places=places)
     changes = growing.COUNTING_KEYS | growing._counting_circuit(growth, places)
     first = growing.overriding(changes, "--size")

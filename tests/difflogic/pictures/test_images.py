@@ -13,7 +13,6 @@ from PIL import Image, ImageDraw
 
 from difflogic.circuit.colors import hex_color, parse_color
 from difflogic.pictures.images import image_bits, quantise
-from difflogic.pictures.palettes import parse_palette
 from difflogic.system.errors import ConfigError
 from tests.examples import examples
 
@@ -278,7 +277,7 @@ def test_thin_lines_stay_whole(scale):
 def test_given_colours_are_the_only_ones():
     rng = np.random.default_rng(3)
     pixels = rng.integers(0, 256, (24, 24, 3))
-    given = parse_palette("#000000,#ff0000,#00ff00,#ffff00,#ffffff")
+    given = ((0, 0, 0), (255, 0, 0), (0, 255, 0), (255, 255, 0), (255, 255, 255))
     found = quantise(saved(pixels), size=(24, 24), given=given)
     assert set(found.palette) == set(given)
     distances = ((pixels[:, :, None].astype(int) - np.array(given)) ** 2).sum(axis=-1)
@@ -320,8 +319,3 @@ def test_quantise_needs_two_colours():
 def test_colours_as_text():
     assert hex_color(RED) == "#d63031"
     assert parse_color("#d63031") == RED
-    assert parse_palette("#d63031,#1e5ac8") == (RED, (30, 90, 200))
-    assert len(set(parse_palette("ega"))) == 16
-    assert len(parse_palette("#d63031,#1e5ac8,#d63031")) == 2
-    for text in ("", "#d63031", "#d63031,blue", ",".join(["#000000"] * 17)):
-        assert parse_palette(text) == ()

@@ -129,7 +129,7 @@ def test_other_sizes_are_refused(source):
 AROUND = ("perception.directions=all", "update.carry=3")
 
 
-@pytest.mark.parametrize("overrides", [AROUND, ("perception.wiring=random",)])
+@pytest.mark.parametrize("overrides", [AROUND, ("perception.wiring=unique",)])
 def test_the_model_keeps_its_wiring(source, started, tmp_path, overrides, said):
     path = tmp_path / "run"
     train(config(*overrides), directory=path, source=source)

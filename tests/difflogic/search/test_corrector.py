@@ -14,11 +14,10 @@ from tests.difflogic.pictures.counting import counting
 from tests.difflogic.training.tiny import resumed, trained
 
 
-def noise(height, width, channels=2, seed=0, second=False):
-    """Pictures without any rule."""
+def noise(height, width, channels=2, seed=0):
+    """A picture without any rule."""
     rng = np.random.default_rng(seed)
-    bits = rng.integers(0, 2, (2, channels, height, width), np.uint8)
-    return Picture("noise", bits[0], second=bits[1] if second else None)
+    return Picture("noise", rng.integers(0, 2, (channels, height, width), np.uint8))
 
 
 def garbled(model, seed):
@@ -31,11 +30,9 @@ def garbled(model, seed):
 
 @pytest.mark.once
 @pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("height", "width", "second"), [(5, 4, False), (11, 13, False), (16, 17, False), (6, 9, True)]
-)
-def test_a_corrected_circuit_shows_noise_from_any_start(height, width, second, tmp_path):
-    picture = noise(height, width, seed=height, second=second)
+@pytest.mark.parametrize(("height", "width"), [(5, 4), (11, 13), (16, 17)])
+def test_a_corrected_circuit_shows_noise_from_any_start(height, width, tmp_path):
+    picture = noise(height, width, seed=height)
     made = counting(picture)
     model = garbled(Model.create(made), width)
     found = Corrector(model, make_task(made).stages[0], None).correct(model)
@@ -43,13 +40,9 @@ def test_a_corrected_circuit_shows_noise_from_any_start(height, width, second, t
     saved = Model.load(tmp_path / "model.npz")
     rng = np.random.default_rng(1)
     steps = max(height, width) + 1
-    channels = made.automaton.channels
-    for target in [picture.bits] if picture.second is None else [picture.bits, picture.second]:
-        start = rng.integers(0, 2, (channels, height, width), np.uint8)
-        if second:
-            start[2] = target is picture.second
-        states = oracle.rollout(saved.netlist, gates.one_hot(saved.ops), start, steps, "zero")
-        np.testing.assert_array_equal(states[-1][:2], target)
+    start = rng.integers(0, 2, (made.automaton.channels, height, width), np.uint8)
+    states = oracle.rollout(saved.netlist, gates.one_hot(saved.ops), start, steps, "zero")
+    np.testing.assert_array_equal(states[-1][:2], picture.bits)
     # What was learned is still there: gates are only added.
     kept = {logits.tobytes() for logits in saved.logits}
     assert {logits.tobytes() for logits in model.logits} <= kept
