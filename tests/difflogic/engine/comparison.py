@@ -202,7 +202,7 @@ sharings = st.builds(
 
 SMALL = Architecture(3, 3, (8, 4, 2), (14, 16, 16, 10, 5, 3))
 SINGLE = Architecture(1, 4, (8, 4, 2, 1), (8, 8, 4, 2, 1))
-IRREGULAR = Architecture(2, 2, (9, 7, 4), (10, 9, 5, 3, 2), "random", "random")
+IRREGULAR = Architecture(2, 2, (9, 7, 4), (10, 9, 5, 3, 2), "unique")
 ONE_LAYER = Architecture(2, 1, (8,), (9, 5, 3, 2))
 MOVING = Netlist(
     3,
