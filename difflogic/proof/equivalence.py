@@ -1,18 +1,10 @@
-"""Proves two circuits equal, channel by channel, by trying all cases or with a SAT solver.
-
-If a direct answer of the solver takes long, inner signals that simulation cannot tell apart are
-proved equal first, from the inputs to the outputs, each with a small budget. The rest is then easy
-to prove.
-
-Source: SAT sweeping (Kuehlmann, Paruthi, Krohm and Ganai 2002, "Robust Boolean reasoning for
-equivalence checking and functional property verification").
-"""
+"""Proves two circuits equal, channel by channel, by trying all cases or with a SAT solver."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -31,17 +23,11 @@ from difflogic.system.errors import CircuitError, OutOfTimeError
 from difflogic.system.json_values import fields_of
 from difflogic.system.work import tell
 
-DIRECT_CONFLICTS = 2000
-"""Budget of the direct answer, a fraction of a second."""
-INNER_CONFLICTS = 300
-"""Budget of each pair of inner signals."""
-RANDOM_WORDS = 64
-"""Words of random cases per inner signal."""
-MOST_WORDS = 2**23
-"""Words of all signals together, 64 MiB: in larger circuits each signal gets fewer."""
-
 InputPlace = tuple[int, int]
 """An input: the neighbour's number and the channel's label."""
+
+Case = dict[InputPlace, bool]
+"""The bits of all inputs that are read."""
 
 EqualityMethod = Literal["exhaustive", "sat"]
 
@@ -58,8 +44,6 @@ class OutputProof:
     """Inputs that either circuit reads for this channel."""
     cases: int
     """All 2^inputs cases, tried up to the first difference; 0 if the solver decided."""
-    conflicts: int
-    seconds: float
 
 
 @dataclass(frozen=True)
@@ -87,6 +71,8 @@ class Proof:
     dropped: tuple[int, ...]
     """Labels that only one of the circuits has."""
     counterexample: Difference | None
+    conflicts: int
+    """Number of the solver's conflicts."""
     seconds: float
 
     @property
@@ -105,11 +91,6 @@ class Proof:
         """Total number of cases, see `OutputProof.cases`."""
         return sum(output.cases for output in self.outputs)
 
-    @property
-    def conflicts(self) -> int:
-        """Total number of the solver's conflicts."""
-        return sum(output.conflicts for output in self.outputs)
-
     def count(self, method: EqualityMethod) -> int:
         """Return how many outputs a method decided."""
         decided = [output for output in self.outputs if output.verdict is not Verdict.open]
@@ -117,7 +98,7 @@ class Proof:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        return fields_of(self, "verdict", "cases", "conflicts")
+        return fields_of(self, "verdict", "cases")
 
 
 def decide_equality(
@@ -156,47 +137,44 @@ def decide_equality(
                 counterexample = _confirmed(before, after, label, case, deadline)
                 break
     dropped = tuple(sorted(set(before.labels) ^ set(after.labels)))
-    return Proof(tuple(outputs), dropped, counterexample, time.monotonic() - began)
+    seconds = time.monotonic() - began
+    return Proof(tuple(outputs), dropped, counterexample, miter.conflicts, seconds)
 
 
 def _compare(
     miter: Miter, label: int, exhaustive: int, deadline: Deadline
-) -> tuple[OutputProof, dict[InputPlace, bool] | None]:
-    began = time.monotonic()
-    inputs = cases = conflicts = 0
-    case: dict[InputPlace, bool] | None = None
-    equal: bool | None
+) -> tuple[OutputProof, Case | None]:
+    """Compare one channel's next state; return a case in which it differs, too, if there is one."""
+    inputs = cases = 0
+    case = None
     method: EqualityMethod = "exhaustive"
     verdict = Verdict.open
     with suppress(OutOfTimeError):
         deadline.check()
         before = Cone.of(miter.before, label)
         after = Cone.of(miter.after, label)
-        inputs = len(before.inputs.keys() | after.inputs.keys())
+        places = sorted(before.inputs.keys() | after.inputs.keys())
+        inputs = len(places)
         if inputs <= exhaustive:
-            case = _first_difference(before, after, deadline)
-            equal = case is None
+            case = _first_difference(before, after, places, deadline)
             cases = 1 << inputs
         else:
             method = "sat"
-            equal, case, conflicts = miter.compare(before, after, deadline)
-        if equal is not None:
-            verdict = Verdict.proved if equal else Verdict.refuted
-    seconds = time.monotonic() - began
-    return OutputProof(label, verdict, method, inputs, cases, conflicts, seconds), case
+            case = miter.difference(before, after, places, deadline)
+        verdict = Verdict.proved if case is None else Verdict.refuted
+    return OutputProof(label, verdict, method, inputs, cases), case
 
 
 def _first_difference(
-    before: Cone, after: Cone, deadline: Deadline
-) -> dict[InputPlace, bool] | None:
+    before: Cone, after: Cone, places: Sequence[InputPlace], deadline: Deadline
+) -> Case | None:
     """Return the first of all cases in which two outputs differ. Raises OutOfTimeError."""
-    places = sorted(before.inputs.keys() | after.inputs.keys())
 
     def differ(given: list[Words], bits: BitLogic) -> Words:
         deadline.check()
         values = dict(zip(places, given, strict=True))
-        x = before.evaluate(values, bits, deadline.check)[before.output]
-        difference: Words = x ^ after.evaluate(values, bits, deadline.check)[after.output]
+        x = before.value(values, bits, deadline)
+        difference: Words = x ^ after.value(values, bits, deadline)
         return difference
 
     case = first_case(len(places), len(before.rows) + len(after.rows), differ)
@@ -204,7 +182,7 @@ def _first_difference(
 
 
 def _confirmed(
-    before: Circuit, after: Circuit, label: int, case: dict[InputPlace, bool], deadline: Deadline
+    before: Circuit, after: Circuit, label: int, case: Case, deadline: Deadline
 ) -> Difference:
     """Run both circuits on a counterexample with the plain interpreter.
 
@@ -262,17 +240,14 @@ class Cone:
                 inputs[neighbor, circuit.labels[place]] = row
         return cls(circuit, output, rows, inputs)
 
-    def evaluate(
-        self,
-        given: Mapping[InputPlace, Value],
-        algebra: Logic[Value],
-        check: Callable[[], object] = lambda: None,
-    ) -> list[Value]:
-        """Return the value of each row of the circuit; only those of `rows` are meaningful."""
+    def value(
+        self, given: Mapping[InputPlace, Value], algebra: Logic[Value], deadline: Deadline
+    ) -> Value:
+        """Return the value of the next state. Raises OutOfTimeError."""
         values = [algebra.constant(0)] * self.circuit.inputs
         for place, row in self.inputs.items():
             values[row] = given[place]
-        return evaluate(self.circuit, values, algebra, self.rows, check)
+        return evaluate(self.circuit, values, algebra, self.rows, deadline.check)[self.output]
 
 
 class Miter:
@@ -286,6 +261,7 @@ class Miter:
         self.after = after
         self._formula: Formula | None = None
         self._inputs: dict[InputPlace, int] = {}
+        self.conflicts = 0
 
     def __enter__(self) -> Miter:
         return self
@@ -294,65 +270,21 @@ class Miter:
         if self._formula is not None:
             self._formula.__exit__(*raised)
 
-    def compare(
-        self, before: Cone, after: Cone, deadline: Deadline
-    ) -> tuple[bool | None, dict[InputPlace, bool] | None, int]:
-        """Return whether the outputs are equal, a case where they differ, and the conflicts.
-
-        Equality is None if time runs out in the solver. Raises OutOfTimeError if it runs out
-        before.
-        """
+    def difference(
+        self, before: Cone, after: Cone, places: Sequence[InputPlace], deadline: Deadline
+    ) -> Case | None:
+        """Return a case in which two outputs differ, if there is one. Raises OutOfTimeError."""
         formula = self._formula = self._formula or Formula()
-        earlier = formula.conflicts
-        rows = [self._literals(formula, cone, deadline) for cone in (before, after)]
-        x = rows[0][before.output]
-        y = rows[1][after.output]
-        differ = formula.xor_(x, y)
-        answer = formula.solve([differ], deadline, DIRECT_CONFLICTS)
-        if answer is None:
-            self._equate_inner(formula, before, after, rows, deadline)
-            answer = formula.solve([differ], deadline)
-        conflicts = formula.conflicts - earlier
-        if answer is None:
-            return None, None, conflicts
-        if not answer:
-            formula.equate(x, y)
-            return True, None, conflicts
-        holding = formula.true_literals()
-        places = sorted(before.inputs.keys() | after.inputs.keys())
-        case = {place: self._inputs[place] in holding for place in places}
-        return False, case, conflicts
-
-    def _literals(self, formula: Formula, cone: Cone, deadline: Deadline) -> list[int]:
-        for place in cone.inputs:
+        for place in places:
             if place not in self._inputs:
                 self._inputs[place] = formula.variable()
-        return cone.evaluate(self._inputs, formula, deadline.check)
-
-    def _equate_inner(
-        self, formula: Formula, before: Cone, after: Cone, rows: list[list[int]], deadline: Deadline
-    ) -> None:
-        places = sorted(before.inputs.keys() | after.inputs.keys())
-        # Any random cases will do: they only suggest pairs, which are then proved.
-        count = max(1, min(RANDOM_WORDS, MOST_WORDS // (len(before.rows) + len(after.rows))))
-        random = np.random.default_rng(0).integers(
-            0, 2**64, (len(places), count), np.uint64, endpoint=False
-        )
-        given = dict(zip(places, random, strict=True))
-        bits = BitLogic(np.full(count, ~np.uint64(0)))
-        known: dict[bytes, int] = {}
-        for cone, literals in zip((before, after), rows, strict=True):
-            values = cone.evaluate(given, bits, deadline.check)
-            for row in cone.rows:
-                words = values[row]
-                # A signal and its inverse share a key: the one whose first bit is 0.
-                inverted = int(words[0]) & 1
-                key = (~words if inverted else words).tobytes()
-                literal = -literals[row] if inverted else literals[row]
-                if key not in known:
-                    known[key] = literal
-                elif known[key] != literal:
-                    deadline.check()
-                    differ = formula.xor_(known[key], literal)
-                    if formula.solve([differ], deadline, INNER_CONFLICTS) is False:
-                        formula.equate(known[key], literal)
+        x, y = (cone.value(self._inputs, formula, deadline) for cone in (before, after))
+        answer = formula.solve([formula.xor_(x, y)], deadline)
+        self.conflicts = formula.conflicts
+        if answer is None:
+            raise OutOfTimeError
+        if not answer:
+            formula.equate(x, y)
+            return None
+        holding = formula.true_literals()
+        return {place: self._inputs[place] in holding for place in places}
