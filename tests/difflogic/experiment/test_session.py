@@ -280,22 +280,6 @@ def test_final_tests_that_a_stop_cuts_off_are_done_again(tmp_path, monkeypatch, 
     assert results(tmp_path / "run") == results(whole)
 
 
-def test_a_stop_before_the_first_epoch_and_in_final_tests_leaves_nothing(
-    tmp_path, monkeypatch, whole
-):
-    def stop(*_):
-        raise KeyboardInterrupt
-
-    path = tmp_path / "run"
-    with monkeypatch.context() as stopped:
-        stopped.setattr(session, "summarize", stop)
-        with pytest.raises(KeyboardInterrupt):
-            execute(config(), path, should_stop=lambda: True)
-    assert not path.exists()
-    execute(config(), path)
-    assert results(path) == results(whole)
-
-
 @pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize(

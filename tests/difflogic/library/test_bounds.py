@@ -1,8 +1,10 @@
 """What a stranger's circuit file may cost: its own numbers are bounded, and time limits hold."""
 
 import json
-import random
+import time
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,44 +12,24 @@ from typer.testing import CliRunner
 
 from cli.app import app
 from difflogic.circuit.cost import MOST_STEP_BYTES, step_bytes
-from difflogic.formats.circuit_file import read_circuit
-from tests.cli.processes import run_dct
+from difflogic.formats.circuit_file import read_circuit, write_circuit
+from difflogic.library.groups import Assumptions
+from difflogic.library.identifying import identify
+from difflogic.system import deadline
+from difflogic.system.errors import OutOfTimeError
+from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.experiment.kill import in_a_process_of_its_own
+from tests.difflogic.formats.made import random_circuit
 
 LIMIT = 0.2
 FAIR = 20
 """Seconds allowed by --time-limit, and of a processor beyond it: to start, to read, to end."""
 
 
-def hostile(path, gates=0, side=16, channels=8, **changes):
-    """A file of `gates` random gates, the last of which are the channels' next states."""
-    rng = random.Random(gates)
-    base = 9 * channels
-    count = max(gates, channels)
-    wires = [
-        {
-            "op": rng.choice(["XOR", "AND", "NAND", "OR"]),
-            "a": rng.randrange(max(0, base + i - 999), base + i),
-            "b": rng.randrange(base + i),
-        }
-        for i in range(count)
-    ]
-    data = {
-        "format": "dct-circuit",
-        "version": 1,
-        "name": "hostile",
-        "boundary": "periodic",
-        "height": side,
-        "width": side,
-        "steps": 10,
-        "fire_rate": 1.0,
-        "start": "zeros",
-        "channels": list(range(channels)),
-        "visible": [0],
-        "outputs": [base + count - 1 - i for i in range(channels)],
-        "gates": wires,
-    }
-    path.write_text(json.dumps(data | changes))
+def hostile(path, gates=8, side=16, channels=8):
+    """A file of `gates` random gates, among which are the channels' next states."""
+    made = automaton(random_circuit(channels, gates, np.random.default_rng(gates)))
+    path.write_text(write_circuit(replace(made, height=side, width=side, start="zeros", steps=10)))
     return str(path)
 
 
@@ -118,19 +100,10 @@ def test_files_too_large_to_prove_anything_about_are_refused(tmp_path):
     assert step_bytes(circuit, 2**10) < MOST_STEP_BYTES
 
 
-def test_the_time_limit_of_identify_holds_where_cells_depend_on_millions(tmp_path):
-    cells = np.random.default_rng(0).integers(0, 2, (2, 64, 64))
-    np.savez(tmp_path / "film.npz", frames=cells)
-    film = str(tmp_path / "film.npz")
-    code, text, seconds, _ = command(tmp_path, "identify", film, "--gap", 64, "--time-limit", LIMIT)
-    assert seconds < LIMIT + FAIR
-    assert code == 2
-    assert "the time limit passed" in text
-
-
-@pytest.mark.thorough
-def test_line_ends_in_names_are_escaped():
-    done = run_dct("inspect", "nope\nx.json")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.splitlines() == [done.stderr.rstrip("\n")]
-    assert "nope\\nx.json" in done.stderr
+def test_the_time_limit_of_identify_holds_where_cells_depend_on_millions(monkeypatch):
+    monkeypatch.setattr(deadline, "time", SimpleNamespace(monotonic=time.process_time))
+    film = np.random.default_rng(0).integers(0, 2, (2, 64, 64))
+    began = time.process_time()
+    with pytest.raises(OutOfTimeError, match="the time limit passed"):
+        identify(film, Assumptions(gap=64), time_limit=LIMIT)
+    assert time.process_time() - began < LIMIT + FAIR

@@ -82,9 +82,8 @@ def test_the_gates_truth_table_and_steps_of_a_circuit(tmp_path, monkeypatch, cap
 
 @pytest.mark.once
 @pytest.mark.slow
-@pytest.mark.parametrize(("framework", "example"), [("torch", 0), ("jax", 1), ("numpy", 2)])
+@pytest.mark.parametrize(("framework", "example"), [("torch", 0), ("jax", 1)])
 def test_the_examples_of_layers_run(framework, example, capsys):
     pytest.importorskip(framework, reason=f"{framework} is not installed", exc_type=ImportError)
     exec(re.findall(r"```python\n(.*?)```", LAYERS, flags=re.DOTALL)[example], {})
-    out = capsys.readouterr().out
-    assert "proved: True" in out if example < 2 else "(2, 2, 8, 16, 16) (1496, 16)" in out
+    assert "proved: True" in capsys.readouterr().out

@@ -1,14 +1,17 @@
-"""A path leads to an automaton, or to an error that names the path."""
+"""A path leads to an automaton with the library's functions, or to an error that names the path."""
+
+import inspect
 
 import numpy as np
 import pytest
 
+import difflogic
 from difflogic.config import load_config
 from difflogic.formats.circuit_file import write_circuit
 from difflogic.library import loaded
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
-from difflogic.system.errors import ConfigError, DctError
+from difflogic.system.errors import DctError
 from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.formats.made import assert_same, random_circuit
 
@@ -42,9 +45,6 @@ def test_models_runs_and_circuits_are_loaded(model, tmp_path):
     (tmp_path / "any.name").write_text(write_circuit(MADE))
     found = loaded.load(tmp_path / "any.name")
     assert_same(found.automaton, MADE)
-    assert not found.trained
-    with pytest.raises(ConfigError, match=r"any.name: is a circuit, not a trained model"):
-        found.require_model()
 
 
 def test_loaded_objects_are_accepted(model):
@@ -66,3 +66,28 @@ def test_missing_files_are_named(tmp_path):
     assert "cannot be read: no such file or directory" in problem(tmp_path / "none")
     assert "cannot be read: file name too long" in problem(tmp_path / ("x" * 300))
     assert all("cannot be read: " in problem(path) for path in (None, "a\0b"))
+
+
+@pytest.mark.parametrize("name", loaded.VERBS)
+def test_a_method_is_a_function_of_what_is_loaded(name):
+    found = loaded.load(MADE)
+    function = getattr(difflogic, name)
+    assert next(iter(inspect.signature(function).parameters)) in ("source", "sources")
+    assert (getattr(found, name).func, getattr(found, name).args) == (function, (found,))
+    assert {name, "trained"} < {*dir(found)}
+    with pytest.raises(AttributeError, match="no attribute 'simplfy'"):
+        found.simplfy()
+
+
+def test_wrong_objects_are_refused_with_what_to_give():
+    with pytest.raises(DctError, match="is a circuit, not a trained model"):
+        difflogic.check(MADE)
+    for given, hint in (
+        ("checkerbord", 'did you mean "checkerboard"'),
+        (7, "give a name or a path"),
+    ):
+        with pytest.raises(DctError, match=hint):
+            difflogic.Trainer(given)
+    with difflogic.Trainer("checkerboard-small") as trainer:
+        assert trainer.config.name == "checkerboard-small"
+        assert difflogic.check(trainer.result).step == 20

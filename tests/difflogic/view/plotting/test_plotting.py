@@ -37,38 +37,25 @@ def by_label(axes):
 @pytest.mark.thorough
 def test_curves_have_every_epoch_of_a_short_run(model):
     with styled():
-        made = runs.draw(model, rows(40), 30)
-    losses, accuracy, _, _, phases, *_ = made.axes
+        made = runs.draw(model, rows(40, (15, 22, 35)), 30)
+        plain = runs.draw(model, [MetricsRow(1, 5.0, 4.0, 0.5)], None)
+    losses, accuracy, decided, searches, phases, *_ = made.axes
     lines = by_label(losses)
     np.testing.assert_allclose(lines["soft loss"], [(n, 200 / n) for n in range(1, 41)], rtol=1e-5)
     np.testing.assert_allclose(lines["hard loss"], [(n, 8) for n in (10, 20, 30, 40)])
     assert lines["verified exact"][:, 0].tolist() == [30, 30]
     np.testing.assert_allclose(by_label(accuracy)["accuracy"][:, 1], 50)
     assert [bar.get_width() for bar in phases.patches] == [8, 60, 20]
-
-
-def test_decided_gates_and_searches_are_drawn_if_recorded(model):
-    with styled():
-        made = runs.draw(model, rows(40), None)
-        plain = runs.draw(model, [MetricsRow(1, 5.0, 4.0, 0.5)], None)
-    decided, searches = (by_label(axes) for axes in made.axes[2:4])
-    assert decided["decided gates"][0].tolist() == [1, 100 * (1 - 1 / 5000)]
-    np.testing.assert_allclose(searches["before a search"][:2], [(10, 40), (20, 80)])
-    np.testing.assert_allclose(searches["after it"][:2], [(10, 10), (20, 20)])
-    words = [[text.get_text() for text in axes.texts] for axes in plain.axes[2:4]]
-    assert words == [["not recorded"], ["not recorded"]]
-
-
-def test_restarts_are_marked(model):
-    with styled():
-        made = runs.draw(model, rows(40, (15, 22, 35)), 38)
-        plain = runs.draw(model, rows(40), 38)
-    for axes, before in zip(made.axes[:4], plain.axes[:4], strict=True):
-        more = axes.get_lines()[len(before.get_lines()) :]
-        assert [line.get_xdata()[0] for line in more] == [15, 22, 35]
+    assert by_label(decided)["decided gates"][0].tolist() == [1, 100 * (1 - 1 / 5000)]
+    np.testing.assert_allclose(by_label(searches)["before a search"][:2], [(10, 40), (20, 80)])
+    np.testing.assert_allclose(by_label(searches)["after it"][:2], [(10, 10), (20, 20)])
+    for axes in made.axes[:4]:
+        assert [line.get_xdata()[0] for line in axes.get_lines()[-3:]] == [15, 22, 35]
         words = [text.get_text() for text in axes.get_legend().get_texts()]
         assert words[-1] == "starts over"
         assert len(set(words)) == len(words)
+    words = [[text.get_text() for text in axes.texts] for axes in plain.axes[2:4]]
+    assert words == [["not recorded"], ["not recorded"]]
 
 
 def test_histograms_count_the_ops(model):

@@ -113,6 +113,10 @@ def test_every_circuit_opens_on_something_that_moves(window, tmp_path):
         file.stem for file, one, other in zip(files, before, after, strict=True) if one == other
     ] == []
     assert all("1" in each for each in after)
+    letter = f"dct.pieces[{files.index(GALLERY / 'letter-g.json')}]"
+    ones = f"{letter}.simulation.bits(0).reduce((a, b) => a + b, 0)"
+    grown = window.js(f"return {ones}")
+    assert 0 <= window.js(f"{letter}.wound(8, 8); return {ones}") < grown
 
 
 @needs_browser

@@ -12,7 +12,6 @@ from PIL import Image
 
 from difflogic.library.reporting import report
 from tests.difflogic.view.node import needs_node, run_node
-from tests.difflogic.view.reports.browser import chromium, needs_browser
 from tests.difflogic.view.reports.pages import GALLERY
 
 SCRIPT = Path(__file__).with_name("run_gif.mjs")
@@ -47,17 +46,3 @@ def test_a_page_of_several_automata(tmp_path):
     assert [(each["height"], each["width"]) for each in json.loads(data[1])] == [(16, 16), (20, 20)]
     assert "http:" not in page
     assert "https:" not in page
-
-
-@pytest.mark.thorough
-@needs_browser
-def test_a_gallery_grows_and_a_click_erases_a_square(tmp_path):
-    report(CIRCUITS, tmp_path / "g.html")
-    with chromium() as window:
-        window.open(tmp_path / "g.html")
-        window.js("for (let i = 0; i < 15; i++) for (const each of dct.pieces) each.advance()")
-        ones = "return dct.pieces[0].simulation.bits(0).reduce((a, b) => a + b, 0)"
-        grown = window.js(ones)
-        window.js("dct.pieces[0].wound(8, 8)")
-        assert 0 <= window.js(ones) < grown
-        assert window.messages() == []
