@@ -22,7 +22,7 @@ from difflogic.system.work import ignore, working
 if TYPE_CHECKING:
     from difflogic.library.applying import Applied
 
-GridsFile = Annotated[Path | None, TO, Opt("Save the grids: .json, .csv or .npz")]
+GridsFile = Annotated[Path | None, TO, Opt("Save the grids: .json or .csv")]
 
 
 def train_examples(

@@ -8,18 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from difflogic.evaluation.settled import settle
 from difflogic.examples.encoding import CLASH, CLASH_NAME, Encoding, apply_rule
 from difflogic.examples.pairs import MOST_SYMBOLS
 from difflogic.examples.reading import Raw, numbered, raw_grids, read_inputs
 from difflogic.library.exchange import require_output, write_output
 from difflogic.library.loaded import Source, load
-from difflogic.system.archive import write_npz
 from difflogic.system.declaration import checked
 from difflogic.system.errors import ConfigError, errors_about
-from difflogic.system.files import write_whole
 
 
 @dataclass(frozen=True)
@@ -88,30 +84,22 @@ def _symbols_of(encoding: Encoding, raws: Sequence[Raw]) -> tuple[str, ...]:
 
 
 def save_grids(found: Sequence[Applied], file: str | Path, force: bool = False) -> None:
-    """Write grids before and after as JSON, or those after alone as CSV or NPZ with a mask.
+    """Write grids before and after as JSON, or those after alone as CSV.
 
     Raises ConfigError for another file name, RunDirectoryError if the file exists without `force`.
     """
-    path = require_output(file, (".json", ".csv", ".npz"), force)
-    grids = [[[as_symbol(name) for name in row] for row in each.after] for each in found]
+    path = require_output(file, (".json", ".csv"), force)
     if path.suffix == ".json":
-        befores = [[[as_symbol(name) for name in row] for row in each.before] for each in found]
-        pairs = [{"input": a, "output": b} for a, b in zip(befores, grids, strict=True)]
-        write_output(path, json.dumps({"test": pairs}) + "\n", force)
-    elif path.suffix == ".csv":
-        blocks = ["\n".join(",".join(map(str, row)) for row in grid) for grid in grids]
-        write_output(path, "\n\n".join(blocks) + "\n", force)
+        pairs = [{"input": _symbols(x.before), "output": _symbols(x.after)} for x in found]
+        text = json.dumps({"test": pairs})
     else:
-        rows = (row for grid in grids for row in grid)
-        if not all(isinstance(name, int) for row in rows for name in row):
-            raise ConfigError(f"{file}: an array has numbers: write symbols with names to .json")
-        shapes = np.array([np.shape(grid) for grid in grids])
-        outputs = np.zeros((len(grids), *shapes.max(axis=0)), np.uint8)
-        mask = np.zeros(outputs.shape, np.bool_)
-        for number, (grid, (rows, columns)) in enumerate(zip(grids, shapes, strict=True)):
-            outputs[number, :rows, :columns] = grid
-            mask[number, :rows, :columns] = True
-        write_whole(path, lambda file: write_npz(file, {"outputs": outputs, "mask": mask}))
+        text = "\n\n".join("\n".join(map(",".join, each.after)) for each in found)
+    write_output(path, text + "\n", force)
+
+
+def _symbols(grid: Sequence[Sequence[str]]) -> list[list[str | int]]:
+    """Return a grid's symbols as a file has them: numbers, or names."""
+    return [[as_symbol(name) for name in row] for row in grid]
 
 
 def as_symbol(name: str) -> str | int:

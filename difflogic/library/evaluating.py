@@ -12,9 +12,8 @@ from difflogic.evaluation import exactness
 from difflogic.evaluation.scores import Checked
 from difflogic.evaluation.tests import run_tests
 from difflogic.inspection import Inspection
-from difflogic.library.loaded import Loaded, Source, load
+from difflogic.library.loaded import Loaded, Source, experiment_of, load, load_trusted, require_same
 from difflogic.library.simplifying import small_form
-from difflogic.library.trusting import experiment_of, load_trusted, require_same
 from difflogic.system.declaration import Seconds, Seed, Starts, checked
 from difflogic.system.errors import ConfigError
 from difflogic.system.work import tell

@@ -1,4 +1,4 @@
-"""Loading a run's directory, a model file, or a circuit file: `load`."""
+"""Loading a run's directory, a model file, or a circuit file, with its task: `load`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from difflogic.circuit.automaton import Automaton
+from difflogic.config import Config, load_config
 from difflogic.formats.circuit_file import BY_CHANCE, Parse, read_circuit
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
@@ -16,9 +17,10 @@ from difflogic.run.run_directory import RunDirectory, saved_model
 from difflogic.run.summary import require_whole
 from difflogic.system.archive import is_archive
 from difflogic.system.declaration import checked
-from difflogic.system.errors import CircuitError, ConfigError
-from difflogic.system.html_table import table
-from difflogic.system.json_values import chosen
+from difflogic.system.errors import CircuitError, ConfigError, shorten
+from difflogic.system.quantities import counted, format_ranges
+from difflogic.tasks import make_task
+from difflogic.tasks.code import allow_code as run_code
 
 VERBS = (
     "apply",
@@ -56,12 +58,6 @@ class Loaded:
 
     def __repr__(self) -> str:
         return f"Loaded({self.name!r}, {self.model or self.circuit!r})"
-
-    def _repr_html_(self) -> str:
-        """Show the circuit's sizes in a notebook; `Simplified` shows its gates."""
-        sizes = chosen(self.automaton.circuit, "gates", "channels")
-        grid = chosen(self.automaton, "height", "width", "steps")
-        return table([{"name": self.name, **sizes, **grid}])
 
     @property
     def trained(self) -> bool:
@@ -119,3 +115,47 @@ def load(source: Source, by_chance: Parse | None = None) -> Loaded:
             require_whole(RunDirectory(file.parent), model.config)
         return Loaded(str(source), model=model, folder=file.parent)
     return Loaded(str(source), circuit=read_circuit(file, by_chance))
+
+
+def load_trusted(source: Source, allow_code: bool) -> Loaded:
+    """Load what `load` does; `allow_code` allows the code of a model's custom task to run.
+
+    Raises what `load` raises, and ConfigError for code that is missing or has changed.
+    """
+    loaded = load(source)
+    if allow_code and loaded.model is not None and loaded.folder is not None:
+        run_code(loaded.model.config.task, loaded.folder)
+    return loaded
+
+
+def experiment_of(loaded: Loaded, experiment: Config | str | None) -> Config | None:
+    """Return the configuration of a model, or of an experiment that fits a circuit, if any."""
+    if loaded.model is not None:
+        if experiment is not None:
+            name = experiment if isinstance(experiment, str) else experiment.name
+            raise ConfigError(f"task {name}: {loaded.name} has a task of its own: leave it out")
+        return loaded.model.config
+    if experiment is None:
+        return None
+    config = load_config(experiment) if isinstance(experiment, str) else experiment
+    automaton = loaded.automaton
+    task = make_task(config)
+    labels = automaton.circuit.labels
+    if task.loss_channels != automaton.visible or max(labels) >= task.channels:
+        some = task.loss_channels, labels, automaton.visible
+        compared, known, visible = (shorten(format_ranges(each)) for each in some)
+        raise ConfigError(
+            f"task {config.name}: it has {counted(task.channels, 'channel')} and compares "
+            f"{compared}, but the circuit has the channels {known}, with {visible} visible"
+        )
+    require_same("boundary", config, loaded)
+    return config
+
+
+def require_same(key: str, config: Config, loaded: Loaded) -> None:
+    """Raise ConfigError if an experiment's boundary or fire rate is not that of a circuit."""
+    asked, found = (getattr(each, key) for each in (config.automaton, loaded.automaton))
+    if asked != found:
+        raise ConfigError(
+            f"task {config.name}: its {key} is {asked}, but that of {loaded.name} is {found}"
+        )

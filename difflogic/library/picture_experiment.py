@@ -85,8 +85,6 @@ def picture(config: str | None, options: PictureOptions, resumed: bool) -> Exper
         return tile_for(config, options)
     if options.asynchronous:
         raise ConfigError("--async is for tiles: use it with --tile")
-    if colors in (1, 3) and options.palette:
-        raise ConfigError(f"--colors {colors} has no palette: leave --palette out")
     if colors is not None and options.palette:
         raise ConfigError("--colors and --palette both choose colours: give only one of them")
     if colors is not None:

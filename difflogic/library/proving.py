@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import partial
-from html import escape
 from itertools import count
 from pathlib import Path
 
@@ -15,9 +14,8 @@ from difflogic.evaluation.assurance import question_of
 from difflogic.formats.circuit_file import write_circuit
 from difflogic.library.exchange import write_output
 from difflogic.library.groups import Claims
-from difflogic.library.loaded import Loaded, Source, load
+from difflogic.library.loaded import Loaded, Source, experiment_of, load, load_trusted
 from difflogic.library.simplifying import proved, simplify
-from difflogic.library.trusting import experiment_of, load_trusted
 from difflogic.proof import Proof
 from difflogic.proof.answer import Budget
 from difflogic.proof.convergence.every_size import Plane
@@ -28,7 +26,6 @@ from difflogic.proof.strategy import Decided, Extent, decide
 from difflogic.system.deadline import Deadline
 from difflogic.system.declaration import TimeLimit, checked
 from difflogic.system.errors import ConfigError, errors_about
-from difflogic.system.html_table import table
 from difflogic.system.work import tell
 from difflogic.tasks import make_task
 
@@ -104,14 +101,6 @@ class Certified(Decided):
 
     def __repr__(self) -> str:
         return f"Certified({self.source.name!r}, {'proved' if self.proved else 'not proved'})"
-
-    def _repr_html_(self) -> str:
-        """Show the verdicts in a notebook."""
-        rows = [
-            {"cells": f"{each.question.height}×{each.question.width}", "verdict": each.verdict}
-            for each in self.findings
-        ]
-        return table(rows) if rows else escape(repr(self))
 
     def save(self, path: str | Path, *, force: bool = False) -> Path | None:
         """Write the certificate of the first grid; `force` overwrites an earlier file.

@@ -13,11 +13,10 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.library.conditions import Conditions
 from difflogic.library.evaluating import evaluate
 from difflogic.library.exchange import require_output, write_output
-from difflogic.library.loaded import Loaded, Source, load
+from difflogic.library.loaded import Loaded, Source, load, load_trusted
 from difflogic.library.painting import UNPAINTED, Painting, read_painting
 from difflogic.library.rendering import render
 from difflogic.library.simplifying import small_form
-from difflogic.library.trusting import load_trusted
 from difflogic.run.run_directory import newest, saved_model
 from difflogic.sweeps.directory import SweepDirectory
 from difflogic.sweeps.sweep_results import aggregate, rows_of

@@ -10,8 +10,7 @@ from difflogic.evaluation.gate_counts import count
 from difflogic.model.model import Model
 from difflogic.run.measures import PHASES
 from difflogic.run.metrics import MetricsRow
-from difflogic.view.plotting import style
-from difflogic.view.plotting.style import FAINT, HUES, MARKS, STYLES, figure, logarithmic, unused
+from difflogic.view.plotting.style import FAINT, HUES, MARKS, STYLES, figure, unused
 from difflogic.view.reports.contents import OpCounts, histograms
 from difflogic.view.reports.curves import charts
 
@@ -64,8 +63,9 @@ def _draw_chart(axes: Axes, chart: Mapping[str, Any]) -> None:
         axes.axvline(epoch, color=FAINT, linewidth=1, linestyle=line, label=name)
     for epoch in chart["starts"]:
         axes.axvline(epoch, color=FAINT, linewidth=1, linestyle=":", label="starts over")
-    if factor == 1:
-        logarithmic(axes, max(values))
+    if factor == 1:  # log(1 + y), a logarithm with a zero
+        axes.set_yscale("symlog", linthresh=1, linscale=0.5)
+        axes.set_ylim(0, max(*values, 1) * 1.4)
     else:
         axes.set_ylim(max(0, min(values) - (101 - min(values)) / 2), 100.5)
     axes.set_xlabel("epoch")
@@ -82,13 +82,12 @@ def _draw_phases(axes: Axes, rows: Sequence[MetricsRow]) -> None:
     seconds = {name: sum(row.phase_seconds.get(name, 0.0) for row in rows) for name in PHASES}
     drawn = {name: spent for name, spent in reversed(seconds.items()) if spent > 0}
     if drawn:
-        style.bars(axes, drawn, HUES[0])
+        bars = axes.barh(list(drawn), list(drawn.values()), color=HUES[0])
+        axes.bar_label(bars, fmt="%.3g", padding=3)
+        axes.margins(x=0.15)
+        axes.grid(axis="y", visible=False)
     else:
         unused(axes, "no metrics.csv")
-
-
-def _active(ops: OpCounts) -> int:
-    return sum(number for _, number, passes in ops if not passes)
 
 
 def _title(model: Model) -> str:
@@ -101,7 +100,8 @@ def _title(model: Model) -> str:
 
 def _draw_ops(axes: Axes, part: str, ops: OpCounts) -> None:
     counts = [number for _, number, _ in ops]
-    axes.set_title(f"{part.capitalize()}: {_active(ops)} of {sum(counts)} gates active")
+    active = sum(number for _, number, passes in ops if not passes)
+    axes.set_title(f"{part.capitalize()}: {active} of {sum(counts)} gates active")
     colors = ["#cccccc" if passes else HUES[0] for _, _, passes in ops]
     bars = axes.bar([sign for sign, _, _ in ops], counts, color=colors)
     axes.set_ylim(0, 2 * max(counts) + 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -85,21 +85,7 @@ def encode(made: Figure, suffix: str) -> bytes:
     return out.getvalue()
 
 
-def logarithmic(axes: Axes, most: float) -> None:
-    """Scale y as log(1 + y), a logarithm with a zero."""
-    axes.set_yscale("symlog", linthresh=1, linscale=0.5)
-    axes.set_ylim(0, max(most, 1) * 1.4)
-
-
 def unused(axes: Axes, why: str) -> None:
     """Show why a plot is empty."""
     axes.set_axis_off()
     axes.text(0.5, 0.5, why, ha="center", va="center", color=FAINT, transform=axes.transAxes)
-
-
-def bars(axes: Axes, lengths: Mapping[str, float], colors: str | Sequence[str]) -> None:
-    """Draw a bar for each name, with its length beside it."""
-    drawn = axes.barh(list(lengths), list(lengths.values()), color=colors)
-    axes.bar_label(drawn, fmt="%.3g", padding=3)
-    axes.margins(x=0.15)
-    axes.grid(axis="y", visible=False)

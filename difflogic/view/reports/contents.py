@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,16 +18,19 @@ from difflogic.evaluation.gate_counts import PASSING, count
 from difflogic.formats.diagram.graph import DRAWN
 from difflogic.model.model import Model
 from difflogic.run.measures import PHASES
-from difflogic.run.metrics import MetricsRow
+from difflogic.run.metrics import MetricsRow, read_metrics
+from difflogic.run.run_directory import RunDirectory
 from difflogic.run.settings import changed
 from difflogic.run.story import in_training, story, time_by_part
+from difflogic.run.summary import Summary, read_summary
+from difflogic.system.array_types import Bits
 from difflogic.system.errors import ConfigError
 from difflogic.system.files import START
 from difflogic.system.quantities import counted
+from difflogic.system.work import say
 from difflogic.tasks.base import Task
 from difflogic.tasks.parts import Exhibit
 from difflogic.view.reports import curves
-from difflogic.view.reports.source import ReportSource
 
 Facts = list[tuple[str, str]]
 """Names, and what is told of each."""
@@ -35,6 +40,35 @@ OpCounts = list[tuple[str, int, bool]]
 
 CHARTS = ("loss", "decided", "searches")
 """The charts of a training on the page."""
+
+
+@dataclass(frozen=True)
+class ReportSource:
+    """An automaton and, if known, its training."""
+
+    automaton: Automaton
+    """As trained, with every gate, or as in its file."""
+    model: Model | None = None
+    rows: Sequence[MetricsRow] = ()
+    """The epochs that are recorded."""
+    summary: Summary | None = None
+    painted: Bits | None = None
+    """The part that each cell shows at first, shape (rows, columns)."""
+    exact_epoch: int | None = None
+    """The epoch after which a circuit was verified exact."""
+
+
+def read_training(directory: Path) -> tuple[tuple[MetricsRow, ...], Summary | None]:
+    """Return the rows of a run's metrics, and its summary, if they are there.
+
+    Of damaged metrics, these are the rows before the damage, which is told. Raises
+    RunDirectoryError for a damaged summary, and UnreadableError.
+    """
+    run = RunDirectory(directory)
+    history, problem = read_metrics(run)
+    if problem is not None and run.metrics.exists():
+        say(f"warning: {problem}: what follows is not shown")
+    return tuple(history), read_summary(run)
 
 
 def parts(source: ReportSource) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from difflogic.tasks.parts import Exhibit
 from difflogic.version import __version__
 from difflogic.view.reports import circuits, contents, curves, symbols
 from difflogic.view.reports.assets import ASSETS, asset, bundle, embedded, policy
-from difflogic.view.reports.source import ReportSource
+from difflogic.view.reports.contents import ReportSource
 
 SCRIPTS = (
     "random_bits.js",

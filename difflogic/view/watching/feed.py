@@ -11,8 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from difflogic.view.watching.news import News, news
-from difflogic.view.watching.snapshot import Snapshot
+from difflogic.view.watching.news import News, Snapshot, news
 
 WATCHED_SECONDS = 5.0
 """Time after a browser has asked for which it is expected to ask again."""

@@ -12,7 +12,7 @@ from difflogic.run.summary import Summary, read_summary
 from difflogic.sweeps.directory import SweepDirectory
 from difflogic.system.errors import DctError
 from difflogic.system.files import for_shell, kind_of
-from difflogic.view.reports.source import read_training
+from difflogic.view.reports.contents import read_training
 from difflogic.view.watching.feed import Feed
 
 _Stamp = tuple[int, int] | None

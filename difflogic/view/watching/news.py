@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from difflogic.circuit.live_part import fold
 from difflogic.model.hardening import from_model
+from difflogic.model.model import Model
+from difflogic.run.metrics import MetricsRow
+from difflogic.run.records import State
 from difflogic.view.reports import build_live
 from difflogic.view.reports.circuits import interpreted
-from difflogic.view.reports.contents import Facts, attempts, parts
-from difflogic.view.reports.source import ReportSource
-from difflogic.view.watching.snapshot import Snapshot
+from difflogic.view.reports.contents import Facts, ReportSource, attempts, parts
 
 WAITING = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="1">'
@@ -20,6 +23,27 @@ WAITING = (
 """The page before there is a model. It asks again by itself."""
 
 News = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A run at one moment."""
+
+    model: Model | None = None
+    """With its own copy of the logits."""
+    rows: Sequence[MetricsRow] = ()
+    state: State | Literal["removed"] = "waiting"
+    exact_epoch: int | None = None
+    runs: tuple[tuple[str, ...], ...] = ()
+    """A sweep's runs: variant, seed, state, and epoch of exactness, in words."""
+    shown: int | None = None
+    """The place of the run that is shown among `runs`."""
+    path: str = ""
+    """The directory of the run or sweep, quoted for a command line."""
+    run: str = ""
+    """The same for the run that is shown."""
+    training: bool = False
+    """Whether the process that serves the page also trains."""
 
 
 def page(snapshot: Snapshot) -> str:

@@ -138,17 +138,12 @@ def _handler(watch: WatchServer) -> Callable[..., BaseHTTPRequestHandler]:
         protocol_version = "HTTP/1.1"
         server_version = "dct"
         sys_version = ""
+        error_message_format = "%(code)d: this page can only be read: open the printed link\n"
+        error_content_type = "text/plain"
         timeout = IDLE_SECONDS
 
         def log_message(self, format: str, *arguments: Any) -> None:
             """Log nothing: the terminal shows the run."""
-
-        def send_error(self, code: int, *words: Any) -> None:
-            """Answer what Python's server refuses, such as another method, in our own words."""
-            headers = getattr(self, "headers", None)
-            foreign = headers is not None and not watch.allows(headers)
-            status = HTTPStatus.FORBIDDEN if foreign else HTTPStatus(code)
-            self._refuse(status, "this page can only be read: open the printed link")
 
         def do_GET(self) -> None:
             if not watch.allows(self.headers):

@@ -88,10 +88,6 @@ def test_it_is_applied_to_wider_grids_and_unseen_symbols(learned, tmp_path):
         grids = read_inputs(tmp_path / name)
         shown = [raw.after or raw.before for raw in grids]
         assert shown == [[list(row) for row in each.after] for each in found]
-    save_grids(found, tmp_path / "out.npz")
-    with np.load(tmp_path / "out.npz") as arrays:
-        for each, grid, mask in zip(found, arrays["outputs"], arrays["mask"], strict=True):
-            assert grid[mask].tolist() == list(map(int, each.after[0]))
 
 
 @pytest.mark.slow

@@ -63,12 +63,10 @@ def error(path):
 
 def test_an_untrained_model_passes_its_inputs_through():
     model = Model.create(CONFIG)
-    assert model.logits.shape == (1496, 16)
-    assert model.logits.dtype == np.float32
-    assert (model.logits[:, 3] == 7.5).all()
-    assert np.count_nonzero(model.logits) == 1496
-    assert model.ops.tolist() == [3] * 1496
-    assert model.ops.dtype == np.uint8
+    expected = np.zeros((1496, 16), np.float32)
+    expected[:, 3] = 7.5
+    np.testing.assert_array_equal(model.logits, expected, strict=True)
+    np.testing.assert_array_equal(model.ops, np.full(1496, 3, np.uint8), strict=True)
 
 
 def test_own_wires_are_kept(tmp_path):
@@ -92,12 +90,7 @@ def test_own_wires_are_kept(tmp_path):
 
 @pytest.mark.parametrize(
     ("logits", "says"),
-    [
-        (np.zeros((17, 15), np.float32), r"\(17, 15\)"),
-        (np.zeros((16, 16), np.float32), r"not \(16, 16\)"),
-        (np.zeros((17, 16), np.int32), "int32"),
-        (np.zeros((17, 16), np.float16), "float16"),
-    ],
+    [(np.zeros((17, 15), np.float32), r"\(17, 15\)"), (np.zeros((17, 16), np.float16), "float16")],
 )
 def test_invalid_logits(logits, says):
     model = Model.create(TINY)
@@ -157,17 +150,14 @@ def test_infinite_logits_are_not_saved(tmp_path):
 # Other files
 
 
-def test_larger_than_any_model(tmp_path):
-    with (tmp_path / "large.npz").open("wb") as file:
-        file.truncate(2**28 + 1)
-    assert "larger than any model" in error(tmp_path / "large.npz")
-
-
 def test_other_archives(tmp_path):
     path = tmp_path / "model.npz"
+    with path.open("wb") as file:
+        file.truncate(2**28 + 1)
+    assert "larger than any model" in error(path)
     np.savez(path, weights=np.zeros(3))
     assert "is an npz archive, but not a model saved by dct" in error(path)
-    for header in (b"{}", b"[]", b"not json", b"[" * 100_000, b'{"format": "other"}', b"{"):
+    for header in (b"[]", b"not json", b"[" * 100_000, b'{"format": "other"}'):
         np.savez(path, header=np.frombuffer(header, np.uint8))
         assert "is an npz archive, but not a model saved by dct" in error(path)
 
@@ -179,7 +169,6 @@ HUGE = CONFIG.to_dict() | {"perception": CONFIG.to_dict()["perception"] | {"kern
     ("changes", "says"),
     [
         ({"version": 3}, "has format version 3, but this program reads 2: use the dct"),
-        ({"version": "9" * 10**5}, "9999…, but this program reads 2"),
         ({"config": None}, "contains no configuration"),
         ({"config": CONFIG.to_dict() | {"name": 3}}, "name must be 1 to 64 letters"),
         ({"config": TINY.to_dict()}, "bytes where at most 2176 are expected"),
@@ -202,9 +191,7 @@ def with_entry(array, place, value):
     ("name", "change", "says"),
     [
         ("update_b", None, 'entry "update_b" is missing'),
-        ("logits", lambda array: array[1:], 'entry "logits" must have shape'),
         ("logits", lambda array: array.reshape(16, -1), 'entry "logits" must have shape'),
-        ("update_a", lambda array: array[1:], 'entry "update_a" must have shape'),
         ("perception_b", lambda array: with_entry(array, 0, -1), "the wiring is damaged: "),
         ("update_a", lambda array: with_entry(array, 0, 264), "the wiring is damaged: "),
         ("logits", lambda array: with_entry(array, -1, np.nan), "a logit is NaN or infinite"),
@@ -245,11 +232,10 @@ def preamble(shape, dtype="'<f4'"):
 
 
 @pytest.mark.parametrize("name", ["logits", "header"])
-def test_zip_bombs_are_not_read(saved, name, monkeypatch):
+def test_zip_bombs_are_not_read(saved, name):
     path, arrays = saved
     bomb = preamble((5_000_000,)) + bytes(20_000_000)
     zip_with(path, arrays, name, bomb, compress_type=zipfile.ZIP_DEFLATED)
-    assert path.stat().st_size < 250_000
     assert f'entry "{name}" unpacks to 20000128 bytes' in error(path)
 
 
@@ -267,7 +253,6 @@ def test_entries_longer_than_declared(saved):
     "content",
     [
         b"",
-        b"\x93NUMPY\x01",
         b"\x93NUMPY\x01\x00\xff\xff",
         preamble("(" * 3000),
         preamble((1496, 16), dtype="'|O'"),
@@ -282,18 +267,14 @@ def test_invalid_arrays(saved, content):
     assert 'entry "logits"' in error(path)
 
 
-def test_an_entry_twice(saved):
-    path, _ = saved
+def test_an_entry_twice_and_unbounded_compression(saved):
+    path, arrays = saved
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("logits", b"")
     assert 'entry "logits" is missing or not unique' in error(path)
-
-
-@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_unbounded_compression_is_refused(saved, method):
-    path, arrays = saved
-    zip_with(path, arrays, "logits", bytes(100), compress_type=method)
-    assert "uses an unsupported compression" in error(path)
+    for method in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
+        zip_with(path, arrays, "logits", bytes(100), compress_type=method)
+        assert "uses an unsupported compression" in error(path)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="makes a pipe")

@@ -11,8 +11,7 @@ from difflogic.config import load_config
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.view.reports import curves
-from difflogic.view.reports.contents import attempts, facts, origin, train_command
-from difflogic.view.reports.source import ReportSource
+from difflogic.view.reports.contents import ReportSource, attempts, facts, origin, train_command
 from tests.difflogic.run.summaries import summary
 from tests.difflogic.run.test_story import GAIN
 from tests.difflogic.training.tiny import tiny
