@@ -147,24 +147,6 @@ def test_help_of_every_command(dct, words):
             assert ((option.opts + option.secondary_opts)[0] in rare) or not advanced
 
 
-def test_no_train_command_lacks_a_shared_option():
-    group: Any = typer.main.get_command(app)
-    shared = {"--dir", "--seed", "--workers", "--quiet", "--json"}
-    for name in Root.entries:
-        if name.startswith(("train", "sweep")):
-            options = {
-                each for param in group.get_command(None, name).params for each in param.opts
-            }
-            assert shared - options == ({"--seed"} if name == "sweep" else set()), name
-
-
-def test_commands_are_listed_in_groups(dct):
-    headings = [*Root.headings.values()]
-    assert [
-        line[:-1] for line in dct("--help").stdout.split("\n") if line[:-1] in headings
-    ] == headings
-
-
 @pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize(

@@ -35,15 +35,12 @@ def test_files_are_read_from_and_written_to_pipes(tmp_path):
     def piped(*words, text=SORTING):
         return run_dct(*words, input=text, stdin=None, cwd=tmp_path)
 
-    whole = piped("simplify", "-", "-o", "-")
+    whole = piped("export", "-", "--format=json", "-o", "-")
     assert parse(json.loads(whole.stdout), "stdout").circuit.gates > 0
-    assert "proved equal" in whole.stderr
-    blif = piped("export", "-", "--format=blif", "-o", "-")
-    assert blif.stdout == piped("export", str(GALLERY / "sorting.json"), "--format=blif").stdout
+    assert "sorting as json" in whole.stderr
     shown = piped("config", "show", "-", text='name = "own"')
     assert "[task]" in shown.stderr
     assert shown.returncode == 2
-    assert "must end in .gif" in piped("render", "-", "-o", "-").stderr
     assert not os.listdir(tmp_path)
 
 

@@ -1,16 +1,12 @@
 """From exceptions to messages and exit codes."""
 
-import errno
-import os
 import sys
-from pathlib import Path
 
 import pytest
 import typer
 
 from cli.failures import explained, note, printable
 from difflogic.system.errors import ConfigError, ModelFileError, RunDirectoryError, TrainingError
-from difflogic.system.files import refused
 from tests.cli.processes import ROOT, run_dct
 
 
@@ -79,13 +75,6 @@ def test_no_command_lets_them_through(dct, arguments):
     assert done.exit_code == 2
     assert "\x1b" not in done.stdout + done.stderr
     assert "\\x1b" in done.stderr
-
-
-def test_a_full_disk_is_a_failure():
-    for kind in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EMFILE):
-        with pytest.raises(typer.Exit) as ended, explained():
-            raise refused(Path("config.toml"), "written", OSError(kind, os.strerror(kind)))
-        assert ended.value.exit_code == 1
 
 
 @pytest.mark.parametrize("error", [ImportError("failed to map segment"), SystemError("?")])

@@ -22,13 +22,6 @@ from tests.cli.processes import run_dct
 
 
 @pytest.mark.parametrize(
-    ("text", "kind", "number"), [("007", int, 7), ("4096", int, 4096), ("0.5", float, 0.5)]
-)
-def test_numbers_in_digits(text, kind, number):
-    assert Range(0, 4096).read(kind, text) == number
-
-
-@pytest.mark.parametrize(
     "text", ["1_000", "+5", "0", "4097", "1.", " 5", "5\n", "٣", "", "9" * 5000, "nan", "1e999"]
 )
 @pytest.mark.parametrize("kind", [int, float])
@@ -100,12 +93,6 @@ def test_a_function_holds_its_callers_to_what_it_declares():
         grow(10)
     with pytest.raises(ConfigError, match='no mode "fats": did you mean "fast"'):
         grow(mode="fats")
-
-
-def test_types_are_made_by_operators():
-    """Special methods of types are nobody's interface: Python 3.13 has lost one."""
-    for file in Path(calling.__file__).parent.rglob("*.py"):
-        assert "__class_getitem__" not in file.read_text(), file
 
 
 @pytest.mark.once

@@ -71,20 +71,17 @@ def exhaustive(*values):
     [
         ([*TRAIN, "--workers=2"], 1, 1),
         # MPI's own, and the ranks.
-        (["mpiexec", *TRAIN], 4, 4),
+        (["mpiexec", *TRAIN], 3, 3),
         ([*SWEEP, "--workers=2"], 3, 3 + HELPERS),
         ([*SIMULATE, "--engine=compiled", "--workers=3"], 1, 1),
-        exhaustive([*SWEEP, "--workers=1"], 1, 1 + HELPERS),
         exhaustive([*SWEEP, "--backend=dask", "--workers=2"], 3, 3 + HELPERS),
-        exhaustive(BENCH, 1, 1),
         exhaustive([*BENCH, "--workers=1,2"], 1, 1),
-        exhaustive(["mpiexec", *VERIFY], 4, 4),
-        exhaustive([*SIMULATE, "--engine=interpreter"], 1, 1),
+        exhaustive(["mpiexec", *VERIFY], 3, 3),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else str(value),
 )
 def test_as_many_as_asked_for_and_none_is_left(words, least, most, start, tmp_path):
-    more = mpiexec(3) if words[0] == "mpiexec" else {}
+    more = mpiexec(2) if words[0] == "mpiexec" else {}
     words = words[1:] if more else words
     go = tmp_path / "go"
     hook = with_hook(tmp_path, HELD.format(epoch=1, go=str(go)))

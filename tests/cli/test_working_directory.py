@@ -24,7 +24,6 @@ SWEEP = ["sweep", "checkerboard-small", *SETTINGS]
 @pytest.mark.parametrize(
     "words",
     [
-        ["config", "show", "checkerboard-small"],
         ["train", "checkerboard-small", *SETTINGS],
         ["simulate", CIRCUIT, "--size=16x16", "--engine=compiled"],
         pytest.param(

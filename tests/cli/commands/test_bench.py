@@ -8,13 +8,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from cli.commands import bench
 from cli.terminal import screen
 from difflogic.config import load_config
 from difflogic.engine.soft.work_stats import WorkStats
 from difflogic.speed import benchmark, measurements
 from difflogic.speed.benchmark import Benchmark
-from difflogic.speed.measurements import Comparison, Measurement, Setting
+from difflogic.speed.measurements import Measurement, Setting
 
 
 def measured(name, workers, milliseconds, config=None, **changes):
@@ -167,24 +166,3 @@ class TestShown:
             "core": "shared with another thread beside 25 % of the steps (3.0 instead of 6.0 "
             "instructions a cycle): measure again",
         }
-
-    def test_no_share_of_the_peak_is_above_all_of_it(self, shown):
-        found = below(shown(replace(made_up(), peak_all_workers=7e10)).stdout)
-        assert found["arithmetic limit"].startswith(
-            "10.714 ms per step: above the peak, which other"
-        )
-
-    def test_a_reduced_configuration_is_reported(self):
-        asked = load_config("checkerboard", ["training.batch=2", "automaton.steps=20"])
-        cut = asked.with_sections(automaton={"steps": 1})
-        compared = Comparison([measured(name, 1, 500.0, cut) for name in ("configured", "oracle")])
-        notes = bench.notes(compared, asked).splitlines()
-        assert "reduced for the oracle, which is slow: automaton steps from 20 to 1" in notes
-
-    @pytest.mark.parametrize(
-        ("share", "words"), [(0.0, "quiet"), (0.05, "normal"), (0.11, "busy"), (3.0, "busy")]
-    )
-    def test_noise(self, share, words):
-        assert words in bench.noise(share, 10)
-        assert bench.noise(share, 10).startswith(f"{100 * share:.1f} %")
-        assert bench.noise(share, 4).startswith("unknown")

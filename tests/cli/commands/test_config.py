@@ -36,15 +36,6 @@ def test_show_applies_a_recipe(dct, tmp_path):
     assert tomllib.loads(shown.stdout)["training"]["weight_decay"] == 0.5
 
 
-def test_show_prints_the_rows_of_a_picture(dct, tmp_path):
-    (tmp_path / "plus.txt").write_text(".#.\n###\n.#.\n")
-    shown = dct("config", "show", "lizard", "--set", "task.target=plus.txt")
-
-    assert shown.exit_code == 0
-    task = tomllib.loads(shown.stdout)["task"]
-    assert (task["target"], task["height"]) == (".#.\n###\n.#.\n", 3)
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

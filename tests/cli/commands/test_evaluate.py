@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from cli.commands.evaluate import _show_robustness
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.evaluation import tests
@@ -102,26 +101,3 @@ class TestOutput:
         assert alike.endswith("noise: the target must persist, but that of pattern does not")
         (gates,) = (line.split() for line in lines if line.startswith("all "))
         assert gates[-2:] == ["0", "927"]
-
-
-def test_the_lowest_and_the_highest_of_robustness(capsys):
-    test = {
-        "published": {"synchronously trained": 1107, "asynchronously trained": 15},
-        "trained": "synchronously trained",
-        "mean_wrong_cells": 20.0,
-        "best_start": 10.0,
-        "worst_start": 30.0,
-        "cells": 4096,
-        "height": 64,
-        "width": 64,
-        "fire_rate": 0.6,
-        "steps": 700,
-        "first_step": 401,
-        "starts": 3,
-        "least_wrong_cells": 5,
-        "most_wrong_cells": 50,
-    }
-    _show_robustness(test)
-    heads, first = capsys.readouterr().out.splitlines()[:2]
-    assert heads.split()[-5:] == ["ours", "lowest", "highest", "published", "of"]
-    assert first.split()[-5:] == ["20.0", "10.0", "30.0", "1107", "4096"]

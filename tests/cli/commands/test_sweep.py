@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.commands.sweep import _report, bars, line
+from cli.commands.sweep import bars, line
 from cli.terminal.screen import Bar
 from difflogic.library.groups import SweepOptions
 from difflogic.library.sweeping import sweep
@@ -52,7 +52,7 @@ def _sweep_and_die(point, settings, place):
 def test_a_sweep_killed_at_its_start_can_be_started_again(tmp_path, tiny):
     settings = [*tiny, "training.epochs=2", "checkpoint.every_epochs=1"]
     tables = []
-    for point in (0, 1, 2, 3, 9, 16, 10**9):
+    for point in (0, 2, 9, 10**9):
         place = tmp_path / str(point)
         code = in_a_process_of_its_own(_sweep_and_die, point, settings, place)
         assert code == (-signal.SIGKILL if point < 10**9 else 0), point
@@ -61,7 +61,7 @@ def test_a_sweep_killed_at_its_start_can_be_started_again(tmp_path, tiny):
         )
         tables.append(rows_of(place))
         assert not list(place.glob(".*")), point
-    assert tables == tables[:1] * 7
+    assert tables == tables[:1] * 4
 
 
 def test_a_sweep_from_beginning_to_end(dct, tmp_path, words):
@@ -143,22 +143,6 @@ def test_refusals_write_nothing(dct, tmp_path, monkeypatch, arguments, says):
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_another_plan_is_refused(dct, words):
-    assert dct(*words, "--seeds=0", "--workers=1", "--dir=there").exit_code == 0
-    refusal = dct(*words, "--seeds=0", "--dir=there", "--set=training.beta1=0.5").refusal
-    assert "training.beta1: 0.0 → 0.5" in refusal
-
-
-def test_two_sweeps_in_one_directory(dct, words):
-    from difflogic.run.lock import RunLock
-
-    assert dct(*words, "--seeds=0", "--workers=1", "--dir=there").exit_code == 0
-    with RunLock(Path("there")):
-        done = dct("sweep", "--dir=there", "--seeds=1")
-    assert done.exit_code == 2
-    assert "there: in use by" in done.stderr
-
-
 def test_a_failed_run_is_reported_at_the_end_and_repeated(dct, monkeypatch, words):
     from difflogic.experiment import session
     from difflogic.system.errors import TrainingError
@@ -218,7 +202,7 @@ work.Beat.__call__ = held
 def test_an_interrupted_sweep_ends_in_the_same_table(dct, start, tmp_path, words):
     settings = [*words, "--seeds=0-3", "--epochs=120"]
     hook = with_hook(tmp_path, ONLY_SOME_END)
-    for ending, number in enumerate((signal.SIGKILL, signal.SIGINT, signal.SIGTERM), 1):
+    for ending, number in enumerate((signal.SIGKILL, signal.SIGTERM), 1):
         variables = hook | {"ENDING": str(ending)}
         process = start(*settings, "--workers=2", "--dir=cut", variables=variables)
         while ended(tmp_path / "cut") < ending:
@@ -268,12 +252,6 @@ def test_a_sweep_that_is_stopped_before_its_first_run_names_no_directory(dct, wo
 @pytest.fixture
 def plan():
     return make_plan(Request("checkerboard-small", (), ("training.batch=1,2",)), tuple(range(8)))
-
-
-def test_a_signal_after_the_last_run_is_named(plan, capsys):
-    rows = [make_row(variant, seed, None, "no") for variant, seed in plan.runs]
-    _report(Path("sweep"), plan, rows, 130, as_json=False)
-    assert capsys.readouterr().err.endswith("interrupted after all 16 runs had ended\n")
 
 
 def test_lines(plan):
