@@ -120,7 +120,7 @@ def grown(tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("place", "who"), zip(PLACES, ["0", "1", "mpiexec", "1"], strict=True))
+@pytest.mark.parametrize(("place", "who"), [*zip(PLACES, ["0", "1", "mpiexec", "1"], strict=True)])
 def test_a_signal_to_any_rank_saves_the_run(place, who, grown, tmp_path, start):
     owner, name, call = PLACES[place]
     options = mpiexec(2)
