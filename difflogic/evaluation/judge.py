@@ -75,7 +75,7 @@ class Judge:
         grid = self._plan.scene.grid
         least, most = (
             finding.question.board.bits(words)[:, -grid.height :, -grid.width :]
-            for words in finding.final_sets.members
+            for words in finding.final_sets
         )
         rng = np.random.default_rng(0)
         starts = np.zeros((DOUBTFUL, self._netlist.channels, *least.shape[1:]), np.uint8)
@@ -114,7 +114,7 @@ class Judge:
 
     def _unknown(self, found: Finding, step: int) -> int:
         """Return the number of visible bits of the training grid that are unknown at a step."""
-        shown = found.states[step].unknown[list(found.question.visible_places)]
+        shown = np.bitwise_xor(*found.states[step])[list(found.question.visible_places)]
         return int(np.bitwise_count(shown & self._own).sum())
 
     def _by_sets(self, ops: Ops) -> Finding:

@@ -41,7 +41,7 @@ class Limits:
         """
         (some,) = as_planes(counted[None])
         if self._last is not None and self._last[0] is board:
-            differing = before.members ^ self._last[1].members
+            differing = before ^ self._last[1]
             (changed,) = as_planes(np.bitwise_or.reduce(differing, axis=(0, 1))[None])
             some &= reduce(or_, (board.seen(changed, n) for n in range(NEIGHBORHOOD)))
         self._last = board, before
@@ -50,8 +50,8 @@ class Limits:
         copies = cells - cells % board.cells
         seen = board.around[:, own]
         seen = np.where(seen < 0, board.cells * board.copies, seen + copies)
-        planes = [_plane_of(board, before.most, 0), _plane_of(board, before.least, 1)]
-        following = [_plane_of(board, after.most, 0), _plane_of(board, after.least, 1)]
+        planes = [_plane_of(board, before[1], 0), _plane_of(board, before[0], 1)]
+        following = [_plane_of(board, after[1], 0), _plane_of(board, after[0], 1)]
         self._add(
             [plane[:, seen].transpose(2, 1, 0).reshape(len(cells), -1) for plane in planes],
             [plane[:, cells].T for plane in following],

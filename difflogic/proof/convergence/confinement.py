@@ -239,18 +239,19 @@ def follow(
     square, rim = (
         board.words(np.tile(distances == far, (1, count, 1, 1)))[0] for far in (0, wound.frame)
     )
-    still = Sets.of(board, channels == 1, (channels == 1) | (channels == UNKNOWN))
+    still = sets.between(board, channels == 1, (channels == 1) | (channels == UNKNOWN))
     free = inside & ~rim
 
     def step(state: Sets) -> Sets:
         """Return the next sets; beyond the edge stay zeros, and the rim stays."""
         deadline.check()
         after = sets.step(question.network, board, state)
-        return Sets(after.members & free | still.members & rim)
+        following: Sets = after & free | still & rim
+        return following
 
     def differ(state: Sets, rows: Sequence[int]) -> Words:
         """Return in which cells bits may differ from the settled ones."""
-        found = still.least & ~state.least | state.most & ~still.most
+        found = still[0] & ~state[0] | state[1] & ~still[1]
         changed: Words = np.bitwise_or.reduce(found[list(rows)], axis=0)
         return changed
 
@@ -258,11 +259,11 @@ def follow(
         return board.bits(plane[None]).reshape(count, size, size).astype(np.int64)
 
     anything = np.zeros_like(square) if wound.zeros else square & inside
-    state = Sets(np.stack([still.least & ~square, still.most & ~square | anything]))
+    state = np.stack([still[0] & ~square, still[1] & ~square | anything])
     while not question.synchronous:
         after = step(state)
-        more = Sets(np.stack([state.least & after.least, state.most | after.most]))
-        if more.same(state):
+        more = np.stack([state[0] & after[0], state[1] | after[1]])
+        if np.array_equal(more, state):
             break
         state = more
     every = range(len(channels))
@@ -276,9 +277,9 @@ def follow(
         rounds[cells(wrong).any(axis=(1, 2))] = number
         after = step(state)
         on_step(board, free, state, after)
-        if not question.synchronous or after.same(state):
+        if not question.synchronous or np.array_equal(after, state):
             off = wrong  # sets only shrink, so what is right stays right
-        if not off.any() or after.same(state):
+        if not off.any() or np.array_equal(after, state):
             break
         state = after
     rounds[cells(off | differ(step(still), every)).any(axis=(1, 2))] = -1

@@ -14,7 +14,6 @@ still says what is known at least.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -28,7 +27,6 @@ from difflogic.proof.answer import TIME_IS_UP, Answer, Assurance, Budget, Method
 from difflogic.proof.convergence import sets
 from difflogic.proof.convergence.findings import Convergence, Finding
 from difflogic.proof.convergence.methods import RUNS, SETS, answer_of, by_sets
-from difflogic.proof.convergence.sets import Sets
 from difflogic.proof.question import Asked, Wound
 from difflogic.proof.verdict import Verdict
 from difflogic.system.array_types import Array, Bits, Flags
@@ -37,11 +35,8 @@ from difflogic.system.errors import CircuitError, OutOfTimeError
 PERIODS = (1, 2, 3, 4, 6, 8)
 """Rows or columns after which arrivals may repeat."""
 
-BESIDE = (5, 9, 15)
+BESIDE = 5
 """Rows beside a period in the smallest grid that repeats."""
-
-SLOWER = tuple(sorted(itertools.product(range(3), repeat=2), key=sum))
-"""Steps per row and per column to add to the delays that a board shows by itself."""
 
 MOST_ROUNDS = 4
 """Rounds in which arrivals must settle while they are held back."""
@@ -86,7 +81,7 @@ class Grids:
     @classmethod
     def smallest(cls, period: int) -> Grids:
         """Return the first to try."""
-        return cls(BESIDE[0] + period, period)
+        return cls(BESIDE + period, period)
 
     @property
     def sides(self) -> range:
@@ -229,8 +224,8 @@ def every_size(plane: Plane, budget: Budget) -> EverySize:
     repeats = plane.repeats
     compared = plane.compared
     periods = [period for period in PERIODS if repeats is not None and period % repeats == 0]
-    boards = [Grids(beside + period, period) for beside in BESIDE for period in periods]
-    for grids in boards if budget.clocked else boards[:1]:
+    for period in periods if budget.clocked else periods[:1]:
+        grids = Grids.smallest(period)
         largest = grids.sides[-1]
         if compared:
             picture = plane.target(largest, largest)
@@ -242,12 +237,12 @@ def every_size(plane: Plane, budget: Budget) -> EverySize:
         wrong = _wrong(question, free, compared)
         if wrong.any():
             return refute(plane, _failing(grids, wrong), budget)
-        for delays in _delays(free, grids):
-            if budget.deadline.passed:
-                return EverySize(plane, reason=TIME_IS_UP)
-            found = _repeating(question, free, grids, delays)
-            if found is not None:
-                return EverySize(plane, Table(question, found, grids, delays))
+        if budget.deadline.passed:
+            return EverySize(plane, reason=TIME_IS_UP)
+        delays = (_delay(free, grids), _delay(free.turned, grids))
+        found = _repeating(question, free, grids, delays)
+        if found is not None:
+            return EverySize(plane, Table(question, found, grids, delays))
     return EverySize(plane, reason="rows and columns do not repeat")
 
 
@@ -270,10 +265,10 @@ def arrivals(question: Convergence, earliest: Array | None = None) -> Arrivals:
         if step in due:
             free = board.words(earliest <= step)
         after = sets.step(question.network, board, state)
-        after = Sets(np.stack([after.least & free, after.most | board.shown.full ^ free]))
-        unknown = board.bits(state.unknown)
-        if after.same(state) and step > max(due, default=0):
-            return Arrivals(np.where(unknown, NO_ARRIVAL, steps), board.bits(state.least))
+        after = np.stack([after[0] & free, after[1] | board.shown.full ^ free])
+        unknown = board.bits(state[0] ^ state[1])
+        if np.array_equal(after, state) and step > max(due, default=0):
+            return Arrivals(np.where(unknown, NO_ARRIVAL, steps), board.bits(state[0]))
         steps += unknown
         state = after
 
@@ -341,19 +336,13 @@ def answer_about(found: EverySize, method: Method) -> Answer:
 SIZES = Method("sets of values, on every grid", 0.1, lambda each: isinstance(each, Plane), _decide)
 
 
-def _delays(free: Arrivals, grids: Grids) -> list[tuple[int, int]]:
-    """Return the delays to try for rows and columns; negative is earlier."""
-    least = []
-    for found in (free, free.turned):
-        now, before = (found.steps[:, grids.repeating - back] for back in (0, grids.period))
-        later = (now - before)[(now < NO_ARRIVAL) & (before < NO_ARRIVAL)]
-        most = later.max(), later.min()
-        least.append(int(most[0] if sum(most) >= 0 else most[1]))
-    down, across = (1 if delay >= 0 else -1 for delay in least)
-    return [
-        (least[0] + down * grids.period * more, least[1] + across * grids.period * others)
-        for more, others in SLOWER
-    ]
+def _delay(free: Arrivals, grids: Grids) -> int:
+    """Return the steps by which rows repeat later; negative is earlier."""
+    now, before = (free.steps[:, grids.repeating - back] for back in (0, grids.period))
+    later = (now - before)[(now < NO_ARRIVAL) & (before < NO_ARRIVAL)]
+    latest = int(later.max())
+    earliest = int(later.min())
+    return latest if latest + earliest >= 0 else earliest
 
 
 def _repeating(

@@ -92,7 +92,7 @@ class Convergence:
 
     def is_always_right(self, state: Sets) -> bool:
         """Return whether every state in these sets shows the target."""
-        shown = state.members[:, list(self.visible_places)]
+        shown = state[:, list(self.visible_places)]
         return bool((shown == self._target_words).all())
 
 

@@ -112,8 +112,8 @@ def right_from(question: Convergence) -> int | None:
     most = STEPS_PER_SIDE * (question.height + question.width)
     run = list(itertools.islice(sets.descend(network, question.board), most))
     rest = run[-1]
-    is_known = not rest.unknown.any()
-    right = is_known and is_right_after(question, read, as_planes(rest.least))
+    is_known = np.array_equal(*rest)
+    right = is_known and is_right_after(question, read, as_planes(rest[0]))
     return len(run) if right else None
 
 
@@ -225,7 +225,7 @@ class Unrolled:
     def __init__(self, question: Convergence, within: Sets, formula: Formula) -> None:
         self._question = question
         self._formula = formula
-        known = [question.board.bits(words).ravel().tolist() for words in within.members]
+        known = [question.board.bits(words).ravel().tolist() for words in within]
         self._known = [
             formula.constant(low) if low == high else None for low, high in zip(*known, strict=True)
         ]

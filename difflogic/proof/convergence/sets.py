@@ -11,7 +11,6 @@ interpretation (Cousot and Cousot 1977).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,49 +25,23 @@ UNKNOWN = 2
 """Stands for {0, 1} in arrays of sets; 0 and 1 stand for {0} and {1}."""
 
 
-@dataclass(frozen=True, eq=False)
-class Sets:
-    """A set for every channel of every cell, as two planes per channel.
+Sets = Words
+"""A set for every channel of every cell, shape (2, channels, words); see `Board.words`.
 
-    The planes hold the least and the greatest member. Beyond a zero boundary both are 0, so the set
-    there is {0}.
-    """
+The two planes of a channel hold the least and the greatest member. Beyond a zero boundary both are
+0, so the set there is {0}.
+"""
 
-    members: Words
-    """Shape (2, channels, words); see `Board.words`."""
 
-    @classmethod
-    def of(cls, board: Board, least: Bits, most: Bits) -> Sets:
-        """Return the sets with these members, each of shape (channels, [copies,] height, width)."""
-        return cls(np.stack([board.words(least), board.words(most)]))
-
-    @property
-    def least(self) -> Words:
-        found: Words = self.members[0]
-        return found
-
-    @property
-    def most(self) -> Words:
-        found: Words = self.members[1]
-        return found
-
-    @property
-    def unknown(self) -> Words:
-        """Planes with a 1 where the set has both values."""
-        found: Words = self.members[0] ^ self.members[1]
-        return found
-
-    def same(self, other: Sets) -> bool:
-        """Return whether these are the same sets."""
-        return np.array_equal(self.members, other.members)
+def between(board: Board, least: Bits, most: Bits) -> Sets:
+    """Return the sets with these members, each of shape (channels, [copies,] height, width)."""
+    return np.stack([board.words(least), board.words(most)])
 
 
 def everything(channels: int, board: Board) -> Sets:
     """Return the state where nothing is known."""
-    full = board.shown.full
-    return Sets(
-        np.stack([np.zeros((channels, len(full)), np.uint64), np.tile(full, (channels, 1))])
-    )
+    full = np.tile(board.shown.full, (channels, 1))
+    return np.stack([np.zeros_like(full), full])
 
 
 def step(network: Network, board: Board, state: Sets) -> Sets:
@@ -82,12 +55,12 @@ def step(network: Network, board: Board, state: Sets) -> Sets:
 
 def _step(network: Network, board: Board, state: Sets) -> Sets:
     wires = network.wires
-    after = np.empty_like(state.members)
+    after = np.empty_like(state)
     scratch = np.empty(
         (2, 1 + len(wires.inputs) + len(wires.gates), kernels.BLOCK_WORDS), np.uint64
     )
-    kernels.step(wires, board.shown, state.members, after, scratch)
-    return Sets(after)
+    kernels.step(wires, board.shown, state, after, scratch)
+    return after
 
 
 def load_kernel() -> None:
@@ -128,12 +101,12 @@ def descend(network: Network, board: Board) -> Iterator[Sets]:
     while True:
         yield state
         after = step(network, board, state)
-        if after.same(state):
+        if np.array_equal(after, state):
             return
         state = after
 
 
 def as_array(board: Board, state: Sets) -> Bits:
     """Return sets as 0, 1 and UNKNOWN, shape (channels, height, width)."""
-    least, most = map(board.bits, state.members)
+    least, most = map(board.bits, state)
     return np.where(least == most, least, np.uint8(UNKNOWN))

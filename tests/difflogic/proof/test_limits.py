@@ -31,6 +31,7 @@ PLACES = ("proof", "evaluation/assurance.py")
 """Where verdicts are made."""
 
 NO_LIMITS = {
+    "BESIDE": "rows of the smallest grids",
     "CASES_AT_ONCE": "the size of a piece",
     "CENTER": "a neighbour's number",
     "EAST": "a neighbour's number",

@@ -15,7 +15,6 @@ from difflogic.proof.convergence.confinement import Ground, confine
 from difflogic.proof.convergence.every_size import Table
 from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.methods import by_sets
-from difflogic.proof.convergence.sets import Sets
 from difflogic.proof.question import Wound
 from difflogic.proof.verdict import Verdict
 from difflogic.system.array_types import Bits
@@ -59,7 +58,7 @@ def on_the_whole_grid(
     board = alone(question, *far.shape).board
 
     def step(state: Bits) -> Bits:
-        before = Sets.of(board, state == 1, state > 0)
+        before = sets.between(board, state == 1, state > 0)
         return sets.as_array(board, sets.step(question.network, board, before))
 
     state = np.where(far == 0, 0 if wound.zeros else sets.UNKNOWN, calm).astype(np.uint8)

@@ -102,7 +102,7 @@ def known_at(question: Convergence, found: Arrivals, step: int) -> Sets:
     """Return the sets at a step of a table of arrivals."""
     least = np.where(found.steps <= step, found.values, 0)
     most = np.where(found.steps <= step, found.values, 1)
-    return Sets.of(question.board, least, most)
+    return sets.between(question.board, least, most)
 
 
 def test_a_uniform_target_has_period_one() -> None:

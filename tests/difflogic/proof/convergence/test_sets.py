@@ -31,7 +31,7 @@ def by_integers(
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     least = [0, board.full]
     most = [0, board.full]
-    before = [as_planes(member) for member in state.members]
+    before = [as_planes(member) for member in state]
     for neighbor, channel in network.inputs:
         low, high = (board.seen(member[channel], neighbor) for member in before)
         least += (low, board.full ^ high)
@@ -46,12 +46,10 @@ def test_the_compiled_step_is_that_of_integers(board: Board) -> None:
         network = Network(random_circuit(rng, 3, gates))
         shape = (3, board.copies, board.height, board.width)
         least = rng.integers(0, 2, shape, np.uint8)
-        state = sets.Sets.of(board, least, least | rng.integers(0, 2, shape, np.uint8))
+        state = sets.between(board, least, least | rng.integers(0, 2, shape, np.uint8))
         after = sets.step(network, board, state)
-        assert tuple(as_planes(member) for member in after.members) == by_integers(
-            network, board, state
-        )
-        np.testing.assert_array_equal(board.bits(state.least).reshape(shape), least)
+        assert tuple(as_planes(member) for member in after) == by_integers(network, board, state)
+        np.testing.assert_array_equal(board.bits(state[0]).reshape(shape), least)
 
 
 def test_a_circuit_without_gates() -> None:
@@ -105,9 +103,9 @@ def test_a_circuit_on_sets_is_a_plain_circuit_of_twice_its_channels(size, bounda
         board = Board(*size, boundary)
         state = sets.everything(3, board)
         twice = automaton(doubled(network), boundary=boundary, height=size[0], width=size[1])
-        start = np.concatenate([board.bits(each) for each in state.members])
+        start = np.concatenate([board.bits(each) for each in state])
         for steps in range(1, 5):
             state = sets.step(network, board, state)
             found = simulate(twice, Conditions(start=start, steps=steps)).grid.bits()
-            wanted = np.concatenate([board.bits(each) for each in state.members])
+            wanted = np.concatenate([board.bits(each) for each in state])
             np.testing.assert_array_equal(found, wanted)
