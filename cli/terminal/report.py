@@ -45,15 +45,24 @@ def render(
     told = story(summary, beyond_examples(proof, scores))
     return output.page(
         "report",
-        summary=summary,
-        table=table,
-        phases=PHASE_NAMES,
-        around=AROUND,
+        rows=_phases(summary) if table else (),
+        around={name: getattr(summary.seconds, part) for part, name in AROUND.items()},
         lines=({"time": time_in_lines(summary.seconds)} if time else {}) | told,
         answer=answer(summary),
         shown=in_one_line(directory),
         advice=advise(summary, directory, custom_task),
     )
+
+
+def _phases(summary: Summary) -> list[tuple[str, float, float, float]]:
+    """Return seconds, percent of training, and milliseconds of an epoch, for each phase and all."""
+    whole = summary.seconds.training
+    spent = summary.seconds.phases | {"training": whole}
+    epochs = max(summary.epochs, 1)
+    return [
+        (PHASE_NAMES.get(name, name), each, 100 * each / (whole or 1.0), 1000 * each / epochs)
+        for name, each in spent.items()
+    ]
 
 
 def time_in_lines(seconds: Seconds) -> str:
