@@ -60,15 +60,12 @@ def identify(
     With --chance, several states may follow a neighbourhood, each with its probability. The file
     of such a rule is for dct simulate and dct render.
     """
-    from difflogic.identification.explanation import UNDRAWABLE
     from difflogic.library import identifying
     from difflogic.library.exchange import require_output
     from difflogic.system.errors import ConfigError, OutOfTimeError
     from difflogic.system.files import check_output
 
     check_output(to, force)
-    if to is not None and assumed.neighbourhood == "radius-2" and not chance:
-        raise ConfigError(f"{to}: {UNDRAWABLE}")
     if chance and effort != "normal":
         raise ConfigError("--chance and --effort: leave it out: there is no circuit to simplify")
     if predict is not None:
@@ -98,7 +95,7 @@ def identify(
     if as_json:
         output.show_json(data(found, to))
     else:
-        typer.echo(_text(found), nl=False)
+        typer.echo(_text(found, assumed.hidden), nl=False)
         if to is not None:
             note(f"saved {to}{_pace(found)}")
         if predict is not None:
@@ -126,7 +123,7 @@ def _show_chances(chances: Chances, to: Path | None, force: bool, as_json: bool)
     output.show(chances, as_json, lambda _: typer.echo(text, nl=False))
 
 
-def _text(found: Identified) -> str:
+def _text(found: Identified, hidden: int) -> str:
     from difflogic.examples.film import place
     from difflogic.identification.rules import describe_hidden
 
@@ -149,6 +146,7 @@ def _text(found: Identified) -> str:
         unsure=unsure,
         wrong=[] if rule.flipped is None else [*map(place, rule.flipped[:MOST_LISTED].tolist())],
         weakest=_weakest(found),
+        hidden=hidden,
         frame=rule.next_frame() if rule.flipped is None else None,
         describe_hidden=describe_hidden,
         most_equations=MOST_EQUATIONS,

@@ -206,7 +206,12 @@ def from_array(
     if `how` names the values of states, -1 may be one. Raises ConfigError, which names the frame
     and the cell.
     """
-    array = np.asarray(np.ma.filled(np.ma.asarray(data).astype(float), np.nan))
+    try:
+        array = np.asarray(np.ma.filled(np.ma.asarray(data).astype(float), np.nan))
+    except (TypeError, ValueError):
+        raise ConfigError(f"{source}: needs an array of numbers, whose rows are as long") from None
+    if not array.size:
+        raise ConfigError(f"{source}: has the shape {array.shape}, so no cells")
     if array.size > MOST_FILM_CELLS:
         raise ConfigError(f"{source}: {array.size} cells are more than {MOST_FILM_CELLS}: cut it")
     if mask is not None:
@@ -224,10 +229,11 @@ def from_array(
         array = array[None]
     if array.ndim == 3 or (how.line and array.ndim == 4 and array.shape[1:3] == (1, 1)):
         array = array.reshape(1, -1, *array.shape[-2:])  # of a line, frames of one row each
-    if array.ndim != 4 or not array.size:
+    if array.ndim != 4:
+        line = "; --neighbourhood line-1 takes the rows as steps of a line" * (array.ndim == 2)
         raise ConfigError(
             f"{source}: frames need the shape (frames, height, width) or (recordings, frames, "
-            f"height, width), not {np.shape(data)}"
+            f"height, width), not {array.shape}{line}"
         )
     channels = array.shape[3]
     if channels == 1 < array.shape[2]:

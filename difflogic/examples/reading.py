@@ -85,7 +85,12 @@ def read_inputs(path: Path) -> list[Raw]:
 
 def raw_grids(grids: Sequence[Any]) -> list[Raw]:
     """Return grids that are not from a file, as `read_inputs` does. Raises ConfigError."""
-    found = [np.asarray(grid).tolist() for grid in grids]
+    if isinstance(grids, str) or not np.iterable(grids):
+        raise ConfigError(f"{grids!r:.40} is no list of grids: give each as rows of symbols")
+    try:
+        found = [np.asarray(grid).tolist() for grid in grids]
+    except ValueError:
+        raise ConfigError("a grid has rows of several lengths: give rows as long") from None
     found = [found] if found and all(np.ndim(row) == 1 for row in grids) else found  # as in files
     return [
         Raw(f"grid {n}", named_cells(grid, f"grid {n}"), None) for n, grid in enumerate(found, 1)
@@ -230,10 +235,9 @@ def _walk(value: Any, place: str, paired: bool) -> Iterator[Raw]:
         case {"gates": _}:
             raise ConfigError("is a circuit, not what it did: dct inspect prints its rule")
         case _:
-            raise ConfigError(
-                f'{place.strip() or "the file"}: needs "train" with a list of pairs, each an '
-                '{"input": rows, "output": rows}'
-            )
+            pairs = '"train" with a list of pairs, each an {"input": rows, "output": rows}'
+            needed = pairs if paired else f"a grid, a list of rows of symbols; or {pairs}"
+            raise ConfigError(f"{place.strip() or 'the file'}: needs {needed}")
 
 
 def _pair(value: Any, place: str) -> Raw:
@@ -258,8 +262,10 @@ def named_cells(rows: Any, place: str) -> NamedRows:
         rows = [list(row) for row in rows] if texts else [rows]  # a line
     if not isinstance(rows, list) or not rows or not all(isinstance(row, list) for row in rows):
         raise ConfigError(f"{place}: must be rows of symbols")
+    if not rows[0]:
+        raise ConfigError(f"{place}: row 0 has no cells: give rows of symbols")
     for number, row in enumerate(rows):
-        if len(row) != len(rows[0]) or not row:
+        if len(row) != len(rows[0]):
             cells = counted(len(row), "cell")
             raise ConfigError(f"{place}: row {number} has {cells}, and row 0 has {len(rows[0])}")
         for column, symbol in enumerate(row):

@@ -65,7 +65,7 @@ class Chances:
     families: tuple[tuple[str, float], ...]
     """Families with their neighbourhoods, and how probable each is, best first."""
     wrong: int = 0
-    """So many cells of some frames are recorded wrongly by the other reading."""
+    """Cells of some frames that are recorded wrongly by the other reading."""
     left: int = 0
     """Transitions of these frames that differ from a plain rule even then."""
     noise: float = 0.0
@@ -109,7 +109,9 @@ class Chances:
             share = 100 * self.odds[entry, state]
             (low, high) = 100 * self.intervals[:, entry, state]
             told.append(f"{state} in {share:.3g} % ({low:.3g} to {high:.3g})")
-        return f"{self.space.describe(entry)} → {', '.join(told)} of {counts.sum()} cases"
+        return (
+            f"{self.space.describe(entry)} → {', '.join(told)} of {counted(counts.sum(), 'case')}"
+        )
 
     @property
     def hint(self) -> str:
@@ -260,12 +262,11 @@ def _weighed(
     for number, hood in enumerate(hoods):
         deadline.require("all was counted")
         tell("neighbourhoods counted:", number, len(hoods), hood)
-        wide = hood == "radius-2"
-        finest = Space(hood, within.symmetry if wide else "none", film.states)
+        finest = Space(hood, "none", film.states)
         counts = count(film, finest, boundary, deadline).counts
         seen = counts.any(axis=1)
         digits = finest.digits[:, finest.examples[seen]]
-        known = [] if wide else families(hood, film.states)
+        known = families(hood, film.states)
         priors = {within.symmetry: 1.0} | {each.name: each.prior for each in known}
         for symmetry in filter(priors.get, (*COARSER[within.symmetry], within.symmetry)):
             space = Space(hood, symmetry, film.states)

@@ -34,14 +34,13 @@ class ChanceInterpreter(Interpreter):
     def _next(self, source: BitGrid, band: slice, step: int) -> Words:
         space = self._rule.space
         g = source.geometry
-        far = int(np.abs(space.offsets).max(axis=0)[0])
-        rows = np.arange(band.start - far, band.stop + far)
+        rows = np.arange(band.start - 1, band.stop + 1)
         if g.boundary == "periodic":
             rows %= g.height
         words = source.words[np.where((rows < 0) | (rows > g.height), g.height, rows)]
         bits = unpack(words[..., source.columns()], g.width)
         states = np.minimum(np.tensordot(1 << np.arange(g.channels), bits, 1), space.states - 1)
-        patterns = spread_states(states, space, g.boundary)[far : len(rows) - far]
+        patterns = spread_states(states, space, g.boundary)[1:-1]
         keys = child_keys(child_keys(self._key, [step]), np.arange(band.start, band.stop))
         numbers = child_keys(keys[:, None], np.arange(g.width)) >> np.uint64(11)
         drawn = (numbers * 2.0**-53)[..., None] >= self._limits[space.entry_of[patterns]]

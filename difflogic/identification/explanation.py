@@ -45,13 +45,9 @@ SURE = float(np.log(1000))
 """A rule with memory must be this much likelier, as a logarithm."""
 GUESS_SECONDS = 20.0
 """Time limit of a first guess with more symmetry, whose entries the solver then tries first."""
-UNDRAWABLE = (
-    "no circuit counts the cells of radius-2: leave out the file; the output and --json have the "
-    "whole rule"
-)
 HINT_SECONDS = 5.0
 """Time limit of the search for assumptions that nothing contradicts."""
-KNOWN = "determined", "open", "never seen"
+KNOWN = "determined", "open", "undecided", "never seen"
 MOST_RENAMED = 3
 """Most states whose names are tried in every order: five more tables to fill."""
 QUICK_INPUTS = 16
@@ -73,13 +69,13 @@ class Explanation(Solved):
     flipped: Int64s | None = None
     """In a recording with noise: the cells that were recorded wrongly, (n, 4)."""
     least: int = 0
-    """So many cells were recorded wrongly by any rule with the same clear entries."""
+    """Cells that were recorded wrongly by any rule with the same clear entries."""
     agreement: Float64s | None = None
     """In a recording with noise, by entry: the share of its occurrences that agree; 0 if unseen."""
     likely: RuleTable | None = None
     """The likeliest state by entry, to fill those that were never seen."""
-    by_odds: bool = False
-    """Whether odds chose among kinds of rules: what is proved holds for this kind."""
+    of_a_kind: bool = False
+    """Whether other kinds of rules may explain it, too: what is proved holds for this kind."""
     hurried: bool = False
     """Whether the time is up, too short for circuits of many inputs."""
 
@@ -96,11 +92,11 @@ class Explanation(Solved):
     def unique(self) -> bool | None:
         """Whether all rules that explain the recording agree on the entries that it depends on.
 
-        None if that is undecided, since time ran out or odds chose the kind of rule.
+        None if that is undecided, since time ran out or other kinds of rules may explain it.
         """
         if self.open.any():
             return False
-        return None if self.by_odds or self.undecided.any() else True
+        return None if self.of_a_kind or self.undecided.any() else True
 
     @property
     def wrong_cells(self) -> str:
@@ -112,18 +108,18 @@ class Explanation(Solved):
 
     @property
     def known(self) -> list[str]:
-        """How each entry is known: determined, open, undecided or never seen."""
-        names = np.select((self.determined, self.open, self.never_seen), KNOWN, "undecided")
-        kind = " if of this kind" if self.by_odds else ""
-        return [name + kind if name == KNOWN[0] else name for name in names.tolist()]
+        """How each entry is known, by the names in KNOWN."""
+        numbers = np.select((self.determined, self.open, self.never_seen), (0, 1, 3), 2)
+        kind = " if of this kind" if self.of_a_kind else ""
+        names = (KNOWN[0] + kind, *KNOWN[1:])
+        return [names[number] for number in numbers]
 
     @property
     def counts(self) -> str:
         """Say how many entries are known, and how."""
-        known = (self.determined, self.open, self.undecided, self.never_seen)
-        kind = "if it is of this kind, " if self.by_odds else ""
-        names = (*KNOWN[:2], "undecided", KNOWN[2])
-        counts = (f"{name} {each.sum()}" for name, each in zip(names, known, strict=True))
+        known = self.known
+        kind = "if it is of this kind, " if self.of_a_kind else ""
+        counts = (f"{name} {sum(each.startswith(name) for each in known)}" for name in KNOWN)
         return f"{self.space.entries}; {kind}{', '.join(counts)}"
 
     @property
@@ -139,13 +135,11 @@ class Explanation(Solved):
             return f"another rule also explains the recording{where}"
         if self.undecided.any():
             return "whether another rule explains the recording is not decided"
-        kind = " with such states" if hidden else ""
-        if self.by_odds:
-            kind = " of this kind"
+        kind = " of this kind" if self.of_a_kind else ""
         free = ", except for entries that were never seen" if unseen.any() else ""
-        others = "; odds chose the kind, and rules of others may explain it" if self.by_odds else ""
+        others = "; rules of other kinds may explain it" if self.of_a_kind else ""
         proved = f"no other rule{kind} explains the recording{free} (proved)"
-        return f"{proved}{numbers if hidden else others}"
+        return f"{proved}{numbers if hidden else ''}{others}"
 
     @cached_property
     def built(self) -> Circuit | None:
@@ -181,7 +175,7 @@ class Explanation(Solved):
         space = self.space
         if film.sizes or space.states > MOST_RENAMED or (self.name and not film.chosen):
             return None
-        if space.looks_like or space.counted or (film.names and not film.chosen):
+        if space.looks_like or (film.names and not film.chosen):
             return None
         # Sums are of these numbers, and the notation of blocks is of these digits.
         if space.neighbourhood == BLOCKS or (space.states > 2 and space.symmetry in COUNTED[:2]):
@@ -238,8 +232,6 @@ class Explanation(Solved):
 
         Raises CircuitError if circuits cannot hold it.
         """
-        if self.space.counted:
-            raise CircuitError(UNDRAWABLE)
         if circuit is None and self.hurried:
             raise CircuitError("there was no time to make the rule's circuit: raise --time-limit")
         if circuit is None:
@@ -321,42 +313,48 @@ def identify(inquiry: Inquiry) -> Explanation:
     """
     recording = inquiry.recording
     space = inquiry.space
-    likely = inquiry.likely
     _check(inquiry)
-    if inquiry.hidden:
-        return _with_hidden(inquiry)
     if inquiry.noise:
         return _with_noise(inquiry)
-    if space.memory and inquiry.gap == 1 and likely is None:
+    if space.memory and inquiry.gap == 1 and inquiry.likely is None:
         states = _weighed(inquiry, space).entries(space).argmax(axis=0)
         inquiry = replace(inquiry, likely=states)
-        likely = states
+    if found := _plain(inquiry):
+        return found
+    if inquiry.hidden:
+        return _with_hidden(inquiry)
+    where = ""
+    if inquiry.gap == 1:
+        where = contradiction(recording, space, inquiry.boundary, inquiry.deadline)
+    other = where and _other_space(inquiry)
+    if not other and (found := _with_memory(inquiry)):
+        return found
+    if where:
+        raise ConfigError(f"{recording.subject}: {where}. {other or _remedy(inquiry)}")
+    number, frame = _first_unexplained(inquiry)
+    raise ConfigError(
+        f"{recording.subject}: no rule explains recording {number} up to frame {frame}, though one "
+        "explains all before: it may have noise (--noise), other --gap or --boundary, a larger "
+        "neighbourhood, less symmetry, or more states than are seen"
+    )
+
+
+def _plain(inquiry: Inquiry) -> Explanation | None:
+    """Return a rule of the space without hidden states and wrong cells, if one explains all."""
+    recording = inquiry.recording
+    space = inquiry.space
     known = np.full(space.entries, UNSEEN)
     if inquiry.gap == 1:
         votes = count(recording, space, inquiry.boundary, inquiry.deadline)
         if len(votes.contradicted):
-            other = _other_space(inquiry)
-            if not other and (found := _with_memory(inquiry)):
-                return found
-            where = contradiction(recording, space, inquiry.boundary, votes)
-            hint = other or _remedy(inquiry)
-            raise ConfigError(f"{recording.subject}: {where}. {hint}")
+            return None
         known = votes.table
         if recording.complete and inquiry.boundary != "unknown":
             none = np.zeros(space.entries, np.bool_)
-            read = Solved(known, known != UNSEEN, none, None)
-            return _identified(inquiry, "table", read)
-    solved = solve(inquiry, known, _guess(inquiry, known) if likely is None else likely)
-    if solved is None:
-        if found := _with_memory(inquiry):
-            return found
-        number, frame = _first_unexplained(inquiry)
-        raise ConfigError(
-            f"{recording.subject}: no rule explains recording {number} up to frame {frame}, though "
-            "one explains all before: it may have noise (--noise), other --gap or --boundary, a "
-            "larger neighbourhood, less symmetry, or more states than are seen"
-        )
-    return _identified(inquiry, "SAT", solved)
+            return _identified(inquiry, "table", Solved(known, known != UNSEEN, none, None))
+    guess = _guess(inquiry, known) if inquiry.likely is None else inquiry.likely
+    solved = solve(inquiry, known, guess)
+    return None if solved is None else _identified(inquiry, "SAT", solved)
 
 
 def _identified(inquiry: Inquiry, method: str, solved: Solved) -> Explanation:
@@ -371,7 +369,7 @@ def _identified(inquiry: Inquiry, method: str, solved: Solved) -> Explanation:
         inquiry.gap,
         method,
         likely=inquiry.likely,
-        by_odds=inquiry.by_odds,
+        of_a_kind=inquiry.of_a_kind,
         hurried=inquiry.deadline.passed,
     )
 
@@ -394,7 +392,7 @@ def _with_hidden(inquiry: Inquiry) -> Explanation:
         outer(replace(news, what=f"{refuted} kinds of hidden states refuted; {news.what}"))
 
     for space in hidden_spaces(inquiry.space, hidden):
-        attempt = replace(inquiry, space=space)
+        attempt = replace(inquiry, space=space, of_a_kind=True)
         try:
             with working(tell=told):
                 solved = solve(attempt, np.full(space.entries, UNSEEN))

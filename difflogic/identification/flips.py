@@ -135,7 +135,7 @@ class _Noisy:
         formula = clauses.formula
         self.states: dict[tuple[int, ...], StateBits] = {}
         self.cost = 0
-        """So many cells are wrong at least."""
+        """Cells that are wrong at least."""
         self._assumed: dict[int, tuple[list[int], int]] = {}
         """Literals that hold if no more cells are wrong, each with literals that say whether at
         least 1, 2, … of some are, and how many may be."""

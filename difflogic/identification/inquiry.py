@@ -26,5 +26,5 @@ class Inquiry:
     """The likeliest state by entry: the rule has it where the recording allows."""
     may_remember: bool = False
     """Whether the rule may look back at one more frame, if no other explains the recording."""
-    by_odds: bool = False
-    """Whether odds chose among kinds of rules, and other kinds may explain the recording."""
+    of_a_kind: bool = False
+    """Whether the space was chosen of several: rules of the others may explain the recording."""

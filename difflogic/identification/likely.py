@@ -14,9 +14,9 @@ from itertools import product
 
 import numpy as np
 
-from difflogic.identification.deep import Deep
 from difflogic.identification.families import Density, Edges, Fitted, Odds, Seen, States, families
 from difflogic.identification.rules import COARSER, UNSEEN, Offsets, Space, shifted
+from difflogic.identification.several_steps import SeveralSteps
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.elementary import exponential, log_sum, logarithm
 from difflogic.system.errors import ConfigError
@@ -103,7 +103,7 @@ class Likely:
             if each.space.neighbourhood != space.neighbourhood:
                 continue
             of = each.fitted
-            odds = of.entries(space) if isinstance(of, Deep) else of.odds(examples)
+            odds = of.entries(space) if isinstance(of, SeveralSteps) else of.odds(examples)
             found += each.probability * odds
         found /= np.maximum(found.sum(axis=0), 1e-300)
         return found
@@ -181,7 +181,7 @@ def weigh(
                 continue
             if family.space.symmetry not in (space.symmetry, *COARSER[space.symmetry]):
                 continue
-            deep = partial(Deep, family.space, gap, deadline=solving)
+            deep = partial(SeveralSteps, family.space, gap, deadline=solving)
             fitted = family.fit(seen) if gap == 1 else deep(seen)
             evidence = prior + float(logarithm(family.prior)) + fitted.evidence
             if evidence > -np.inf:

@@ -1,9 +1,7 @@
 """Spaces of rules: which cells a rule reads, and which neighbourhoods it treats alike.
 
 A neighbourhood's *pattern* is a number whose digits are the states of its cells, the first cell's
-the highest. For radius 2 there are too many neighbourhoods: a pattern is then the centre's state
-and how many neighbours have each other state. Patterns that a symmetry makes alike are one *entry*
-of a rule's table.
+the highest. Patterns that a symmetry makes alike are one *entry* of a rule's table.
 
 A rule with *memory* also reads the cell itself one frame earlier: the highest digit of a pattern.
 """
@@ -19,7 +17,7 @@ from math import comb
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.grid import NEIGHBORHOOD, NEIGHBORHOODS, NEIGHBORS, OFFSETS, turned
+from difflogic.circuit.grid import NEIGHBORHOODS, NEIGHBORS, OFFSETS, turned
 from difflogic.circuit.life_like import notation
 from difflogic.examples.film import MOST_STATES
 from difflogic.examples.film import UNSEEN as UNSEEN
@@ -33,7 +31,6 @@ RuleTable = Int64s
 
 NEIGHBOURHOODS: dict[str, Offsets] = {
     **{name: NEIGHBORHOODS[name] for name in ("moore", "von-neumann", "hexagonal")},
-    "radius-2": tuple((dy, dx) for dy in range(-2, 3) for dx in range(-2, 3)),
     "line-1": NEIGHBORHOODS["line"],
     "line-2": tuple((0, dx) for dx in range(-2, 3)),
     "line-3": tuple((0, dx) for dx in range(-3, 4)),
@@ -95,12 +92,7 @@ class Space:
                 raise ConfigError(f'no rules "{value}": {did_you_mean(value, known)}')
         if not 2 <= self.states <= MOST_STATES:
             raise ConfigError(f"states: from 2 to {MOST_STATES}, not {self.states}")
-        if self.counted and self.symmetry != "outer-totalistic":
-            raise ConfigError(
-                f"{self.neighbourhood} has too many neighbourhoods to tell all apart: choose "
-                "--symmetry outer-totalistic"
-            )
-        if self.memory and (self.counted or self.neighbourhood == BLOCKS):
+        if self.memory and self.neighbourhood == BLOCKS:
             raise ConfigError(f"{self.neighbourhood}: rules of its cells have no --memory")
         if self.neighbourhood == BLOCKS and (self.symmetry != "none" or self.states > 4):
             plain = "leave out --symmetry: the answer says which the rule has"
@@ -129,11 +121,6 @@ class Space:
         return self.neighbourhood.startswith("line")
 
     @property
-    def counted(self) -> bool:
-        """Whether patterns are counts."""
-        return self.cells > NEIGHBORHOOD
-
-    @property
     def drawable(self) -> bool:
         """Whether a circuit, which reads nine cells, can hold these rules."""
         return set(self.offsets) <= set(OFFSETS)
@@ -149,8 +136,6 @@ class Space:
 
     @property
     def patterns(self) -> int:
-        if self.counted:
-            return int(self.states * self.cells ** (self.states - 1))
         return int(self.states ** (self.cells + self.memory))
 
     @property
@@ -174,14 +159,9 @@ class Space:
 
         With memory, the last row is for the cell one frame earlier.
         """
-        if not self.counted:
-            exponents = [*range(self.cells - 1, -1, -1), *[self.cells] * self.memory]
-            places = self.states ** np.array(exponents)
-            return places[:, None] * np.arange(self.states)
-        digits = self.cells ** np.arange(self.states - 1)
-        weights = np.tile(np.append(0, digits), (self.cells, 1))
-        weights[self.centre] = self.cells ** (self.states - 1) * np.arange(self.states)
-        return weights
+        exponents = [*range(self.cells - 1, -1, -1), *[self.cells] * self.memory]
+        places = self.states ** np.array(exponents)
+        return places[:, None] * np.arange(self.states)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -196,20 +176,8 @@ class Space:
 
     @cached_property
     def digits(self) -> Int64s:
-        """The states of the cells in each pattern, shape (cells, patterns).
-
-        If patterns are counts, this is an example, without the last states of counts that exceed
-        the neighbours.
-        """
-        numbers = np.arange(self.patterns)
-        if not self.counted:
-            return numbers // self.weights[:, 1:2] % self.states
-        centre, rest = np.divmod(numbers, self.weights[self.centre, 1])
-        ends = (rest // self.weights[0, 1:, None] % self.cells).cumsum(axis=0)
-        places = np.arange(self.cells - 1)[:, None]
-        after = (places[None] >= ends[:, None]).sum(axis=0)
-        others = np.where(after == len(ends), 0, after + 1)
-        return np.insert(others, self.centre, centre, axis=0)
+        """The states of the cells in each pattern, shape (cells, patterns)."""
+        return np.arange(self.patterns) // self.weights[:, 1:2] % self.states
 
     def _read(self, digits: Int64s) -> Int64s:
         """Return digits as a rule reads them: if private, the lowest state of those alike."""
@@ -346,9 +314,6 @@ class Space:
             if any(len(each) > 1 or each - {1, lower[alive]} for each in seen):
                 return self._isotropic_name(values)
             parts.append([n for n, each in enumerate(seen) if 1 in each])
-        if self.counted:
-            born, stays = (",".join(_ranges(counts)) for counts in parts)
-            return f"R2,C{self.states},S{stays},B{born},NM"
         letter = {"moore": "", "von-neumann": "V", "hexagonal": "H"}[self.neighbourhood]
         generations = f"/C{self.states}" if self.states > 2 else ""
         return f"{notation(*parts)}{generations}{letter}"
@@ -378,16 +343,6 @@ class Space:
             return None
         ring = self.digits[[self.names.index(cell) for cell in hensel.CIRCLE]] == 1
         return hensel.name(ring, self.digits[self.centre] == 1, values)
-
-
-def _ranges(numbers: Sequence[int]) -> Iterator[str]:
-    """Yield ascending numbers, with consecutive ones as 3-5."""
-    for number in numbers:
-        if number - 1 not in numbers:
-            last = number
-            while last + 1 in numbers:
-                last += 1
-            yield str(number) if last == number else f"{number}-{last}"
 
 
 def spread_states(
@@ -484,4 +439,5 @@ def describe_hidden(space: Space) -> str:
         f"{state} looks like {look}" for state, look in enumerate(space.looks_like) if state >= seen
     ]
     who = "only the cell itself can tell" if space.private else "its neighbours can tell, too"
-    return f"state {', '.join(looks)}; {who}"
+    kind = "" if space.symmetry == "none" else f"; the rule is {space.symmetry}"
+    return f"state {', '.join(looks)}; {who}{kind}"

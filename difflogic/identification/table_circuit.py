@@ -40,8 +40,6 @@ def build(space: Space, table: RuleTable) -> Circuit | None:
     the inputs in FAR. With memory, further channels hold the state before. None if the rule depends
     on too many bits.
     """
-    if space.counted:
-        return None
     ways = (way for patterns in _fillings(space, table) for way in _ways(space, patterns))
     circuits = (_circuit(space, *way) for way in ways)
     return min(circuits, key=lambda circuit: circuit.gates, default=None)
@@ -226,7 +224,7 @@ def _inputs(space: Space, xag: Xag) -> list[list[int]]:
 
 def _codes(space: Space) -> Int64s | None:
     """Return the pattern of each case of the cells' bits, or None for too many cases."""
-    if space.counted or space.inputs > MOST_INPUTS:
+    if space.inputs > MOST_INPUTS:
         return None
     cases = np.arange(1 << space.inputs)
     numbers = np.zeros(len(cases), np.int64)

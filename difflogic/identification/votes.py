@@ -71,8 +71,11 @@ def count(
     return votes
 
 
-def contradiction(recording: Recording, space: Space, boundary: str, votes: Votes) -> str:
-    """Describe the first transition that contradicts most others, and one of those."""
+def contradiction(recording: Recording, space: Space, boundary: str, deadline: Deadline) -> str:
+    """Describe the first transition that contradicts most others, and one of those, if any does."""
+    votes = count(recording, space, boundary, deadline)
+    if not len(votes.contradicted):
+        return ""
     entries, following = transitions(recording, space, boundary)
     rare = np.isin(entries, votes.contradicted)
     rare &= following != np.append(votes.table, UNSEEN)[entries]

@@ -45,7 +45,7 @@ class Assumptions(Checked):
     """What `identify` takes for granted about a recording and its rule."""
 
     neighbourhood: Annotated[
-        Literal["moore", "von-neumann", "hexagonal", "radius-2", Line, "margolus"],
+        Literal["moore", "von-neumann", "hexagonal", Line, "margolus"],
         Opt("Cells that the rule reads"),
     ] = "moore"
     radius: Annotated[

@@ -20,10 +20,10 @@ from difflogic.formats.circuit_file import write_circuit
 from difflogic.identification import blocks
 from difflogic.identification.chance import Chances, find
 from difflogic.identification.families import Odds
+from difflogic.identification.kind import Kind, choose
 from difflogic.identification.likely import Likely, weigh
 from difflogic.identification.rules import BLOCKS
 from difflogic.identification.table_circuit import FAR
-from difflogic.identification.wanted import Wanted, choose
 from difflogic.inspection.equations import equations
 from difflogic.library.exchange import ShouldStop, require_output, write_output
 from difflogic.library.groups import Assumptions
@@ -44,7 +44,7 @@ class Identified:
     rule: identification.Explanation
     """Its table, and which entries the recording determines."""
     circuit: Circuit | None
-    """Simplified, and compared with the table on all neighbourhoods; None for radius-2."""
+    """Simplified, and compared with the table on all neighbourhoods; None if there is none."""
     seconds: float
     weighed: Likely | None = None
     """The odds of families, if they chose the rule."""
@@ -53,9 +53,9 @@ class Identified:
 
     @cached_property
     def likely(self) -> Likely | None:
-        """The odds of families of rules; None with noise, hidden states, or radius-2."""
+        """The odds of families of rules; None with noise or hidden states."""
         rule = self.rule
-        known = rule.space.counted or rule.space.looks_like or rule.flipped is not None
+        known = rule.space.looks_like or rule.flipped is not None
         if self.weighed is not None or known or not (rule.gap == 1 or rule.space.line):
             return self.weighed
         film = rule.recording
@@ -99,7 +99,7 @@ class Identified:
 
     @cached_property
     def automaton(self) -> Automaton:
-        """The rule on the recording's grid, see `automaton`. Raises CircuitError for radius-2."""
+        """The rule on the recording's grid. Raises CircuitError if circuits cannot hold it."""
         return self.rule.automaton(self.circuit)
 
     @cached_property
@@ -136,8 +136,9 @@ def film_of(recording: Recorded, assumed: Assumptions) -> identification.Recordi
     )
     if isinstance(recording, str | Path):
         recording = [recording]
-    if isinstance(recording, list | tuple) and all(isinstance(x, str | Path) for x in recording):
-        film = read([Path(path) for path in recording], how)
+    files = recording if isinstance(recording, list | tuple) else ()
+    if files and all(isinstance(each, str | Path) for each in files):
+        film = read([Path(path) for path in files], how)
     else:
         film = from_array(recording, assumed.mask, how)
     return film.require_steps()
@@ -166,7 +167,7 @@ def identify_chance(
     if radius == "auto" or (film.sizes and film.frames.shape[2] == 1 and radius is None):
         radius = 3
     symmetry = "none" if assumed.symmetry == "auto" else assumed.symmetry
-    wanted = Wanted(assumed.neighbourhood, radius, symmetry, 1, assumed.boundary)
+    wanted = Kind(assumed.neighbourhood, radius, symmetry, 1, assumed.boundary)
     inquiry, _ = choose(film, wanted, exact=True)
     if inquiry.boundary == "unknown" or not film.complete:
         raise ConfigError(
@@ -207,7 +208,7 @@ def identify(
     noise = assumed.noise
     hidden = assumed.hidden
     film = film_of(recording, assumed)
-    wanted = Wanted(
+    wanted = Kind(
         assumed.neighbourhood,
         assumed.radius,
         assumed.symmetry,

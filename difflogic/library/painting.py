@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from difflogic.system.array_types import Array
 from difflogic.system.declaration import Opt
 from difflogic.system.errors import ConfigError, errors_about, shorten
+from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
     from difflogic.circuit.automaton import Automaton
@@ -86,9 +87,10 @@ def read_painting(
             raise ConfigError(f"has the shape {cells.shape}: give numbers, (rows, columns)")
         wrong = cells[~np.isin(cells, range(count))]
         if wrong.size:
+            numbers = counted(len(np.unique(cells)), "number")
             raise ConfigError(
-                f"has {len(np.unique(cells))} numbers, such as {wrong[0]:g}, and the parts are "
-                f"0 to {count - 1}: paint with these, or join more"
+                f"has {numbers}, such as {wrong[0]:g}, and the parts are 0 to {count - 1}: paint "
+                "with these, or join more"
             )
         if size not in (None, cells.shape):
             height, width = cells.shape

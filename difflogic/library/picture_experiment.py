@@ -153,8 +153,8 @@ def tile_for(config: str | None, options: PictureOptions) -> Experiment:
         growth = Growth(own, height, width, places)
         changes |= _counting_circuit(growth, places, COUNTED_LAYERS, COUNTED_WIDTH)
     lines = [
-        f"{Path(tile.name).name}: {tile.words}, as a tile of {rows}×{columns} cells",
-        f"goal: the tile from every start, on every grid; {how}, on {height}×{width} cells",
+        f"{Path(tile.name).name}: {tile.words}, as a tile of {columns}×{rows} cells",
+        f"goal: the tile from every start, on every grid; {how}, on {width}×{height} cells",
     ]
     overrides = overriding(changes, f"--target {tile.name}")
     name = picture_name(tile.name).replace("pattern", "tile", 1)
@@ -172,7 +172,7 @@ def _once(tile: Picture) -> Picture:
     if bits.shape == tile.bits.shape:
         return tile
     _, rows, columns = bits.shape
-    return replace(tile, bits=bits, words=f"{tile.words}; it repeats every {rows}×{columns}")
+    return replace(tile, bits=bits, words=f"{tile.words}; it repeats every {columns}×{rows}")
 
 
 def picture_override(target: str) -> Override:

@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 from difflogic.examples.film import Reading, read
+from difflogic.identification import table_circuit
 from difflogic.system.errors import ConfigError
 from tests.difflogic.identification import automata
 from tests.difflogic.identification.automata import film, life, soup
@@ -189,22 +190,29 @@ def test_a_hidden_state_and_golly(dct, tmp_path):
     np.savez(tmp_path / "brain.npz", frames=(dying == 1).astype(np.int8))
     out = str(tmp_path / "brain.json")
     golly = tmp_path / "Brain.rule"
-    options = ["--symmetry", "outer-totalistic", "--effort", "low", "--hidden", "1", "-o", out]
+    options = ["--effort", "low", "--hidden", "1", "-o", out]
     result = dct("identify", str(tmp_path / "brain.npz"), *options)
     assert "rule: B2/S/C3" in result.stdout
-    assert "hidden: state 2 looks like 0; only the cell itself can tell" in result.stdout
+    assert (
+        "state 2 looks like 0; only the cell itself can tell; the rule is outer-" in result.stdout
+    )
+    assert "entries: 27; if it is of this kind, determined " in result.stdout
+    np.savez(tmp_path / "life.npz", frames=film(life, soup(rng, (9, 9)), 3))
+    plain = dct("identify", str(tmp_path / "life.npz"), *options[:-2], "--symmetry", "rotations")
+    assert "found by table" in plain.stdout
+    assert "hidden: none, since a rule without hidden states explains" in plain.stdout
     assert dct("export", out, "-o", str(golly)).exit_code == 0
     assert "num_states=3" in golly.read_text()
 
 
-def test_rules_that_no_circuit_can_hold(dct, tmp_path):
-    np.savez(tmp_path / "f.npz", frames=np.zeros((3, 8, 8), np.int8))
-    options = ["--neighbourhood", "radius-2", "--symmetry", "outer-totalistic"]
-    result = dct("identify", str(tmp_path / "f.npz"), *options, "-o", str(tmp_path / "r.json"))
-    assert result.exit_code == 2
-    assert "leave out the file" in result.stderr
-    found = json.loads(dct("identify", str(tmp_path / "f.npz"), *options, "--json").stdout)
-    assert (found["gates"], len(found["table"])) == (None, 50)
+def test_rules_that_no_circuit_can_hold(dct, tmp_path, monkeypatch):
+    np.savez(tmp_path / "f.npz", frames=film(life, soup(np.random.default_rng(0), (9, 9)), 4))
+    monkeypatch.setattr(table_circuit, "MOST_INPUTS", 8)
+    monkeypatch.setattr(table_circuit, "MOST_COUNTED", 0)
+    result = dct("identify", str(tmp_path / "f.npz"), "-o", str(tmp_path / "r.json"))
+    assert "leave out the file; the output and --json have the whole rule" in result.refusal
+    found = json.loads(dct("identify", str(tmp_path / "f.npz"), "--json").stdout)
+    assert (found["gates"], len(found["table"])) == (None, 512)
 
 
 def refused(dct, tmp_path, name, content, *options):

@@ -336,6 +336,9 @@ def test_frames_as_text_have_blank_lines_between_them(tmp_path):
 @pytest.mark.parametrize(
     ("array", "says"),
     [
+        (np.zeros((40, 100)), r"not \(40, 100\); --neighbourhood line-1 takes the rows as steps"),
+        ([[]], r"has the shape \(1, 0\), so no cells"),
+        (np.zeros((3, 0, 3)), r"has the shape \(3, 0, 3\), so no cells"),
         ([[[0.9999999, 0]], [[0, 1]]], "row 0, column 0 has the value 0.9999999, which is not"),
         ([["a", "b"]], "has values of type <U1: give real numbers"),
         ([[1j]], "has values of type complex128: give real numbers"),
@@ -346,6 +349,14 @@ def test_what_is_wrong_with_an_array(tmp_path, array, says):
     np.save(tmp_path / "a.npy", array)
     with pytest.raises(DctError, match=says):
         identify(tmp_path / "a.npy", Assumptions(symmetry="outer-totalistic"))
+
+
+@pytest.mark.parametrize("array", [[[1, 2], [3]], [["a"]], [None, [1]]])
+def test_what_is_no_array_of_numbers(array):
+    with pytest.raises(ConfigError, match="needs an array of numbers, whose rows are as long"):
+        identify(array)
+    with pytest.raises(ConfigError, match=r"shape \(0,\), so no cells"):
+        identify([])
 
 
 def test_a_pointer_of_git_lfs_is_named(tmp_path):

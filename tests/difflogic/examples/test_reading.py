@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from difflogic.examples.pairs import Examples, Pair
-from difflogic.examples.reading import read_examples, read_inputs
+from difflogic.examples.reading import raw_grids, read_examples, read_inputs
 from difflogic.system.errors import ConfigError
 
 
@@ -171,7 +171,8 @@ REFUSED = {
     "nothing": ('{"train": []}', "no pair to learn from"),
     "no task": ('{"a": 1}', 'needs "train"'),
     "no output": ('{"train": [{"input": [[0]]}]}', "train pair 1: has no output"),
-    "empty row": (task([[]], [[]]), "row 0 has 0 cells"),
+    "empty row": (task([[]], [[]]), "train pair 1 input: row 0 has no cells"),
+    "a grid alone": ("[[0, 1]]", 'needs "train" with a list of pairs'),
     "no JSON": ("{", "is not JSON"),
     "deep": ("[" * 100_000, "is not JSON"),
     "many cells": (task(LONG, LONG), "more than 262144 cells"),
@@ -187,6 +188,28 @@ def test_bad_json_is_refused(tmp_path, what):
         read_examples([path])
     assert words in str(caught.value)
     assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("grids", "says"),
+    [
+        ([[]], "grid 1: row 0 has no cells"),
+        ([5], "grid 1: must be rows of symbols"),
+        (5, "5 is no list of grids: give each as rows of symbols"),
+        ("abc", "'abc' is no list of grids"),
+        ([[[1, 2], [3]]], "rows of several lengths"),
+        (np.zeros((1, 2, 2, 2), int), "grid 1: row 0, column 0: .* is no symbol"),
+    ],
+)
+def test_what_is_no_list_of_grids(grids, says):
+    with pytest.raises(ConfigError, match=says):
+        raw_grids(grids)
+
+
+@pytest.mark.parametrize(("text", "says"), [("[[]]", "row 0 has no cells"), ("5", "needs a grid")])
+def test_what_is_no_grid(tmp_path, text, says):
+    with pytest.raises(ConfigError, match=says):
+        read_inputs(write_text(tmp_path, text))
 
 
 def test_a_contradiction_names_both_places(tmp_path):

@@ -11,9 +11,10 @@ import difflogic
 from difflogic.examples.film import Reading, from_array
 from difflogic.identification import Recording, Space, identify
 from difflogic.identification.inquiry import Inquiry
+from difflogic.identification.rules import describe_hidden
 from difflogic.library.simplifying import SIMPLIFYING
 from difflogic.system.deadline import Deadline
-from difflogic.system.errors import CircuitError, ConfigError, OutOfTimeError
+from difflogic.system.errors import ConfigError, OutOfTimeError
 from difflogic.system.work import working
 from tests.difflogic.identification import automata
 from tests.difflogic.identification.automata import film, life, life_table, soup
@@ -92,6 +93,10 @@ def test_brains_brain_with_a_hidden_state(size):
     frames = film(automata.brains_brain, rng.integers(0, 3, (size, size)), 17)
     found = identify(Inquiry(from_array(frames == 1), Space(), hidden=1))
     assert found.space.looks_like == (0, 1, 0)
+    assert found.counts.startswith("27; if it is of this kind, determined")
+    assert "only the cell itself can tell; the rule is outer-totalistic" in describe_hidden(
+        found.space
+    )
     assert found.name == "B2/S/C3"
     # Determined entries are those of the automaton.
     states = found.space.digits[:, found.space.examples]
@@ -110,30 +115,6 @@ def test_recordings_without_a_rule():
         identify(Inquiry(seen, Space(), noise=True, hidden=1))
     with pytest.raises(OutOfTimeError, match="time limit"):
         identify(Inquiry(seen, Space(), hidden=1, deadline=Deadline.after(0)))
-
-
-def test_rules_of_radius_2():
-    def step(cells):
-        around = [(y, x) for y in range(-2, 3) for x in range(-2, 3) if (y, x) != (0, 0)]
-        near = automata.count(cells, around)
-        return np.where(cells == 1, np.isin(near, [4, 6, 7, 8]), np.isin(near, [7, 8])).astype(int)
-
-    frames = film(step, soup(np.random.default_rng(0), (64, 64), 0.35), 8)
-    found = difflogic.identify(
-        frames, difflogic.Assumptions("radius-2", symmetry="outer-totalistic")
-    )
-    assert found.rule.name == "R2,C2,S4,6-8,B7-8,NM"
-    assert found.circuit is None
-    mask = np.random.default_rng(1).random((3, 20, 20)) < 0.02
-    masked = from_array(frames[:3, :20, :20], mask)
-    unsure = identify(Inquiry(masked, Space("radius-2", "outer-totalistic"), "unknown"))
-    known = unsure.determined
-    assert known.sum() > 15
-    assert (unsure.table[known] == found.rule.table[known]).all()
-    with pytest.raises(ConfigError, match="outer-totalistic"):
-        Space("radius-2")
-    with pytest.raises(CircuitError, match="radius-2"):
-        found.save("not-written.json")
 
 
 def test_contradictions_name_the_place_and_a_remedy():

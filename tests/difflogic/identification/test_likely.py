@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from difflogic.identification import Space
-from difflogic.identification.deep import Deep
 from difflogic.identification.families import (
     Edges,
     Linear,
@@ -21,6 +20,7 @@ from difflogic.identification.families import (
     families,
 )
 from difflogic.identification.likely import weigh
+from difflogic.identification.several_steps import SeveralSteps
 from difflogic.system.deadline import NEVER
 from difflogic.system.errors import ConfigError
 from tests.examples import examples
@@ -163,7 +163,7 @@ def test_hidden_steps_agree_with_all_elementary_rules():
     ]
     asked = list(product(range(2), repeat=5))
     cut = (-1, 1, 0, 1, 1)
-    fitted = Deep(Space("line-1"), 2, Seen(seen, after, edges_of([cut], [1], 2)), NEVER)
+    fitted = SeveralSteps(Space("line-1"), 2, Seen(seen, after, edges_of([cut], [1], 2)), NEVER)
     agree(fitted, rules, seen.T, after, [cut], [1], asked, 2)
 
 
@@ -174,11 +174,11 @@ def test_tables_that_a_solver_finds_explain_hidden_steps():
     after = np.array([stepped(table, list(each), 2, 3) for each in seen.T])
     space = Space("line-1", "none", 3)
     none = Edges(seen[:, :0], seen[0, :0], seen[0, :0])
-    fitted = Deep(space, 2, Seen(seen, after, none), NEVER)
+    fitted = SeveralSteps(space, 2, Seen(seen, after, none), NEVER)
     odds = fitted.odds(seen)
     assert (odds[after, np.arange(150)] > 1 - 1e-9).all()
     assert (fitted.entries(space)[table, np.arange(27)] > 0.99).mean() > 0.9
-    refuted = Deep(space, 2, Seen(seen, after[::-1], none), NEVER)
+    refuted = SeveralSteps(space, 2, Seen(seen, after[::-1], none), NEVER)
     assert refuted.evidence == -np.inf
 
 

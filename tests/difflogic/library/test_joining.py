@@ -259,6 +259,7 @@ def test_paintings(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("paint", "more", "reason"),
     [
+        (np.full((8, 8), 7), {}, "has 1 number, such as 7, and the parts are 0 to 2"),
         (np.array([[0, 3]]), {}, "parts are 0 to 2"),
         (np.array([[0.5]]), {}, "parts are 0 to 2"),
         (np.array([0, 1]), {}, "rows, columns"),

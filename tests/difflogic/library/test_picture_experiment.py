@@ -144,11 +144,11 @@ def test_large_squares_are_what_an_image_shows(tmp_path):
 
 
 def test_a_tile_that_its_picture_repeats_is_taken_once(tmp_path):
-    tile = np.zeros((8, 8), np.uint8)
+    tile = np.zeros((8, 6), np.uint8)
     tile[1, 2:5] = 255
-    tile[4:6, 6] = 255
+    tile[4:6, 5] = 255
     Image.fromarray(np.tile(tile, (3, 2))).save(path := tmp_path / "a.png")
     plan = picture(None, PictureOptions(target=str(path), tile=True), resumed=False)
-    assert "it repeats every 8×8, as a tile of 8×8 cells" in plan.about(None)[0]
+    assert "it repeats every 6×8, as a tile of 6×8 cells" in plan.about(None)[0]
     (shown,) = (each.value for each in plan.overrides if each.key == "task.tile")
     np.testing.assert_array_equal(parse_picture(shown, 1)[0], tile // 255)

@@ -51,7 +51,7 @@ def compare(seed, folder):
         assert (space.neighbourhood, rule.gap) == ("line-1", 1)
         for entry in np.flatnonzero(rule.determined).tolist():
             assert set(right[:, space.examples[entry]]) == {rule.table[entry]}
-    assert bool(rule.unique) == ("(proved)" in rule.uniqueness and "odds" not in rule.uniqueness)
+    assert bool(rule.unique) == ("(proved)" in rule.uniqueness and "kinds" not in rule.uniqueness)
     return rule.unique
 
 

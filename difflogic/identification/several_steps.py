@@ -33,7 +33,7 @@ COMPARED_FIRST = 8
 """Neighbourhoods that are compared before the others."""
 
 
-class Deep(Voting):
+class SeveralSteps(Voting):
     """Rules of a space, `gap` steps from each neighbourhood to what follows it."""
 
     def __init__(self, space: Space, gap: int, seen: Seen, deadline: Deadline) -> None:

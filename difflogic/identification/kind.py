@@ -13,7 +13,7 @@ from difflogic.system.errors import ConfigError, errors_about
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Kind:
     """The kind of rule that is asked for; "auto" where odds are to choose."""
 
     neighbourhood: str = "moore"
@@ -26,7 +26,7 @@ class Wanted:
 
 
 def choose(
-    film: Recording, wanted: Wanted, exact: bool, deadline: Deadline = NEVER
+    film: Recording, wanted: Kind, exact: bool, deadline: Deadline = NEVER
 ) -> tuple[Inquiry, Likely | None]:
     """Ask for the likeliest kind of rule where "auto" is wanted; also return the odds, if weighed.
 
@@ -86,9 +86,9 @@ def choose(
     if symmetry != "auto":
         space = replace(best.space, symmetry=symmetry)
     # Every family is one of tables without symmetry; larger radii and more steps explain as much.
-    by_odds = "auto" in (radius, gap) or space.symmetry != within
+    of_a_kind = "auto" in (radius, gap) or space.symmetry != within
     states = likely.entries(space).argmax(axis=0)
-    return Inquiry(film, space, asked, best.gap, likely=states, by_odds=by_odds), likely
+    return Inquiry(film, space, asked, best.gap, likely=states, of_a_kind=of_a_kind), likely
 
 
 def _lines(states: int) -> list[str]:
