@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from difflogic.system.array_types import Bits, Float64s
-from difflogic.system.elementary import exponential, logarithm
+from difflogic.system.elementary import logarithm
 
 
 class Purpose(IntEnum):
@@ -75,29 +75,6 @@ def normals(rng: np.random.Generator, shape: tuple[int, ...]) -> Float64s:
         scale = np.sqrt(-2 * logarithm(s[inside]) / s[inside])
         found = np.concatenate([found, x[inside] * scale])
     return found[: math.prod(shape)].reshape(shape)
-
-
-def dirichlet(rng: np.random.Generator, concentrations: Float64s) -> Float64s:
-    """Draw shares from a Dirichlet distribution, as `normals` are drawn.
-
-    They are independent gamma variables, divided by their sum. One of a whole concentration is a
-    sum of exponential ones; the rest of another is drawn as in Jöhnk 1964.
-    """
-    whole, rest = np.divmod(concentrations, 1)
-    found: Float64s = np.zeros(len(rest))
-    left = rest > 0
-    for number in range(int(whole.max())):
-        found -= np.where(number < whole, logarithm(1 - rng.random(len(rest))), 0)
-    rest[~left] = 0.5
-    while left.any():
-        one, other, scale = logarithm(1 - rng.random((3, len(rest))))
-        x = exponential(one / rest)
-        y = exponential(other / (1 - rest))
-        drawn = left & (x + y <= 1)
-        found[drawn] -= (scale * x / (x + y))[drawn]
-        left &= ~drawn
-    found /= found.sum()
-    return found
 
 
 def first_bytes(

@@ -27,7 +27,13 @@ from difflogic.system.jit.processor import target
 
 SOURCES = Path(__file__).parents[2]
 
-KERNEL_PACKAGES = ("system/jit", "engine/kernels", "simplification/kernels", "proof/kernels")
+KERNEL_PACKAGES = (
+    "system/jit",
+    "engine/kernels",
+    "simplification/kernels",
+    "proof/kernels",
+    "tasks/kernels",
+)
 """Packages whose sources end up in kernels. They import nothing of dct but each other."""
 
 LOG = logging.getLogger(__name__)
