@@ -28,12 +28,14 @@ from difflogic.circuit.wiring import Wiring
 from difflogic.config.problem import Problem
 from difflogic.engine.hard.hard_simulator import active_gates
 from difflogic.engine.kernels import rewiring as k
+from difflogic.engine.kernels.structures import WORDS
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.trial import Ops
 from difflogic.search.finisher import AnyFinisher, Finished, SearchContext, must_be_tough
 from difflogic.search.polish import CircuitCost, Polished
 from difflogic.search.walk import OnProgress, SearchProgress, walk
 from difflogic.system.array_types import Array, Int64s
+from difflogic.system.arrays import aligned
 from difflogic.system.streams import Purpose, stream
 from difflogic.system.work import ignore
 
@@ -164,16 +166,17 @@ def _net_of(circuit: Circuit, limits: Limits) -> k.RewiredNet:
     rows = circuit.rows
     gates = circuit.gates
     words = cases.shape[2]
-    planes = np.zeros((2, rows, 2, words), np.uint64)
-    planes[:, : circuit.inputs] = cases
+    more = -words % WORDS
+    planes = aligned((2, rows, 2, words + more), np.uint64)
+    planes[:, : circuit.inputs, :, :words] = cases
     return k.RewiredNet(
         gates=np.array([gates]),
         op=circuit.op.astype(np.int64),
-        a=circuit.a.astype(np.int64),
-        b=circuit.b.astype(np.int64),
+        a=circuit.a.astype(np.uint32),
+        b=circuit.b.astype(np.uint32),
         outputs=circuit.outputs.astype(np.int64),
         planes=planes,
-        refused=refused.copy(),
+        refused=np.pad(refused, ((0, 0), (0, 0), (0, more))),
         differs=np.zeros(rows, np.int64),
         live=np.zeros(rows, np.bool_),
         links=np.zeros(rows, np.int64),

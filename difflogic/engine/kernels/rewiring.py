@@ -12,9 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from difflogic.engine.kernels.hard import reads
+from difflogic.engine.kernels.llvm.words import sets_gate
+from difflogic.engine.kernels.structures import WORDS
 from difflogic.system.jit import borrowing_kernel, by_reference, part
 
-FIRST = 4
+FIRST = WORDS
 MORE = 8
 """Words of cases to try a change on first, since most changes fail there, and how many times as
 many each further try takes."""
@@ -25,20 +27,24 @@ TIDY = 256
 DRAWS = 5
 """Random numbers for each change."""
 
-ONES = np.uint64(2**64 - 1)
 ZEROS = np.uint64(0)
 
 
 @by_reference
 class RewiredNet(NamedTuple):
-    """A circuit whose gates may read all rows before their own, the inputs first."""
+    """A circuit whose gates may read all rows before their own, the inputs first.
+
+    The number of words is a multiple of WORDS.
+    """
 
     gates: np.ndarray  # int64 (1,): number of gates in use
     op: np.ndarray  # int64 (gates,)
-    a: np.ndarray  # int64 (gates,): rows
-    b: np.ndarray  # int64 (gates,)
+    a: np.ndarray  # uint32 (gates,): rows; indices without a sign may not count from the end
+    b: np.ndarray  # uint32 (gates,)
     outputs: np.ndarray  # int64 (channels,): rows
-    planes: np.ndarray  # uint64 (2, rows, 2, words): the circuit's values, and a candidate's
+    planes: (
+        np.ndarray
+    )  # uint64 (2, rows, 2, words): the circuit's values, and a candidate's; a multiple of WORDS
     refused: np.ndarray  # uint64 (channels, 2, words): where outputs may not be 1, and not 0
     differs: np.ndarray  # int64 (rows,): 1 if the candidate's values are others
     live: np.ndarray  # bool (rows,)
@@ -60,35 +66,22 @@ def with_inverted(op, first, second):
 
 
 @part
-def evaluate(net, gate, side, first, end):
-    """Write a gate's values in some words to a side of the planes; return whether they differ."""
-    planes = net.planes
-    row = net.planes.shape[1] - len(net.op) + gate
-    op = net.op[gate]
+def evaluate(net, gate, side, end):
+    """Write a gate's values in the first words to a side of the planes.
+
+    Returns whether they differ from the circuit's, as a number.
+    """
+    rows = net.planes.shape[1]
+    words = net.planes.shape[3]
+    row = rows - len(net.op) + gate
     a = net.a[gate]
     b = net.b[gate]
-    of_a = net.differs[a]
-    of_b = net.differs[b]
-    for_00 = ONES if op & 8 else ZEROS
-    for_01 = ONES if op & 4 else ZEROS
-    for_10 = ONES if op & 2 else ZEROS
-    for_11 = ONES if op & 1 else ZEROS
-    found = ZEROS
-    for w in range(first, end):
-        high_a = planes[of_a, a, 0, w]
-        low_a = planes[of_a, a, 1, w]
-        high_b = planes[of_b, b, 0, w]
-        low_b = planes[of_b, b, 1, w]
-        both_low = low_a & low_b
-        second = low_a & high_b
-        other = high_a & low_b
-        both_high = high_a & high_b
-        high = both_low & for_00 | second & for_01 | other & for_10 | both_high & for_11
-        low = both_low & ~for_00 | second & ~for_01 | other & ~for_10 | both_high & ~for_11
-        found |= (high ^ planes[0, row, 0, w]) | (low ^ planes[0, row, 1, w])
-        planes[side, row, 0, w] = high
-        planes[side, row, 1, w] = low
-    return found != ZEROS
+    a += net.differs[a] * rows
+    b += net.differs[b] * rows
+    size = 2 * words
+    to = side * rows + row
+    places = (a * size, b * size, row * size, to * size, net.op[gate], words, end)
+    return min(1, sets_gate((net.planes,), places))
 
 
 @part
@@ -117,10 +110,10 @@ def follow(net, gate, end):
     Returns whether the outputs are within the limits.
     """
     inputs = len(net.live) - len(net.op)
-    net.differs[inputs + gate] = evaluate(net, gate, 1, 0, end)
+    net.differs[inputs + gate] = evaluate(net, gate, 1, end)
     for other in range(gate + 1, net.gates[0]):
         if net.differs[net.a[other]] | net.differs[net.b[other]]:
-            net.differs[inputs + other] = evaluate(net, other, 1, 0, end)
+            net.differs[inputs + other] = evaluate(net, other, 1, end)
     for c in range(len(net.outputs)):
         row = net.outputs[c]
         wrong = ZEROS
@@ -242,7 +235,7 @@ def load(net):
     words = net.planes.shape[3]
     net.differs[:] = 0
     for gate in range(net.gates[0]):
-        evaluate(net, gate, 0, 0, words)
+        evaluate(net, gate, 0, words)
     for c in range(len(net.outputs)):
         for w in range(words):
             row = net.outputs[c]

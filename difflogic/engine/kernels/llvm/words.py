@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from functools import partial
+from functools import partial, reduce
 
 from llvmlite import ir
 from numba import types
@@ -157,6 +157,32 @@ def hard_follow(v, first, end, base, words, changed):
             builder.store(builder.trunc(target, I32), place)
             builder.store(builder.add(builder.load(size), builder.zext(counts, I64)), size)
     return builder.load(size)
+
+
+@words_query
+def sets_gate(v, a, b, known, to, op, low, words):
+    """Evaluate one gate on sets over some words, from its inputs' places to its own.
+
+    Array: planes. The words where a row may be 1 begin at its place, those where it may be 0 `low`
+    words later. Returns a number that is not 0 if the result differs from the `known` row.
+    """
+    builder = v.builder
+    bits = (builder.and_(builder.lshr(op, I64(place)), I64(1)) for place in (3, 2, 1, 0))
+    ones = [v.splat(builder.neg(bit)) for bit in bits]
+    zeros = [builder.not_(mask) for mask in ones]
+    found = cgutils.alloca_once_value(builder, ir.Constant(v.type, [0] * WORDS))
+    with v.vectors(words) as offset:
+        starts = (offset, builder.add(offset, low))
+        high_a, low_a = (v.load(0, builder.add(a, start)) for start in starts)
+        high_b, low_b = (v.load(0, builder.add(b, start)) for start in starts)
+        pairs = ((low_a, low_b), (low_a, high_b), (high_a, low_b), (high_a, high_b))
+        cases = [builder.and_(*pair) for pair in pairs]
+        for start, masks in zip(starts, (ones, zeros), strict=True):
+            value = reduce(builder.or_, map(builder.and_, cases, masks))
+            differing = builder.xor(value, v.load(0, builder.add(known, start)))
+            builder.store(builder.or_(builder.load(found), differing), found)
+            v.store(value, 0, builder.add(to, start))
+    return v.some(builder.load(found))
 
 
 @words_query
