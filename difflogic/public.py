@@ -4,7 +4,6 @@
 from difflogic.circuit.specification import Cases as Cases
 from difflogic.config import Config as Config, load_config as load_config
 from difflogic.engine.soft.rollout import Engine as Engine
-from difflogic.engine.soft.work_stats import WorkStats as WorkStats
 from difflogic.experiment.following import follow as follow
 from difflogic.experiment.options import ExampleOptions as ExampleOptions
 from difflogic.experiment.searching import Trainer as Trainer

@@ -40,7 +40,7 @@ def bench(
     compare: Annotated[
         tuple[str, ...],
         Opt(
-            "Compare times and results with sequential, samples, cells, steps, gates or oracle",
+            "Compare times and results with sequential, samples, cells, steps or oracle",
             "WAY,…",
             parse=lambda text: tuple(text.split(",")),
             shown=False,
@@ -143,9 +143,6 @@ def _rates(report: Benchmark) -> dict[str, str]:
     if report.share_of_peak > 1:
         share = "above the peak, which other programs slowed down: measure again"
     lines["arithmetic limit"] = f"{1000 * report.limit:.3f} ms per step: {share}"
-    if path.workers > 1:
-        taken = "{created:g} per step: {own:.1f} taken by their own worker, {stolen:.1f} stolen"
-        lines["tasks"] = taken.format_map(path.tasks)
     if plan is not None:
         each = show_bytes(plan.bytes_per_worker)
         shared = show_bytes(plan.bytes_shared)
@@ -212,8 +209,8 @@ def _show_several(head: str, config: Config, found: Comparison, as_json: bool) -
 
 def _show_table(found: Comparison, head: str) -> None:
     heads = (
-        f"{head} | min | ms | max | speed-up | efficiency | ceiling | stolen | waiting | samples/s"
-        " | run | equal"
+        f"{head} | min | ms | max | speed-up | efficiency | ceiling | waiting | samples/s | run"
+        " | equal"
     )
     rows = (_cells(row, found.rows[0]) for row in found.rows)
     output.show_table(heads, rows, spare="samples/s | max")
@@ -231,7 +228,6 @@ def _cells(row: Measurement, first: Measurement) -> list[Any]:
         times(row.speedup(first)),
         None if efficiency is None else f"{100 * efficiency:.0f} %",
         times(row.ceiling),
-        None if row.plan is None else "{stolen:.1f} of {created:g}".format_map(row.tasks),
         None if row.plan is None else f"{100 * row.waiting:.1f} %",
         f"{row.samples_per_second:.0f}",
         _duration(row.run_seconds),

@@ -17,7 +17,6 @@ import numpy as np
 
 from difflogic.config import Config
 from difflogic.engine.kernels.probes import fma_peak, fma_per_round, instructions_per_cycle
-from difflogic.engine.soft.work_stats import WorkStats
 from difflogic.engine.workers import Workers
 from difflogic.experiment.searching import Trainer
 from difflogic.model.model import Model
@@ -73,9 +72,6 @@ class Measurement:
     phases: dict[str, list[float]] = field(default_factory=dict)
     """Times of each step, by phase."""
     losses: list[float] = field(default_factory=list)
-    work: WorkStats = field(default_factory=WorkStats)
-    spent: float = 0.0
-    """Time of all steps that `work` counts, including unmeasured ones."""
     peak: float | None = None
     """Fused multiply-adds per second on as many threads, measured in the same run."""
     passed: list[float] = field(default_factory=list)
@@ -122,14 +118,9 @@ class Measurement:
         return self.difference is None or self.difference <= self.tolerance
 
     @property
-    def tasks(self) -> dict[str, float]:
-        """Tasks created, taken by their own worker, and stolen, per step."""
-        return self.work.per_step(2 * len(self.steps))
-
-    @property
     def waiting(self) -> float:
-        """Share of the workers' time in which they waited for each other, 0 to 1."""
-        return self.work.seconds_waited / (self.workers * self.spent)
+        """Share of the workers' time in which they waited for each other or a core, 0 to 1."""
+        return sum(self.phases["waiting"]) / sum(self.steps)
 
     @property
     def shared(self) -> float:
@@ -171,7 +162,7 @@ class Measurement:
             "phase_seconds": {name: self.phase(name).as_dict() for name in self.phases},
             "speedup": self.speedup(first),
             "efficiency": self.efficiency(first),
-            **chosen(self, "workers", "oversubscribed", "ceiling", "tasks", "waiting"),
+            **chosen(self, "workers", "oversubscribed", "ceiling", "waiting"),
             **chosen(self, "peak", "shared", "samples_per_second"),
             **chosen(self, "run_seconds", "difference", "tolerance", "equal", "plan"),
         }
@@ -250,21 +241,18 @@ def measure(settings: Sequence[Setting], repeat: int) -> Comparison:
         for row, trainer in pairs:
             for _ in range(1 if any(s.oracle for s in settings) else WARM_UP_STEPS):
                 row.losses.append(trainer.step().soft_loss)
-        before = [_work(trainer) for _, trainer in pairs]
         _measure_peaks(rows)
         for done in range(repeat):
             for row, trainer in pairs:
                 _measure(row, trainer)
             tell("rounds measured:", done + 1, repeat)
         _measure_peaks(rows)
-        first = pairs[0]
-        for (row, trainer), started in zip(pairs, before, strict=True):
-            row.work = _work(trainer) - started
-            if row is not first[0]:
-                models = None
-                if isinstance(first[1], Trainer) and isinstance(trainer, Trainer):
-                    models = first[1].model, trainer.model
-                row.difference = distance(first[0].losses, row.losses, models)
+        first, leader = pairs[0]
+        for row, trainer in pairs[1:]:
+            models = None
+            if isinstance(leader, Trainer) and isinstance(trainer, Trainer):
+                models = leader.model, trainer.model
+            row.difference = distance(first.losses, row.losses, models)
         return Comparison(rows)
 
 
@@ -275,10 +263,6 @@ def _prepare(setting: Setting, stack: ExitStack) -> tuple[Measurement, Trainer |
     trainer = stack.enter_context(Trainer(config))
     trainer.warm_up()
     return Measurement(setting, trainer.descent.plan), trainer
-
-
-def _work(trainer: Trainer | ReferenceTrainer) -> WorkStats:
-    return trainer.descent.engine.work if isinstance(trainer, Trainer) else WorkStats()
 
 
 def _measure_peaks(rows: Sequence[Measurement]) -> None:
@@ -292,14 +276,12 @@ def _measure_peaks(rows: Sequence[Measurement]) -> None:
 
 def _measure(row: Measurement, trainer: Trainer | ReferenceTrainer) -> None:
     """Take two steps and time the second; the first fills the caches with this row's data."""
-    begun = time.perf_counter()
     row.losses.append(trainer.step().soft_loss)
     before = dict(trainer.phases.seconds)
     start = time.perf_counter()
     row.losses.append(trainer.step().soft_loss)
     now = time.perf_counter()
     row.passed.append(instructions_per_cycle(IDLE_ROUNDS, 1)[0])
-    row.spent += now - begun
     row.steps.append(now - start)
     for phase in PHASES:
         row.phases.setdefault(phase, []).append(trainer.phases.seconds[phase] - before[phase])

@@ -71,7 +71,7 @@ def take_ready(control, base, layout, first, end, steps):
 
 
 @borrowing_kernel
-def take_group(control, backward, groups, worker, workers, cursor):
+def take_group(control, backward, groups, worker, workers):
     """Return a group of 0 to groups - 1 that nobody has taken on this way, or -1.
 
     Every worker first takes the groups of its own share, then those of the others' shares.
@@ -84,8 +84,6 @@ def take_group(control, backward, groups, worker, workers, cursor):
         if atomic_load(control, place) < end - first:
             group = first + atomic_add(control, place, 1)
             if group < end:
-                cursor[t.TASKS] += 1
-                cursor[t.STEALS] += turn != 0
                 return group
     return -1
 
@@ -108,9 +106,7 @@ def next_alone(worker, problem, span, control, cursor):
         cursor[t.CHUNK] = 0
         turn += 1
     if cursor[t.GROUP] < 0 or turn == steps:
-        cursor[t.GROUP] = take_group(
-            control, backward, team.groups_alone, worker, team.workers, cursor
-        )
+        cursor[t.GROUP] = take_group(control, backward, team.groups_alone, worker, team.workers)
         cursor[t.CHUNK] = turn = 0
     cursor[t.STEP] = span.end - 1 - turn if backward else span.first + turn
     return cursor[t.GROUP] >= 0
@@ -154,9 +150,6 @@ def next_piece(worker, task, cursor):
             end = (owner + 1) * pieces // team.workers
             piece = take_ready(control, base, layout, first, end, steps)
             if piece >= 0:
-                cursor[t.TASKS] += 1
-                if turn != 0:
-                    cursor[t.STEALS] += 1
                 if spins:
                     t.count_wait(cursor, since, used)
                 step = atomic_load(control, base + APART * piece + BEGUN) - 1

@@ -25,14 +25,12 @@ UNREAD = -1.0
 
 Reading that clock may take as long as a layer."""
 
-WAY, PHASE, GROUP, STEP, CHUNK, TASKS, STEALS, WAITS, WAITED, SPUN = range(10)
-"""Places in a worker's cursor: its piece of work, and counts of its work so far.
+WAY, PHASE, GROUP, STEP, CHUNK, SPUN = range(6)
+"""Places in a worker's cursor: its piece of work, and how long it spun.
 
-WAY is FORWARD or BACKWARD, PHASE one of the three below. TASKS and the following ones are counted
-over all calls: pieces taken, pieces taken from another's share, waits for others and their
-nanoseconds. SPUN, the nanoseconds of waits in which the worker kept a core, starts from 0 in each
-phase. Each worker's cursor has its own cache lines."""
-CURSOR_FIELDS = 10
+WAY is FORWARD or BACKWARD, PHASE one of the three below. SPUN, the nanoseconds of waits in which
+the worker kept a core, starts from 0 in each phase. Each worker's cursor has its own cache line."""
+CURSOR_FIELDS = 6
 BEGINNING, ALONE, SHARING = range(3)
 BUSY = 0
 WAITING = 3
@@ -74,8 +72,6 @@ def count_wait(cursor, since, used):
     """Add a wait that began at `since`, and at `used` of the processor clock, or UNREAD."""
     waited = now() - since
     spun = min(waited, SHORT) if used == UNREAD else processor_clock() - used
-    cursor[WAITS] += 1
-    cursor[WAITED] += int(waited * 1e9)
     cursor[SPUN] += int(spun * 1e9)
 
 

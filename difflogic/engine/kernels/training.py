@@ -38,7 +38,7 @@ def train(worker, task, workspace):
         if way == k.LOSS:
             loss_share(worker, workers, task.problem.layout, batch, span.in_use)
         else:
-            cursor[: t.TASKS] = 0
+            cursor[:] = 0
             cursor[t.WAY] = way
             while next_piece(worker, task, cursor):
                 _do_chunk(task.problem, batch, workspace)

@@ -1,7 +1,7 @@
 """Rollouts of a soft automaton over tiles, forward and backward.
 
-`Engine` is the driver: it owns the buffers, hands batches to its crew of workers (crew.py), and
-adds up gradients in a fixed order.
+`Engine` is the driver: it owns the buffers, hands batches to its workers, and adds up gradients in
+a fixed order.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ import numpy.typing as npt
 from difflogic.circuit.grid import NEIGHBORHOOD, Grid, neighbors
 from difflogic.circuit.netlist import Netlist
 from difflogic.engine.kernels import structures as k
-from difflogic.engine.kernels.teams import BEGAN, BUSY, CLOCK_FIELDS, WAITING
-from difflogic.engine.kernels.training import reduce_sums
+from difflogic.engine.kernels.teams import ABORTED, BEGAN, BUSY, CLOCK_FIELDS, ENDED, WAITING
+from difflogic.engine.kernels.training import reduce_sums, train
 from difflogic.engine.soft.arrangement import Arrangement, allocate
-from difflogic.engine.soft.crew import Crew
 from difflogic.engine.soft.sharing import SEQUENTIAL, Sharing
-from difflogic.engine.soft.work_stats import WorkStats
+from difflogic.engine.workers import Workers
 from difflogic.system.array_types import Array, Bits
 from difflogic.system.arrays import aligned
 from difflogic.system.work import heartbeat
@@ -50,7 +49,12 @@ class Engine:
         self.dtype = np.dtype(dtype)
         self._layout = plan.layout
         self._samples = plan.samples_per_group
-        self._crew = Crew(plan)
+        self._setup = k.Setup(plan.team, plan.rollouts.program.code, self._layout)
+        self._workers = Workers(plan.workers)
+        self._workspaces = [
+            k.Workspace(**allocate(plan.rollouts.workspace())) for _ in range(plan.workers)
+        ]
+        (self._control,) = allocate({"control": plan.control}).values()
         self._in_use = 0
         self._batch = k.Batch(
             **allocate(plan.rollouts.shared(plan.groups, len(plan.chunks))),
@@ -61,11 +65,11 @@ class Engine:
         )
 
     def __enter__(self) -> Engine:
-        self._crew.__enter__()
+        self._workers.__enter__()
         return self
 
     def __exit__(self, *raised: Any) -> None:
-        self._crew.__exit__(*raised)
+        self._workers.__exit__(*raised)
 
     def forward(
         self,
@@ -223,13 +227,27 @@ class Engine:
             self._call(k.BACKWARD, max(0, end - at_once), end)
 
     def _call(self, parts: int, first: int, end: int) -> None:
-        """Do `parts` of a training step, from step `first` to before step `end`."""
-        self._crew.call(self._batch, k.Span(parts, first, end, self._in_use))
+        """Do `parts` of a training step, from step `first` to before step `end`.
 
-    @property
-    def work(self) -> WorkStats:
-        """What all workers have done since the engine was created."""
-        return self._crew.work
+        Adds the seconds that workers waited to the batch's clock.
+        """
+        clock = self._batch.clock
+        self._control[:] = 0
+        span = k.Span(parts, first, end, self._in_use)
+        task = k.Call(self._setup, self._batch, span, self._control)
+        try:
+            self._workers.run(
+                train, [(worker, task, space) for worker, space in enumerate(self._workspaces)]
+            )
+        except BaseException:
+            # Ctrl-C came before all workers had started: nobody must wait for a missing one.
+            self._control[ABORTED] = 1
+            raise
+        began = clock[:, BEGAN]
+        ended = clock[:, ENDED]
+        # A worker also waits before it wakes and after it is done, while others work.
+        clock[:, WAITING + (parts & -parts).bit_length() - 1] += began - began.min()
+        clock[:, WAITING + parts.bit_length() - 1] += ended.max() - ended
 
     def _places(self) -> Iterator[tuple[int, slice]]:
         """Yield the group of each sample in use, and its cells within the group."""

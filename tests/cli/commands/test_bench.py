@@ -10,7 +10,6 @@ import pytest
 
 from cli.terminal import screen
 from difflogic.config import load_config
-from difflogic.engine.soft.work_stats import WorkStats
 from difflogic.speed import benchmark, measurements
 from difflogic.speed.benchmark import Benchmark
 from difflogic.speed.measurements import Measurement, Setting
@@ -27,10 +26,7 @@ def measured(name, workers, milliseconds, config=None, **changes):
         bytes_shared=1_580_000,
         ceiling=lambda: 2.0,
     )
-    work = WorkStats(tasks=504, steals=6, created=504)
-    row = Measurement(
-        Setting(name, config, oracle=name == "oracle"), plan, steps, work=work, **changes
-    )
+    row = Measurement(Setting(name, config, oracle=name == "oracle"), plan, steps, **changes)
     phases = {"forward": [s / 4 for s in steps], "hard": [s / 8 for s in steps], "other": [0.0] * 3}
     return replace(row, phases=phases)
 
@@ -159,7 +155,6 @@ class TestShown:
         assert found == {
             "gate evaluations": "5.00 billion per second",
             "arithmetic limit": "3.947 ms per step: 39 % of the peak reached",
-            "tasks": "84 per step: 83.0 taken by their own worker, 1.0 stolen",
             "buffers": "960 kB per worker, 1.58 MB shared",
             "process": "202 MB at most",
             "noise": "unknown from 3 repeats: use --repeat 10",

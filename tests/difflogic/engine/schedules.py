@@ -20,7 +20,7 @@ SHARED = ("control", "sums")
 """Arrays whose elements are shared, as the sources call them."""
 
 
-KEPT = teams.TASKS
+KEPT = teams.SPUN
 """Numbers of a cursor that say what a worker does. Others count."""
 
 

@@ -122,14 +122,13 @@ def test_the_planned_bytes_are_allocated(overrides):
         # The padding up to a cache line is not known in advance.
         slack = 64 * 20
         batch = engine._batch
-        crew = engine._crew
-        assert crew._control.nbytes == plan.control.bytes - 64
-        own = [sum(buffer.nbytes for buffer in space) for space in crew._workspaces]
+        assert engine._control.nbytes == plan.control.bytes - 64
+        own = [sum(buffer.nbytes for buffer in space) for space in engine._workspaces]
         assert 0 <= plan.bytes_per_worker - sum(own) // len(own) < slack
         # The later step is drawn at random, and may be missing.
         later = 0 if not config.training.later_steps else batch.loss_gradients[:, :1].nbytes
         shared = [*batch[:4], batch.loss_gradients, batch.input_gradients, batch.sums]
-        shared = sum(buffer.nbytes for buffer in (*shared, crew._control))
+        shared = sum(buffer.nbytes for buffer in (*shared, engine._control))
         assert 0 <= plan.bytes_shared - shared < slack + later
         assert plan.team == engine.plan.team
 

@@ -102,9 +102,7 @@ PLAIN_MUTATIONS = {
     "chunks share a slot": "batch.sums[group, «chunk → 0»]",
     "samples share a slot": "batch.sums[«group → 0», chunk]",
     "a ring one too short": "\nRING = «2 → 1»\n",
-    "an order that depends on the worker": (
-        "batch.sums[group, «chunk → workspace.cursor[6] % batch.sums.shape[1]»]"
-    ),
+    "a chunk waits for none": "+ DONE) < «steps → 0»:\n            return False",
     "every piece is the first chunk": (
         "range(layout.chunk_start[«chunk → 0»], layout.chunk_start[«chunk +  → »1])"
     ),
@@ -223,7 +221,7 @@ NOTICED = {
     "mask ignored backward": SUPERVISED,
     "losses share a gradient": SUPERVISED,
     "chunks share a slot": KERNELS,
-    "an order that depends on the worker": SHARING,
+    "a chunk waits for none": SHARING,
     "hard shift off by one": HARD,
     "one sign flipped in the gradient": KERNELS,
     "edges not corrected": KERNELS,

@@ -36,7 +36,7 @@ def processor_clock():
 def slowed(plain, which):
     def slow(worker, *arguments):
         if worker == which:
-            while not trainer.descent.engine._crew._control[teams.ARRIVED]:
+            while not trainer.descent.engine._control[teams.ARRIVED]:
                 time.sleep(0.001)
             # The other worker is at the barrier: its next turn there comes after its look at the
             # clock.
@@ -110,7 +110,7 @@ def test_a_worker_that_is_not_awake_yet_or_is_done_waits(monkeypatch, parts, fir
             clock[:, BEGAN] = (10.0, 12.5)
             clock[:, ENDED] = (17.0, 20.0)
 
-        monkeypatch.setattr(engine._crew._workers, "run", run)
+        monkeypatch.setattr(engine._workers, "run", run)
         engine._call(parts, 0, 1)
         waited = clock[:, WAITING:BEGAN]
     expected = np.zeros((2, 3))

@@ -148,7 +148,6 @@ def test_an_engine_forgets_the_batch_before():
             expected_states, expected = run_oracle(problem)
             assert_close(states, expected_states, TOLERANCES["float64"])
             assert_close(gradients, expected, TOLERANCES["float64"])
-        assert engine.work.tasks == engine.work.created > 0
 
 
 @pytest.mark.once
