@@ -156,7 +156,6 @@ def _unrolled(question: Convergence, budget: Budget, before: Answer | None) -> A
             found = None if start is None else _confirmed(question, start, deadline)
             if found is not None:
                 return _refuted(before, UNROLLED, found)
-        deadline.check()
         if not question.synchronous:
             return "no state that comes back at once misses the target"
         steps = 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -16,16 +17,26 @@ import pytest
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.gates import Op
 from difflogic.evaluation.assurance import assure_automaton
+from difflogic.library.joining import join
 from difflogic.proof import decide_equality
-from difflogic.proof.answer import Method
-from difflogic.proof.convergence.findings import Convergence
-from difflogic.proof.convergence.methods import by_sets
+from difflogic.proof.answer import TIME_IS_UP, Answer, Budget, Method
+from difflogic.proof.convergence.confinement import Ground, confine
+from difflogic.proof.convergence.every_size import EverySize, Plane
+from difflogic.proof.convergence.findings import Convergence, MethodRun
+from difflogic.proof.convergence.methods import SETS, UNROLLED, answer_of, by_sets
+from difflogic.proof.convergence.sets import UNKNOWN
+from difflogic.proof.prover import confined
+from difflogic.proof.question import Wound
+from difflogic.proof.regions import decide_regions
+from difflogic.proof.strategy import Extent
 from difflogic.proof.verdict import Verdict
 from difflogic.system.deadline import Deadline
-from tests.difflogic.circuit.circuits import automaton_of, circuit_of, same_next_states
+from difflogic.system.errors import OutOfTimeError
+from tests.difflogic.circuit.circuits import automaton, automaton_of, circuit_of, same_next_states
 from tests.difflogic.proof.asking import decide, every_size
 from tests.difflogic.proof.convergence.brute import right_from
 from tests.difflogic.proof.mutants import CLAIMS, FIELDS, Posed, judge, mutant, pair
+from tests.difflogic.system.clocks import Clock
 
 PLACES = ("proof", "evaluation/assurance.py")
 """Where verdicts are made."""
@@ -109,16 +120,16 @@ def suite() -> list[tuple[Automaton, Posed]]:
 def check_all() -> int:
     """Ask everything; return how many answers are open."""
     still_open = 0
-    for automaton, task in suite():
-        found = assure_automaton(automaton, task)
-        assert judge(automaton, task, found, limited=True) == ""
+    for made, task in suite():
+        found = assure_automaton(made, task)
+        assert judge(made, task, found, limited=True) == ""
         still_open += found.verdict is Verdict.open
         if task.more["claim"] == "stays":
-            goal = Convergence.of(automaton, task.targets[0])
+            goal = Convergence.of(made, task.targets[0])
             answer = decide(goal, 5).verdict
             truth = right_from(goal)
             wrong = Verdict.proved if truth is None else Verdict.refuted
-            assert answer is not wrong or automaton.fire_rate < 1
+            assert answer is not wrong or made.fire_rate < 1
     for (one, _), (other, _) in zip(suite(), suite()[len(suite()) // 2 :], strict=False):
         if one.circuit.labels == other.circuit.labels:
             answer = decide_equality(one.circuit, other.circuit, one.visible).verdict
@@ -160,3 +171,70 @@ def test_larger_grids(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
         assert table is None or step <= table.from_step(*size)
     zeros = replace(automaton_of(circuit_of([(Op.FALSE, 0, 0)], [9])), boundary="zero")
     assert every_size(zeros, columns, 2, deadline).table is None
+
+
+def last_look(ask: Callable[[Clock], object]) -> Clock:
+    """Return a clock that passes when it is looked at for the last time."""
+    whole = Clock()
+    ask(whole)
+    return Clock(most=whole.looks - 1)
+
+
+def test_a_search_for_a_witness_that_was_cut_off_says_so() -> None:
+    """Two hidden bits are equal, which sets do not know: there is no witness."""
+    circuit = circuit_of([(Op.A_AND_NOT_B, 10, 11)], [27, 13, 13])
+    target = np.zeros((1, 4, 6), np.uint8)
+    question = Convergence(circuit, (0,), 4, 6, "zero", target)
+    ground = Ground(np.concatenate([target, np.full((2, 4, 6), UNKNOWN, np.uint8)]))
+    late = last_look(lambda clock: confine(question, Wound(1), ground, clock))
+    for clock, reason in ((Clock(), ""), (late, TIME_IS_UP)):
+        found = confine(question, Wound(1), ground, clock)
+        assert (found.verdict, found.reason) == (Verdict.open, reason)
+
+
+def test_a_witness_that_was_not_followed_in_time_does_not_pass_for_none() -> None:
+    """A cell that blinks has a wrong state, which comes back after two steps."""
+    blinking = circuit_of([(Op.NOT_A, 4, 4)], [9])
+    question = Convergence(blinking, (0,), 1, 1, "zero", np.zeros((1, 1, 1), np.uint8))
+    before = answer_of(by_sets(question))
+
+    def ask(clock: Clock) -> Answer | str:
+        return UNROLLED.decide(question, Budget(clock), before)
+
+    found = ask(Clock())
+    assert isinstance(found, Answer)
+    assert found.verdict is Verdict.refuted
+    with pytest.raises(OutOfTimeError):
+        ask(last_look(ask))
+
+
+@pytest.mark.parametrize(
+    ("outcome", "seconds", "reason"),
+    [
+        ("too coarse", 60.0, "it is not proved by sets that every start settles"),
+        (TIME_IS_UP, 60.0, TIME_IS_UP),
+        ("too coarse", -1.0, TIME_IS_UP),
+    ],
+)
+def test_damage_is_open_for_want_of_time_if_sets_were(
+    outcome: str, seconds: float, reason: str
+) -> None:
+    made = replace(automaton_of(circuit_of([], [4])), boundary="zero")
+    plane = Plane(made, lambda *size: np.zeros((1, *size), np.uint8), 1)
+    finding = by_sets(Convergence.of(made, plane.target(2, 2)))
+    one = replace(finding, attempts=(MethodRun(SETS.name, outcome, 0.0),))
+    everywhere = EverySize(plane, reason="rows and columns do not repeat")
+    found = confined(everywhere, one, Wound(1), Budget(Deadline.after(seconds)))
+    assert (found.verdict, found.reason) == (Verdict.open, reason)
+
+
+def test_a_part_that_was_not_proved_in_time_says_so() -> None:
+    """What a part ends in is known at once; that every start ends there takes some steps."""
+    corner = circuit_of([(Op.NOR, 1, 3)], [9])
+    parts = [automaton(circuit, boundary="zero", height=5, width=5) for circuit in (corner, corner)]
+    made = join(parts).automaton
+    late = Budget(Deadline.after(-1.0))
+    found = decide_regions(made, Extent(), late, lambda same, _: same).assurance
+    assert found is not None
+    assert found.verdict is Verdict.open
+    assert "not proved for every start: the time was up" in found.text
