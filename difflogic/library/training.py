@@ -14,7 +14,7 @@ from difflogic.library.loaded import Source, load
 from difflogic.run.measures import StepResult
 from difflogic.run.opened_run import StartModel
 from difflogic.run.run_directory import RunDirectory, saved_model
-from difflogic.run.settings import differing, run_name
+from difflogic.run.settings import differing, read_config, run_name
 from difflogic.run.summary import Summary
 from difflogic.system.deadline import never_stop
 from difflogic.system.declaration import NewDirectory, Recipe, checked
@@ -75,8 +75,10 @@ def resolve(
     source = config
     kept = list(overrides)
     if resume is not None:
-        path = RunDirectory.named(resume).config
-        stored = load_config(path)
+        run = RunDirectory.named(resume)
+        path = run.config
+        stored = read_config(run)  # through no link
+        assert stored is not None
         training = stored.training.model_dump(include={"seed", "epochs"})
         whole = {"name": stored.name} | {f"training.{key}": training[key] for key in training}
         source, kept = source or path, [*map(Override, whole, whole.values()), *kept]

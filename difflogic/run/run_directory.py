@@ -338,7 +338,7 @@ class RunDirectory:
             hint = ""
             path = for_shell(self.path)
             if self.is_run:
-                hint = f" (to continue its run, use --resume {path})"
+                hint = f" (dct train --resume {path} continues its run)"
             elif self.has_remains:
                 hint = f" (dct runs rm {path} removes what a killed process left)"
             raise RunDirectoryError(

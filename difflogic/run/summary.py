@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError
 from difflogic.evaluation.scores import Entries, Scores
 from difflogic.run.run_directory import RunDirectory
 from difflogic.system.errors import RunDirectoryError
-from difflogic.system.files import digest, for_shell, read_inside
+from difflogic.system.files import digest, for_shell, is_folder, read_inside
 
 if TYPE_CHECKING:
     from difflogic.config.models import Config
@@ -133,9 +133,15 @@ def require_whole(run: RunDirectory, config: Config) -> None:
     try:
         read_summary(run, config)
     except RunDirectoryError as error:
+        folder = next(filter(is_folder, (run.summary, *run.summed_up)), None)
+        remedy = ""
+        if folder is not None:
+            remedy = f"; {folder.name} is a directory, which dct did not make: move it away"
+        elif run.is_run:
+            remedy = "; to restore the run from a checkpoint: dct train --resume "
+            remedy += for_shell(run.path)
         raise RunDirectoryError(
-            f"{error}: to use {run.model.name} anyway, name that file; to restore the run from a "
-            f"checkpoint: dct train --resume {for_shell(run.path)}"
+            f"{error}: to use {run.model.name} anyway, name that file{remedy}"
         ) from None
 
 

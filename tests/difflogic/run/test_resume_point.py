@@ -135,6 +135,16 @@ def test_a_damaged_checkpoint_makes_it_use_the_one_before(run, whole, damage, sa
     assert results(run) == whole
 
 
+def test_a_run_that_ends_at_epoch_0_needs_no_metrics(tmp_path, whole, said):
+    path = tmp_path / "run"
+    execute(CONFIG, path, should_stop=lambda: True)
+    (path / "metrics.csv").unlink()
+    execute(CONFIG, path)
+    assert results(path) == whole
+    (message,) = said
+    assert re.search(r"metrics\.csv.*: the run goes on without the rows that are lost$", message)
+
+
 def test_a_run_without_usable_checkpoints_is_refused(run):
     for path in RunDirectory(run).checkpoints:
         path.write_bytes(path.read_bytes()[:-50])

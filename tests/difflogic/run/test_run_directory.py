@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from difflogic.config import load_config
+from difflogic.library.training import resolve
 from difflogic.run import run_directory
 from difflogic.run.run_directory import RunDirectory, saved_model
 from difflogic.run.settings import read_config, refuse_changes, run_name, write_config
@@ -50,6 +51,18 @@ def test_a_directory_with_files_is_refused(tmp_path):
     with pytest.raises(RunDirectoryError, match="is not empty, and runs are never overwritten"):
         RunDirectory.create(requested=tmp_path)
     assert os.listdir(tmp_path) == [".hidden"]
+    (tmp_path / "config.toml").touch()
+    # The same words for dct train-examples, which has no --resume.
+    with pytest.raises(RunDirectoryError, match=r"\(dct train --resume .* continues its run\)$"):
+        RunDirectory.create(requested=tmp_path)
+
+
+def test_no_configuration_is_read_through_a_link(tmp_path):
+    (tmp_path / "elsewhere.toml").write_text(CONFIG.to_toml())
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "config.toml").symlink_to(tmp_path / "elsewhere.toml")
+    with pytest.raises(ConfigError, match=r"config\.toml: is a link"):
+        resolve(resume=tmp_path / "run")
 
 
 def test_files_where_directories_should_be(tmp_path):

@@ -13,7 +13,9 @@ from difflogic.experiment.scores import final_scores, summarize
 from difflogic.experiment.searching import Trainer
 from difflogic.model.model import Model
 from difflogic.run.metrics import History, MetricsRow
-from difflogic.run.summary import parse, render
+from difflogic.run.run_directory import RunDirectory
+from difflogic.run.summary import parse, render, require_whole, write_summary
+from difflogic.system.errors import RunDirectoryError
 from tests.difflogic.run.summaries import FOUND, summary
 from tests.difflogic.training.tiny import tiny
 
@@ -136,3 +138,19 @@ def test_every_changed_byte_is_noticed():
             continue
         # The content is still the same: another kind of blank, for example.
         assert found == parse(content), damaged[place - 5 : place + 5]
+
+
+@pytest.mark.parametrize("name", ["summary.json", "config.toml", "metrics.csv"])
+def test_no_resume_is_advised_that_a_directory_would_stop(tmp_path, name):
+    run = RunDirectory(tmp_path)
+    for path in run.summed_up:
+        path.touch()
+    write_summary(run, summary())
+    (tmp_path / name).unlink()
+    if name != "summary.json":
+        with pytest.raises(RunDirectoryError, match="is missing: to use") as missing:
+            require_whole(run, tiny())
+        assert ("dct train --resume" in str(missing.value)) == (name == "metrics.csv")
+    (tmp_path / name).mkdir()
+    with pytest.raises(RunDirectoryError, match=f"; {name} is a directory, .*: move it away$"):
+        require_whole(run, tiny())
