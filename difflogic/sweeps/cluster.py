@@ -76,8 +76,6 @@ class DaskBackend(Backend):
         self._cluster: Any = None
         self._client: Any = None
         self._event: Any = None
-        self._refusing: set[str] = set()
-        """Addresses of workers with another version."""
 
     def prepare(self, control: Control) -> Control:
         import distributed
@@ -115,19 +113,14 @@ class DaskBackend(Backend):
     def outcomes(self, jobs: Iterable[PlannedRun]) -> Iterator[Outcome]:
         import distributed
 
-        by_index = {job.index: job for job in jobs}
-        waiting = iter(by_index.values())
+        waiting = iter(jobs)
         running = distributed.as_completed(loop=self._client.loop)
         try:
             self._client.wait_for_workers(1, timeout=REPLACED_SECONDS)
             running.update([self._submit(job) for job in islice(waiting, self.slots)])
             for future in running:
-                outcome = future.result()
-                if outcome.refused and (others := self._others(future, outcome.refused)):
-                    running.add(self._submit(by_index[outcome.index], others))
-                else:
-                    running.update([self._submit(job) for job in islice(waiting, 1)])
-                    yield outcome
+                running.update([self._submit(job) for job in islice(waiting, 1)])
+                yield future.result()
         except Exception as error:
             # Errors of runs are outcomes, so this is an error of the cluster.
             if self._client.status != "running":
@@ -141,19 +134,8 @@ class DaskBackend(Backend):
         finally:
             running.clear()  # so that the scheduler drops runs that nobody waits for
 
-    def _submit(self, job: PlannedRun, workers: list[str] | None = None) -> Any:
-        return self._client.submit(run, job, pure=False, workers=workers)
-
-    def _others(self, future: Any, version: str) -> list[str]:
-        """Return the workers that have refused no run, after one has, which is named once."""
-        (refusing,) = self._client.who_has([future]).values()
-        if not self._refusing.issuperset(refusing):
-            self.warnings.append(
-                f"the worker {refusing[0]} has dct {version}, the sweep {__version__}: others do "
-                "its runs; install the same version there"
-            )
-        self._refusing.update(refusing)
-        return [each for each in self._client.ncores() if each not in self._refusing]
+    def _submit(self, job: PlannedRun) -> Any:
+        return self._client.submit(run, job, pure=False)
 
     def request_stop(self) -> None:
         if self._event is not None:

@@ -105,8 +105,6 @@ class Outcome:
     error: str | None = None
     files: dict[str, bytes] = field(default_factory=dict)
     """The run's files, by name, if the worker does not share the sweep's file system."""
-    refused: str | None = None
-    """The version of the worker, if another one than this must do the run."""
 
 
 def run(job: PlannedRun, fleets: Fleets | None = None) -> Outcome:
@@ -125,7 +123,7 @@ def _run(job: PlannedRun, fleets: Fleets | None) -> Outcome:
         if job.version != __version__:
             what = f"the worker has dct {__version__}, the sweep is run by {job.version}"
             what += ": install the same version on all machines"
-            return Outcome(job.index, error=what, refused=__version__)
+            return Outcome(job.index, error=what)
         with working(asked=should_stop, say=ignore):
             if job.control.is_shared() or job.control.event is None:
                 return Outcome(job.index, _execute(job, Path(job.path), fleets))
