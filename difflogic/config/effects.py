@@ -17,7 +17,6 @@ COMPARED_SAMPLES = 64
 def without_effect(config: Config) -> list[str]:
     """Return a warning for contradictory samples, and each setting without effect: what to do."""
     finishing = config.finishing
-    pool = config.pool
     task = make_task(config) if custom.is_loaded(config.task) else None
     found = []
     if task is not None and isinstance(config.task, CustomSection):
@@ -39,12 +38,6 @@ def without_effect(config: Config) -> list[str]:
                 "[finishing] rectify does nothing: there is no search, since every or candidates "
                 "is 0: set it to 0"
             )
-    if config.parallel.device == "gpu" and config.parallel.workers != "auto":
-        found.append("[parallel] workers does nothing on a GPU: leave it out")
-    undamaged = task is not None and not task.damages
-    if pool.damage_tries > 1 and (undamaged or not pool.batch):
-        why = "no damage should grow back" if pool.batch else "there is no pool: [pool] batch is 0"
-        found.append(f"[pool] damage_tries does nothing, since {why}: set it to 1")
     if task is not None and task.holds and config.automaton.boundary == "periodic":
         found.append(
             "[task] hold: no picture was ever held on a torus, where cells cannot find their "

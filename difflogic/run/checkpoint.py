@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from difflogic.config import Config, config_from_dict
 from difflogic.run.metrics import History, read_metrics
@@ -64,9 +65,22 @@ class Checkpoint:
     seconds: Mapping[str, float]
     """As `PhaseTimer.account` returned it."""
     history: str = ""
-    """The digest of the metrics up to the epoch; "" in early checkpoints."""
+    """The digest of the metrics up to the epoch."""
     made_with: Mapping[str, str] = field(default_factory=lambda: made_with())
     """Versions of the libraries, and how the device rounds."""
+
+
+class _Header(BaseModel):
+    """What a file has beside the state."""
+
+    model_config = ConfigDict(strict=True)
+
+    epoch: int
+    resumed: int
+    config: dict[str, Any]
+    seconds: dict[str, float]
+    history: str
+    made_with: dict[str, str]
 
 
 def write_checkpoint(run: RunDirectory, checkpoint: Checkpoint) -> Path:
@@ -107,16 +121,13 @@ def read_checkpoint(path: Path, template: State) -> Checkpoint:
     expected = header.pop("sha256", None)
     if expected != _digest(header, state):
         raise CheckpointError(f"{path}: is damaged: its checksum is wrong")
-    found: list[Any] = [header.get(name) for name in ("epoch", "resumed", "config", "made_with")]
-    seconds = header.get("seconds", {})  # missing in early checkpoints
-    numbers = isinstance(seconds, dict) and {*map(type, seconds.values())} <= {float}
-    if [type(value) for value in found] != [int, int, dict, dict] or not numbers:
-        raise CheckpointError(f"{path}: is not a checkpoint of dct")
-    epoch, resumed, config, origin = found
-    if path != RunDirectory(path.parent).checkpoint(epoch):
-        raise CheckpointError(f"{path}: holds epoch {epoch}: it was renamed")
-    history = str(header.get("history", ""))
-    return Checkpoint(epoch, resumed, config, state, seconds, history, origin)
+    try:
+        found = _Header.model_validate(header)
+    except ValidationError:
+        raise CheckpointError(f"{path}: is not a checkpoint of dct") from None
+    if path != RunDirectory(path.parent).checkpoint(found.epoch):
+        raise CheckpointError(f"{path}: holds epoch {found.epoch}: it was renamed")
+    return Checkpoint(state=state, **dict(found))
 
 
 def made_with(device: str = "cpu") -> dict[str, str]:
@@ -204,7 +215,7 @@ def _covered(run: RunDirectory, checkpoint: Checkpoint) -> History:
     history, problem = read_metrics(run, checkpoint.epoch)
     if problem is not None:
         say(f"warning: {problem}: the run goes on without the rows that are lost")
-    elif checkpoint.history not in ("", history.digest):
+    elif checkpoint.history != history.digest:
         raise RunDirectoryError(
             f"{run.metrics}: is of another run: put back this run's own, or remove it"
         )

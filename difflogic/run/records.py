@@ -5,7 +5,6 @@ And how long a run usually takes, by such earlier ones: `usual`.
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -375,50 +374,18 @@ class Usual:
 
 
 def usual(config: Config, run: Path) -> Usual | None:
-    """Return what runs of `config` usually take, if that is known.
-
-    Runs beside `run` count, or else, with shipped settings, those that docs/results/runs.csv has.
-    """
-    return usual_of(proved_runs(run, config)) or _published(config)
+    """Return what runs of `config` usually take, by the runs beside `run`, if they are enough."""
+    return usual_of(proved_runs(run, config))
 
 
 def usual_of(runs: Sequence[tuple[float, float]]) -> Usual | None:
     """Return what runs of these epochs and seconds usually take, if they are at least `FEW`."""
     if len(runs) < FEW:
         return None
-    return Usual(
-        *(_most_of(min(each), median(each), max(each)) for each in zip(*runs, strict=True))
+    epochs, seconds = (
+        (min(each), min(max(each), 2 * median(each))) for each in zip(*runs, strict=True)
     )
-
-
-def _most_of(least: float, middle: float, most: float) -> Between:
-    return least, min(most, 2 * middle)
-
-
-def _published(config: Config) -> Usual | None:
-    from difflogic.config import load_config, shipped_configs  # a list needs no models
-    from difflogic.run.settings import changed
-
-    if config.name not in shipped_configs():
-        return None
-    if set(changed(load_config(config.name), config)) - {SEED, "training.epochs"}:
-        return None
-    with suppress(OSError), _measured().open(newline="", encoding="utf-8") as rows:
-        for row in csv.DictReader(rows):
-            if row["name"] == config.name and row["seconds_min"]:  # else not yet measured
-                ends = ("_min", "", "_max")
-                both = ("epochs", "seconds")
-                return Usual(*(_most_of(*(float(row[key + end]) for end in ends)) for key in both))
-    return None
-
-
-def _measured() -> Path:
-    """Return the file of what the pages say of runs: in a wheel, or in the sources."""
-    from difflogic.pictures.picture import picture_directory
-
-    shipped = picture_directory().parent
-    file = shipped / "runs.csv"
-    return file if file.exists() else shipped.parent / "docs" / "results" / "runs.csv"
+    return Usual(epochs, seconds)
 
 
 UNITS = ((3600, "h"), (60, "min"), (1, "s"))

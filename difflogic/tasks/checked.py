@@ -138,26 +138,13 @@ class CheckedTask(ABC):
 
     def draw(self, rng: np.random.Generator) -> Sample:
         """Return a checked sample. Raises TaskError."""
-        sample = self.call("sample", rng)
-        if not (isinstance(sample, tuple) and len(sample) == 2):
-            raise TaskError(f"{self.prefix}.sample must return a start and a target, two arrays")
-        channels = {"start": self.channels, "target": len(self.loss_channels)}
-        for array, (name, count) in zip(sample, channels.items(), strict=True):
-            found = getattr(array, "shape", None)
-            shape = (count, self.height, self.width)
-            if found != shape:
-                what = "channels" if name == "start" else "loss channels"
-                raise TaskError(
-                    f"{self.prefix}.sample gives a {name} of shape {found}, but {shape} is needed: "
-                    f"{what}, rows and columns"
-                )
-        right = sample[1].dtype.kind in "buif"
-        self.require("sample", sample[1], right, "a start and a target of real numbers")
-        if sample[0].dtype != np.uint8:
-            raise TaskError(
-                f"{self.prefix}.sample gives a start of type {sample[0].dtype}: uint8 is needed, "
-                "each element 0 or 1: use start.astype(np.uint8)"
-            )
+        sample: Sample = self.call("sample", rng)
+        is_pair = isinstance(sample, tuple) and len(sample) == 2
+        self.require("sample", sample, is_pair, "a start and a target, two arrays")
+        start, target = sample
+        grid = (self.height, self.width)
+        self.require_array("sample gives a start", start, (self.channels, *grid), "u")
+        self.require_array("sample gives a target", target, (len(self.loss_channels), *grid))
         return sample
 
     def draw_all(self, rngs: Iterable[np.random.Generator]) -> Sample:
@@ -228,11 +215,7 @@ class CheckedTask(ABC):
         self.require("loss", found, right, "a number and its gradient with respect to the states")
         value, gradient = (np.asarray(each) for each in found)
         for name, array, shape in ("value", value, ()), ("gradient", gradient, states.shape):
-            if array.shape != shape or array.dtype.kind not in "buif":
-                raise TaskError(
-                    f"{self.prefix}.loss gives a {name} of shape {array.shape} and type "
-                    f"{array.dtype}: real numbers of shape {shape} are needed"
-                )
+            self.require_array(f"loss gives a {name}", array, shape)
             if not np.isfinite(array).all():
                 raise TaskError(
                     f"{self.prefix}.loss gives a {name} with NaN or infinity: keep the states in a "
@@ -251,35 +234,36 @@ class CheckedTask(ABC):
                 f"be listed; it returns {described(cases)}: stack the starts to one array and the "
                 "targets to another, and return Cases(name, starts, targets, boundary, steps, note)"
             )
-        for name, channels in ("starts", self.channels), ("targets", len(self.loss_channels)):
-            array = getattr(cases, name)
-            shape: tuple[int, ...] = getattr(array, "shape", ())
-            if len(shape) != 4 or shape[1] != channels or not min(shape):
-                raise TaskError(
-                    f"{self.prefix}.cases gives {name} that are {described(array)}: an array of "
-                    f"shape (cases, {channels}, rows, columns) is needed"
-                )
+        sizes = np.shape(cases.starts)
+        many, _, *grid = sizes if len(sizes) == 4 and min(sizes) else (1, 1, 1, 1)
+        channels = (many, self.channels, *grid)
+        self.require_array("cases gives starts", cases.starts, channels, "u")
+        channels = (many, len(self.loss_channels), *grid)
+        self.require_array("cases gives targets", cases.targets, channels, "uf")
+        for name, array in ("starts", cases.starts), ("targets", cases.targets):
             # A cell of a target that does not count is NaN.
-            numbers = np.nan_to_num(array) if array.dtype.kind == "f" else array
-            kinds = "u" if name == "starts" else "uf"
-            if array.dtype.kind not in kinds or not np.isin(numbers, (0, 1)).all():
-                raise TaskError(
-                    f"{self.prefix}.cases gives {name} of type {array.dtype}: uint8 is needed, "
-                    f"each element 0 or 1: use {name}.astype(np.uint8)"
-                )
-        starts = cases.starts.shape
-        targets = cases.targets.shape
-        if (starts[0], starts[2:]) != (targets[0], targets[2:]):
-            raise TaskError(
-                f"{self.prefix}.cases gives starts of shape {starts} and targets of shape "
-                f"{targets}: one target for each case is needed, with the same rows and columns"
-            )
+            if not np.isin(np.nan_to_num(array), (0, 1)).all():
+                raise TaskError(f"{self.prefix}.cases gives {name} other than 0 and 1")
         return cases
 
     def require(self, name: str, found: object, right: object, words: str) -> None:
         """Raise TaskError unless what the class says is right."""
         if not right:
             raise TaskError(f"{self.prefix}.{name} must be {words}; it is {found!r:.100}")
+
+    def require_array(
+        self, what: str, array: Any, shape: tuple[int, ...], kinds: str = "buif"
+    ) -> None:
+        """Raise TaskError unless an array has a shape, and a type of these `kinds`; u is uint8."""
+        is_array = isinstance(array, np.ndarray)
+        has_kind = is_array and array.dtype.kind in kinds and (kinds != "u" or array.itemsize == 1)
+        if not (has_kind and array.shape == shape):
+            dtype = f" and type {array.dtype}" if is_array else ""
+            numbers = "uint8, each 0 or 1," if kinds == "u" else "real numbers"
+            raise TaskError(
+                f"{self.prefix}.{what}, {described(array)}{dtype}: {numbers} of shape "
+                f"{shape} are needed: channels, rows and columns"
+            )
 
     def call(self, name: str, *arguments: object, **options: object) -> Any:
         """Call a method, or read a property. Errors of a custom task become TaskErrors."""

@@ -42,21 +42,6 @@ def test_rectify_without_search(overrides):
     assert "[finishing] rectify does nothing: there is no search" in warning
 
 
-@pytest.mark.parametrize(
-    ("name", "why"),
-    [
-        ("letter-g", "there is no pool: [pool] batch is 0"),
-        ("letter-g-hold", "no damage should grow back"),
-        ("lizard-heal", None),
-    ],
-)
-def test_damage_tries_without_damage(name, why):
-    warnings = without_effect(load_config(name, ["pool.damage_tries=5"]))
-    assert warnings == (
-        [f"[pool] damage_tries does nothing, since {why}: set it to 1"] if why else []
-    )
-
-
 @pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize("made", [tiny, growing])

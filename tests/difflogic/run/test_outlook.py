@@ -2,28 +2,7 @@
 
 import pytest
 
-from difflogic.config import load_config
-from difflogic.run import records
-from difflogic.run.records import beside_usual, in_words, usual, usual_of
-from tests import results
-
-
-def test_shipped_settings_have_the_figures_of_the_pages(tmp_path):
-    rows = results.read()
-    for name in ("lizard", "letter-g", "game-of-life"):
-        row = rows[name]
-        known = usual(load_config(name), tmp_path / "run")
-        assert known.epochs[0] == float(row["epochs_min"])
-        assert known.seconds[1] == min(float(row["seconds_max"]), 2 * float(row["seconds"]))
-    assert usual(load_config("lizard", ["training.seed=3", "parallel.workers=1"]), tmp_path / "run")
-    assert usual(load_config("lizard", ["training.batch=3"]), tmp_path / "run") is None
-
-
-def test_a_row_that_is_not_measured_yet_tells_nothing(tmp_path, monkeypatch):
-    keys = ",".join(f"{key}{end}" for key in ("epochs", "seconds") for end in ("_min", "", "_max"))
-    (tmp_path / "runs.csv").write_text(f"name,{keys}\nlizard,,,,,,\n", encoding="utf-8")
-    monkeypatch.setattr(records, "_measured", lambda: tmp_path / "runs.csv")
-    assert usual(load_config("lizard"), tmp_path / "run") is None
+from difflogic.run.records import beside_usual, in_words, usual_of
 
 
 def test_a_few_runs_tell_what_is_usual():

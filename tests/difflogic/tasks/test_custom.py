@@ -77,11 +77,14 @@ STAGES = "stages = property(lambda self: (self, self.on_grid(9, 9)))\n\n    def 
         (("class Shift(Task)", "class Shift(dict)"), "Shift is not a task: derive the class from"),
         (("def sample", "def simple"), "Shift has no method sample"),
         (("import numpy as np", "import numpi"), "line 4: ModuleNotFoundError: No module named"),
-        ((".astype(float)", ".mean()"), "gives a target of shape (), but (1, 4, 5) is needed"),
+        (
+            (".astype(float)", ".mean()"),
+            "a target, an array of shape (): real numbers of shape (1, 4, 5)",
+        ),
         (("rng.integers", "np.random.default_rng().integers"), "two samples for the same gen"),
         (("board = rng.", "board = 2 + rng."), "a start with the value"),
         (("board = rng.", "raise SystemExit(0)\n        board = rng."), "sample failed in line 19"),
-        ((".astype(float)", ".astype(str)"), "a target of real numbers; it is array"),
+        ((".astype(float)", ".astype(str)"), "real numbers of shape (1, 4, 5) are needed"),
         (("def sample", "stays = 'yes'\n\n    def sample"), "stays must be True or False"),
         (("def sample", "patches = [1]\n\n    def sample"), "patches must be by size, arrays"),
         (("def sample", "stages = 1, 2\n\n    def sample"), "stages must be tasks with as many"),
@@ -201,8 +204,14 @@ CASES = """
     ("ending", "message"),
     [
         ("pairs", "it returns a list of 3: stack the starts to one array"),
-        ("Cases('all', starts, 2 * targets, 'zero', 1, '')", "each element 0 or 1: use targets.as"),
-        ("Cases('all', starts, targets[:2], 'zero', 1, '')", "one target for each case"),
+        (
+            "Cases('all', starts, 2 * targets, 'zero', 1, '')",
+            "Shift.cases gives targets other than 0 and 1",
+        ),
+        (
+            "Cases('all', starts, targets[:2], 'zero', 1, '')",
+            "array of shape (2, 1, 4, 5) and type float64: real numbers of shape (3, 1",
+        ),
         ("Cases('all', starts[[0, 1, 0]], targets, 'zero', 1, '')", "2 has the start of case 0"),
     ],
 )

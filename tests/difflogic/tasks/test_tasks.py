@@ -77,12 +77,13 @@ TARGET = np.zeros((1, 2, 3))
 @pytest.mark.parametrize(
     ("sample", "says"),
     [
-        (START, "must return a start and a target"),
-        ((START, TARGET, TARGET), "must return a start and a target"),
-        ((START[0], TARGET), r"start of shape \(2, 3\), but \(1, 2, 3\) is needed: channels, rows"),
-        ((START, TARGET[:, :1]), r"target of shape \(1, 1, 3\), but \(1, 2, 3\) .* loss channels"),
-        ((START, None), "target of shape None"),
-        ((START.astype(float), TARGET), "start of type float64: uint8 is needed"),
+        (START, "must be a start and a target"),
+        ((START, TARGET, TARGET), "must be a start and a target"),
+        ((START[0], TARGET), r"start, .* \(2, 3\) .* uint8, each 0 or 1, of shape \(1, 2, 3\)"),
+        ((START, TARGET[:, :1]), r"target, .* \(1, 1, 3\) .*: real numbers of shape \(1, 2, 3\)"),
+        ((START, None), "a target, of type NoneType: "),
+        ((START.astype(float), TARGET), "and type float64: uint8, each 0 or 1"),
+        ((START.astype(np.uint16), TARGET), "and type uint16: uint8"),
         ((START + 2, TARGET), "a start with the value 2"),
     ],
 )
