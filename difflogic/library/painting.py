@@ -28,7 +28,7 @@ def _colours(text: str) -> tuple[str, ...]:
 Paint = Annotated[
     Numbers,
     Opt(
-        "Part that each cell shows, by number from 0: an image, .npy, .rle or text",
+        "Part that each cell shows, by number from 0: an image or .npy",
         "FILE",
         shown="the first part",
     ),
@@ -99,7 +99,10 @@ def read_painting(
 
 
 def _numbers(path: Path, colours: Sequence[str] | None) -> Array:
-    """Return the numbers in a file."""
+    """Return the numbers in a file of an array, or those of an image's colours."""
+    import numpy as np
+
+    from difflogic.pictures.pixels import color_name, color_number, read_frames
     from difflogic.system.archive import NpzReader, is_archive
     from difflogic.system.files import read_named
 
@@ -108,34 +111,14 @@ def _numbers(path: Path, colours: Sequence[str] | None) -> Array:
             return reader.numbers(reader.names[0], MOST_PAINTED)
     content = read_named(path, MOST_PAINTED, "a painting")
     with errors_about(path):
-        return _parsed(path.suffix.lower(), content, colours)
-
-
-def _parsed(suffix: str, content: bytes, colours: Sequence[str] | None) -> Array:
-    """Return the numbers in a file that is no archive."""
-    import numpy as np
-
-    from difflogic.pictures.patterns import PATTERNS, parse_pattern
-    from difflogic.pictures.pixels import color_name, color_number, read_frames
-    from difflogic.system.files import text_of
-
-    if suffix in PATTERNS:
-        return parse_pattern(content).cells
-    if suffix in (".txt", ".csv"):
-        rows = [re.findall(r"[^\s,]+", line) for line in text_of(content).strip().splitlines()]
-        if all(len(row) == 1 for row in rows):
-            rows = [[*row[0]] for row in rows]  # a digit for each cell
-        numbers = [[int(each) if each.isdigit() else -1 for each in row] for row in rows]
-        if len({*map(len, numbers)}) != 1:
-            raise ConfigError("its rows differ in length: give a number for each cell")
-        return np.array(numbers)
-    frames, _ = read_frames(content, "is no painting: give .npy, .rle, .txt or an image")
-    found, cells, counts = np.unique(frames[0], return_inverse=True, return_counts=True)
-    names = [*map(color_name, found[np.argsort(-counts, kind="stable")].tolist())]
-    with errors_about("--regions"):
-        order = [*map(color_number, colours or names)]
-    others = [name for name in names if color_number(name) not in order]
-    if others:
-        some = shorten(", ".join(others))
-        raise ConfigError(f"has the colours {some}, which --regions does not name")
-    return np.array([order.index(each) for each in found.tolist()])[cells].reshape(frames[0].shape)
+        frames, _ = read_frames(content, "is no painting: give an image or .npy")
+        found, cells, counts = np.unique(frames[0], return_inverse=True, return_counts=True)
+        names = [*map(color_name, found[np.argsort(-counts, kind="stable")].tolist())]
+        with errors_about("--regions"):
+            order = [*map(color_number, colours or names)]
+        others = [name for name in names if color_number(name) not in order]
+        if others:
+            some = shorten(", ".join(others))
+            raise ConfigError(f"has the colours {some}, which --regions does not name")
+    numbers = np.array([order.index(each) for each in found.tolist()])
+    return numbers[cells].reshape(frames[0].shape)

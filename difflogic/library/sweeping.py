@@ -24,8 +24,6 @@ from difflogic.sweeps.sweep_results import Row, VariantResult, aggregate, write_
 from difflogic.system.deadline import never_stop
 from difflogic.system.declaration import checked
 from difflogic.system.errors import ConfigError, RunDirectoryError, TrainingError
-from difflogic.system.html_table import table
-from difflogic.system.json_values import chosen
 from difflogic.system.quantities import parse_seeds
 from difflogic.system.work import Progress, say, stopped, undoing, work
 
@@ -59,17 +57,6 @@ class Swept:
     """Whether `should_stop` ended it; another sweep of the directory continues it."""
     problem: str | None
     """Why it ended early, if workers were lost."""
-
-    def _repr_html_(self) -> str:
-        """Show the table of results in a notebook."""
-        return table(
-            [
-                chosen(
-                    each, "variant", "exact", "seeds", "epochs_to_exact", "active_gates", "seconds"
-                )
-                for each in self.results
-            ]
-        )
 
     @property
     def results(self) -> list[VariantResult]:

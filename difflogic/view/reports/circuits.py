@@ -66,40 +66,26 @@ def drawing(automaton: Automaton, channels: Sequence[int] | None = None) -> dict
         drawn = diagram(automaton, channels)
     except CircuitError:
         return None
-    kinds = []
-    first = []
-    second = []
-    names = []
+    nodes = []
     places: dict[int, int] = {}
     for number, node in enumerate(drawn.nodes):
-        kind, a, b, name = _node(circuit, node, places)
+        nodes.append(_node(circuit, node, places))
         if node.kind is not NodeKind.OUTPUT:
             places[node.row] = number
-        kinds.append(kind)
-        first.append(a)
-        second.append(b)
-        names.append(name)
-    about = chosen(circuit, "gates", "depth", "channels")
+    kinds, first, second, names = zip(*nodes, strict=True)
+    found = chosen(circuit, "gates", "depth", "channels") | {"kinds": "".join(kinds)}
     if len(kinds) > MOST_PAGE_NODES:
         bits = 16 if max(names) < 2**16 else 32
-        return about | {
+        return found | {
             "tiled": True,
-            "kinds": "".join(kinds),
             "a": packed(first, "<u2"),
             "b": packed(second, "<u2"),
             "names": packed(names, f"<u{bits // 8}"),
             "nameBits": bits,
         }
     canvas = lay_out(drawn)
-    return about | {
-        "width": round(canvas.width),
-        "height": round(canvas.height),
-        "kinds": "".join(kinds),
-        "a": first,
-        "b": second,
-        "names": names,
-        **_places(canvas),
-    }
+    found |= {"width": round(canvas.width), "height": round(canvas.height)}
+    return found | {"a": first, "b": second, "names": names, **_places(canvas)}
 
 
 def drawn_gates(drawn: Mapping[str, Any]) -> list[int]:
