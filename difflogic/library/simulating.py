@@ -168,10 +168,19 @@ def world_of(automaton: Automaton, conditions: Conditions) -> World:
 def _reversal(automaton: Automaton, conditions: Conditions) -> Reversal:
     """Return how to run backwards, or raise ConfigError."""
     found = reversal(automaton.circuit)
+    if (
+        found is None
+        and automaton.before
+        and automaton.circuit.channels > 2 * len(automaton.before)
+    ):
+        raise ConfigError(
+            "--backwards: a rule of radius 2 or 3 takes several steps for one, and runs forwards "
+            "only: start it from a film of the two last frames in the other order"
+        )
     if found is None or automaton.fire_rate < 1 or conditions.noise or conditions.damage:
         raise ConfigError(
             "--backwards: is for rules that remember one frame and are proved reversible (dct "
-            "inspect), without damage and noise, at fire rate 1; not for lines of radius 2 and 3"
+            "inspect), without damage and noise, at fire rate 1"
         )
     return found
 

@@ -88,8 +88,11 @@ def test_circuits_run_from_two_frames_and_back(tmp_path, case):
     )
     last = replace(start, frame="last")
     if hood == "line-2":
-        with pytest.raises(ConfigError, match="--backwards: is for rules that"):
+        with pytest.raises(ConfigError, match="start it from a film of the two last frames in the"):
             simulate(path, last, backwards=True)
+        np.save(tmp_path / "back.npy", film[::-1, 0])
+        back = simulate(path, replace(start, start=tmp_path / "back.npy"))
+        np.testing.assert_array_equal(back.grid.bits(rows), bits_of(film[1::-1], states))
         return
     back = simulate(path, last, backwards=True)
     np.testing.assert_array_equal(back.grid.bits(), bits_of(film[:2], states))
