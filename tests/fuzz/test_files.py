@@ -40,7 +40,8 @@ from difflogic.simulation.simulator import LAST_STEP, Simulator, World
 from difflogic.sweeps import directory
 from difflogic.system.errors import DctError, RunDirectoryError
 from tests.difflogic.circuit.circuits import automaton
-from tests.difflogic.formats.made import assert_same, life, random_circuit
+from tests.difflogic.circuit.rules import life_like
+from tests.difflogic.formats.made import assert_same, random_circuit
 from tests.difflogic.sweeps.small import small_plan
 from tests.difflogic.training.tiny import tiny
 from tests.fuzz.damage import damaged
@@ -93,7 +94,7 @@ def valid(kind, folder):
     rng = np.random.default_rng(1)
     match kind:
         case "circuit":
-            circuits = [life(), random_circuit(2, 8, rng), random_circuit(3, 40, rng)]
+            circuits = [life_like("3", "23"), random_circuit(2, 8, rng), random_circuit(3, 40, rng)]
             return [write_circuit(automaton(circuit)).encode() for circuit in circuits]
         case "chance":
             identify_chance(rng.integers(0, 2, (99, 9)), Assumptions("line-1")).save(path)
@@ -171,8 +172,8 @@ def read(kind, path):
             with RunLock(path.parent):
                 list_runs(path.parent)
         case _:
-            with simulator(life(), 16, 16, "zero") as grid:
-                starts.prepare(grid, automaton(life()), str(path), 0.5)
+            with simulator(life_like("3", "23"), 16, 16, "zero") as grid:
+                starts.prepare(grid, automaton(life_like("3", "23")), str(path), 0.5)
 
 
 def accepts(kind, path, content):

@@ -11,8 +11,7 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from tests.difflogic.circuit.circuits import circuit_of, step
-from tests.difflogic.circuit.rules import circuits
-from tests.difflogic.formats import made
+from tests.difflogic.circuit.rules import circuits, life_like
 
 NAMES = ("module", "3d-life", "a--b_", "x")
 
@@ -68,7 +67,7 @@ def automata(draw, count=6, **sizes):
 
 
 def life(boundary="periodic"):
-    return automaton(made.life(), "life", boundary)
+    return automaton(life_like("3", "23"), "life", boundary)
 
 
 def run(automaton, state, fires):

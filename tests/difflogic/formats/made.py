@@ -7,8 +7,6 @@ from hypothesis import strategies as st
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
-from difflogic.circuit.gates import Op
-from tests.difflogic.circuit.circuits import Builder, circuit_of
 from tests.difflogic.circuit.rules import circuits
 
 
@@ -41,24 +39,6 @@ def random_circuit(channels, gates, rng, labels=None):
     outputs = rng.integers(max(0, inputs + gates - 4 * channels), inputs + gates, channels)
     ops = rng.integers(0, 16, gates)
     return Circuit(ops, a, b, outputs, labels or tuple(range(channels)))
-
-
-def life(channels=1, channel=0):
-    """The Game of Life in one of several channels; the others copy it."""
-    gate = Builder(channels)
-    cells = [n * channels + channel for n in range(9)]
-    # Sort the neighbours' bits by comparators: sums[k] is whether more than k are alive.
-    sums = []
-    for cell in cells[:4] + cells[5:]:
-        grown = []
-        for bit in sums:
-            grown.append(gate(Op.OR, bit, cell))
-            cell = gate(Op.AND, bit, cell)
-        sums = [*grown, cell]
-    two = gate(Op.A_AND_NOT_B, sums[1], sums[2])
-    three = gate(Op.A_AND_NOT_B, sums[2], sums[3])
-    alive = gate(Op.OR, three, gate(Op.AND, two, cells[4]))
-    return circuit_of(gate.gates, [alive] * channels)
 
 
 def assert_same(found: Automaton, expected: Automaton) -> None:

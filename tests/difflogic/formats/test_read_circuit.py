@@ -88,6 +88,7 @@ def test_foreign_json(data):
         ({"blocks": [5, 5, 0, 1]}, '"blocks": the channels 5 and 5 must be two'),
         ({"blocks": [5, 4, 0, 1]}, '"blocks": the channels 5 and 4 must be two'),
         ({"blocks": [5, 6, 0]}, '"blocks"[3] is missing: optional, of a rule by blocks'),
+        *(({"before": wrong}, '"before"') for wrong in ([4], [1, 1], [1, 2], 1)),
         ({"blocks": "x"}, '"blocks" must be a list, not "x"'),
         ({"encoding": {"x": 1}}, '"encoding"[symbols] is missing: optional'),
         ({"palette": ["#ff0000"] * 8}, "a palette of 8 colours:"),

@@ -13,6 +13,7 @@ from difflogic.formats.write_golly import write_golly
 from difflogic.system.errors import CircuitError
 from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.circuit.rules import circuits
+from tests.difflogic.formats.test_write_golly import walk
 from tests.difflogic.identification.automata import wireworld
 
 WIREWORLD = """@RULE Wire
@@ -64,7 +65,10 @@ def test_trees_that_dct_writes_come_back(circuit, seed):
     states = int(text.partition("num_states=")[2].split()[0])
     cells = np.random.default_rng(seed).integers(0, states, (9, 60))
     assert name == "Drawn"
-    np.testing.assert_array_equal(next_states(found, cells), next_states(circuit, cells))
+    expected = next_states(circuit, cells)
+    np.testing.assert_array_equal(next_states(found, cells), expected)
+    named = (dict(zip(NEIGHBORS, each, strict=True)) for each in cells.T.tolist())
+    assert [walk(text, each) for each in named] == expected.tolist()
 
 
 def test_a_tree_of_four_neighbours():

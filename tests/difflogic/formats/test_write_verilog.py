@@ -7,11 +7,10 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import given, settings
 
-from difflogic.formats.interface import used_interface
 from difflogic.formats.notation import identifier
 from difflogic.formats.write_verilog import write_verilog
 from tests.difflogic.formats import examples
-from tests.difflogic.formats.tools import call, compare_cells, needs, run_bench
+from tests.difflogic.formats.tools import call, needs, run_bench
 
 STEPS = 20
 
@@ -20,19 +19,6 @@ def write(automata, folder):
     for number, automaton in enumerate(automata):
         (folder / f"{number}.v").write_text(write_verilog(replace(automaton, height=3, width=4)))
     return [f"{number}.v" for number in range(len(automata))]
-
-
-@needs("iverilog", "vvp")
-@settings(max_examples=2)
-@given(automata=examples.automata())
-def test_cells_compute_their_circuits(tmp_path_factory, automata):
-    automata, folder = (
-        [*examples.wicked(), examples.life(), *automata],
-        tmp_path_factory.mktemp("cells"),
-    )
-    interfaces = [used_interface(automaton.circuit) for automaton in automata]
-    modules = [f"{identifier(automaton)}_cell" for automaton in automata]
-    compare_cells(automata, interfaces, modules, write(automata, folder), folder)
 
 
 def bench(number, automaton, height, width):

@@ -244,13 +244,6 @@ def test_cells_that_draw_apart_are_called_so():
         assert seen.text.startswith("no dependence seen beside, above and diagonally, up to")
 
 
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("part", range(6))
-def test_three_hundred_films_that_draw_apart(part):
-    for seed in range(50 * part, 50 * part + 50):
-        assert found(*independent_film(100 + seed)).dependence.independent, seed
-
-
 def test_products_are_those_of_all_pairs():
     rng = np.random.default_rng(0)
     values = rng.normal(size=(2, 4, 3, 5))

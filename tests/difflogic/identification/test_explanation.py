@@ -11,13 +11,12 @@ import difflogic
 from difflogic.examples.film import Reading, from_array
 from difflogic.identification import Recording, Space, identify
 from difflogic.identification.inquiry import Inquiry
-from difflogic.identification.rules import describe_hidden
 from difflogic.library.simplifying import SIMPLIFYING
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import ConfigError, OutOfTimeError
 from difflogic.system.work import working
 from tests.difflogic.identification import automata
-from tests.difflogic.identification.automata import film, life, life_table, soup
+from tests.difflogic.identification.automata import film, life, soup
 
 
 def test_a_wrong_gap_has_no_rule():
@@ -44,18 +43,6 @@ def test_a_frame_with_one_unseen_cell_is_no_start():
     assert film.frame(0).tolist() == [[0, 1], [1, 1]]
     with pytest.raises(ConfigError, match="frame 1 has unseen cells"):
         film.frame("last")
-
-
-@pytest.mark.parametrize("symmetry", ["none", "outer-totalistic", "rotations"])
-def test_life_from_seen_cells(symmetry):
-    rng = np.random.default_rng(0)
-    found = identify(
-        Inquiry(from_array(film(life, soup(rng, (48, 48)), 12)), Space(symmetry=symmetry))
-    )
-    assert found.method == "table"
-    assert found.name == "B3/S23"
-    assert (found.table[found.determined] == life_table(found.space)[found.determined]).all()
-    assert found.space.entries == {"none": 512, "outer-totalistic": 18, "rotations": 140}[symmetry]
 
 
 def test_numbers_of_entries():
@@ -85,25 +72,6 @@ def test_several_states(states, step, hood, symmetry, name):
     bits = [cell >> bit & 1 for cell in around for bit in range(circuit.channels)]
     after = circuit.next_state(np.array(bits).astype(bool))
     assert (sum(a.astype(int) << b for b, a in enumerate(after)) == step(cells)).all()
-
-
-@pytest.mark.parametrize("size", [32])
-def test_brains_brain_with_a_hidden_state(size):
-    rng = np.random.default_rng(0)
-    frames = film(automata.brains_brain, rng.integers(0, 3, (size, size)), 17)
-    found = identify(Inquiry(from_array(frames == 1), Space(), hidden=1))
-    assert found.space.looks_like == (0, 1, 0)
-    assert found.counts.startswith("27; if it is of this kind, determined")
-    assert "only the cell itself can tell; the rule is outer-totalistic" in describe_hidden(
-        found.space
-    )
-    assert found.name == "B2/S/C3"
-    # Determined entries are those of the automaton.
-    states = found.space.digits[:, found.space.examples]
-    near = (np.delete(states, 4, axis=0) == 1).sum(axis=0)
-    truth = np.where(states[4] == 1, 2, ((states[4] == 0) & (near == 2)).astype(int))
-    assert (found.table[found.determined] == truth[found.determined]).all()
-    assert found.determined.sum() > 12
 
 
 def test_recordings_without_a_rule():
@@ -155,20 +123,6 @@ def test_a_stop_cuts_the_simplification_short():
     assert parts.count(SIMPLIFYING) < 10
     assert found.rule.name == "B3/S23"
     assert found.automaton.circuit.gates
-
-
-def test_other_functions_accept_the_circuit(tmp_path):
-    frames = film(life, soup(np.random.default_rng(0), (48, 48)), 8)
-    found = difflogic.identify(
-        frames, difflogic.Assumptions(symmetry="outer-totalistic"), effort="low"
-    )
-    found.save(tmp_path / "life.json")
-    from tests.difflogic.circuit.rules import life_automaton
-
-    assert difflogic.prove(tmp_path / "life.json", life_automaton()).proof.equal
-    assert found.automaton.height == 48
-    end = difflogic.simulate(tmp_path / "life.json", difflogic.Conditions((9, 9), 3))
-    assert end.step == 3
 
 
 def test_two_cells_away():

@@ -61,10 +61,3 @@ def test_fewer_flips_of_other_cells_are_found():
 @pytest.mark.thorough
 def test_few_flips():
     assert sum(compare(*drawn(seed)) for seed in range(40)) > 30
-
-
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("first", range(1000, 3000, 500))
-def test_many_films(first):
-    for seed in range(first, first + 500):
-        compare(*drawn(seed))

@@ -147,11 +147,3 @@ def test_hidden_states_agree_with_all_rules(symmetry):
     said = [compare(drawn(seed), symmetry) for seed in range(30)]
     assert {*said} >= {"open", "plain"}
     assert said.count("plain") < 15
-
-
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("symmetry", SYMMETRIES)
-@pytest.mark.parametrize("first", range(1000, 3000, 200))
-def test_many_films(symmetry, first):
-    for seed in range(first, first + 200):
-        compare(drawn(seed), symmetry)

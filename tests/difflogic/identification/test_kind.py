@@ -75,10 +75,3 @@ def test_a_kind_that_odds_chose_proves_nothing_of_others(tmp_path):
 @pytest.mark.thorough
 def test_some_pairs(tmp_path):
     assert {compare(seed, tmp_path) for seed in range(4 * len(ASKED))} == {True, False, None}
-
-
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("first", range(1000, 2400, 350))
-def test_many_pairs(tmp_path, first):
-    for seed in range(first, first + 350):
-        compare(seed, tmp_path)

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from difflogic.formats.circuit_file import write_circuit
 from difflogic.library.conditions import Conditions
 from difflogic.library.evaluating import inspect
 from difflogic.library.groups import Assumptions
@@ -13,7 +12,7 @@ from difflogic.library.identifying import identify
 from difflogic.library.loaded import load
 from difflogic.library.simplifying import simplify
 from difflogic.library.simulating import simulate
-from difflogic.system.errors import CircuitError, ConfigError
+from difflogic.system.errors import ConfigError
 from tests.difflogic.identification import remembering
 
 CASES = [
@@ -219,18 +218,3 @@ def test_chance_is_not_memory(hood, seed):
         except ConfigError:
             continue
         assert not read.rule.space.memory
-
-
-def test_a_file_names_as_many_channels_before_as_are_visible(tmp_path):
-    rng = np.random.default_rng(0)
-    table = remembering.drawn(rng, "line-1", 2, "difference")
-    read = found(remembering.film(rng, table, "line-1", (1, 60), 30), "line-1", 2)
-    text = write_circuit(read.automaton)
-    assert '"before": [1]' in text
-    for wrong in ("[0]", "[1, 1]", "[]", "1", "[1, 2]"):
-        (tmp_path / "rule.json").write_text(text.replace('"before": [1]', f'"before": {wrong}'))
-        if wrong == "[]":
-            assert not load(tmp_path / "rule.json").automaton.before
-            continue
-        with pytest.raises(CircuitError, match='"before"'):
-            load(tmp_path / "rule.json")
