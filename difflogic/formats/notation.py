@@ -29,7 +29,7 @@ def row_names(circuit: Circuit) -> list[str]:
 def expressions(
     circuit: Circuit, names: Sequence[str], zero: str, one: str
 ) -> Iterator[tuple[str, str]]:
-    """Yield each gate's name and expression, in order.
+    """Yield each gate's name and expression, with the operators ~, &, | and ^, in order.
 
     `names` has a name for each row; `zero` and `one` are the language's constants.
     """
