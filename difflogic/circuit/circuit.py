@@ -70,23 +70,17 @@ class Circuit:
         for wires in (self.a, self.b):
             wrong = np.flatnonzero((wires < 0) | (wires >= own))
             if len(wrong):
-                raise CircuitError(self._describe_misread(int(wrong[0]), int(wires[wrong[0]])))
+                gate = int(wrong[0])
+                raise CircuitError(
+                    f"gate {gate} reads row {wires[gate]}, which is its own, a later gate's or "
+                    f"none: it may read rows 0 to {own[gate] - 1}, the inputs and the gates before"
+                )
         wrong = np.flatnonzero((self.outputs < 0) | (self.outputs >= self.rows))
         if len(wrong):
             raise CircuitError(
                 f"output {wrong[0]} is row {self.outputs[wrong[0]]}, which does not exist: the "
                 f"circuit has rows 0 to {self.rows - 1}"
             )
-
-    def _describe_misread(self, gate: int, row: int) -> str:
-        allowed = f"it may read rows 0 to {self.inputs + gate - 1}, the inputs and the gates before"
-        source = row - self.inputs
-        if not 0 <= row < self.rows:
-            return f"gate {gate} reads row {row}, which does not exist: {allowed}"
-        if source == gate:
-            return f"gate {gate} reads row {row}, its own, which is a cycle: {allowed}"
-        later = f"the later gate {source}, which is a cycle or a wrong order"
-        return f"gate {gate} reads row {row}, of {later}: {allowed}"
 
     @property
     def channels(self) -> int:

@@ -18,30 +18,23 @@ from difflogic.circuit.netlist import WiredLayers
 from difflogic.circuit.wiring import Wiring
 from difflogic.pictures.decision_diagram import CONSTANT, DecisionDiagram
 from difflogic.pictures.places import Places
-from difflogic.system.array_types import Array, Bits, Ints
-
-NEW = -1
-"""Stands for the parameter of a gate that the circuit did not have."""
+from difflogic.system.array_types import Array, Ints
 
 
 class _Gates(NamedTuple):
-    """Gates of one layer, without counters; `a` and `b` are numbers of gates in the layer before.
+    """Gates of a layer, without counters; `a` and `b` are numbers of gates in the layer before."""
 
-    Gates with an `origin` keep their own logits, and have no `op`.
-    """
-
-    op: Ints
+    logits: Array
     a: Ints
     b: Ints
-    origin: Ints
 
-    @classmethod
-    def passing(cls, places: Ints) -> _Gates:
-        return cls.new(np.full(len(places), PASS_THROUGH), places, places)
+    @property
+    def places(self) -> Ints:
+        return np.arange(len(self.a))
 
     @classmethod
     def new(cls, op: Ints, a: Ints, b: Ints) -> _Gates:
-        return cls(op, a, b, np.full(len(op), NEW))
+        return cls(fixed_logits(op.astype(np.uint8)), a, b)
 
     def beside(self, other: _Gates) -> _Gates:
         return _Gates(*map(np.concatenate, zip(self, other, strict=True)))
@@ -55,17 +48,18 @@ def add_correction(
     The diagram's inputs are the place's bits, in the order of their channels; its outputs are the
     channels that are learned.
     """
-    found, inputs = _learned_layers(layers, places)
-    own = np.arange(len(found[-1].op))
+    found, inputs = _learned_layers(layers, logits, places)
+    own = found[-1].places
     gates = Layer(diagram.op, diagram.a, diagram.b)
     levels = levels_of(diagram.inputs, gates.a, gates.b)
     constant = diagram.outputs == CONSTANT
     depth = max(len(found), int(levels.max(initial=0)))
-    found += [_Gates.passing(own) for _ in range(depth - len(found))]
+    passing = _Gates.new(np.full(len(own), PASS_THROUGH), own, own)
+    found += [passing] * (depth - len(found))
     stages, shown = staged(diagram.inputs, gates, diagram.outputs[~constant], depth)
     before = 0
     for number, stage in enumerate(stages):
-        following = len(found[number].op)
+        following = len(found[number].a)
         found[number] = found[number].beside(
             _Gates.new(stage.op, before + stage.a, before + stage.b)
         )
@@ -75,14 +69,10 @@ def add_correction(
     b = own.copy()
     b[~constant] = before + shown
     found.append(_Gates.new(op, own, b))
-    made, origin, ops = _counted(layers, places, found, inputs)
-    old = origin != NEW
-    changed = fixed_logits(ops, logits.dtype)
-    changed[old] = logits[origin[old]]
-    return made, changed
+    return _counted(layers, logits, places, found, inputs)
 
 
-def _learned_layers(layers: WiredLayers, places: Places) -> tuple[list[_Gates], int]:
+def _learned_layers(layers: WiredLayers, logits: Array, places: Places) -> tuple[list[_Gates], int]:
     """Return the layers without counters, and the number of their inputs."""
     sizes = layers.architecture
     inputs = places.learned_inputs(sizes.channels, sizes.update_inputs)
@@ -94,35 +84,28 @@ def _learned_layers(layers: WiredLayers, places: Places) -> tuple[list[_Gates], 
         b: Ints = layer.b[:width]
         if not found:
             a, b = np.searchsorted(inputs, a), np.searchsorted(inputs, b)
-        unused = np.full(width, PASS_THROUGH)
-        found.append(_Gates(unused, a, b, np.arange(first, first + width)))
+        found.append(_Gates(logits[first : first + width], a, b))
         first += layer.gates
     return found, len(inputs)
 
 
 def _counted(
-    layers: WiredLayers, places: Places, found: list[_Gates], inputs: int
-) -> tuple[WiredLayers, Ints, Bits]:
-    """Return the layers with their counters, which go on beside new layers.
-
-    Also returns each parameter's number before, or NEW, and the ops of new gates, (parameters,).
-    """
+    layers: WiredLayers, logits: Array, places: Places, found: list[_Gates], inputs: int
+) -> tuple[WiredLayers, Array]:
+    """Return the layers with their counters, which go on beside new layers, and their logits."""
     sizes = layers.architecture
     wired = []
     for layer in found:
         wired.append(Wiring(inputs, layer.a.astype(np.int32), layer.b.astype(np.int32)))
-        inputs = len(layer.op)
+        inputs = len(layer.a)
     (looks,) = layers.perception[0]
     update = places.beside(wired, sizes.channels, looks.a.tolist())
     architecture = replace(sizes, update=tuple(layer.gates for layer in update))
     made = WiredLayers(architecture, layers.perception, update)
-    origin = np.arange(architecture.parameters)
-    ops = made.first_ops
+    changed = fixed_logits(made.first_ops, logits.dtype)
     end = sizes.kernels * sizes.kernel_gates
+    changed[:end] = logits[:end]
     for layer, wiring in zip(found, update, strict=True):
-        some = slice(end, end + len(layer.op))
-        origin[some] = layer.origin
-        ops[some] = layer.op
-        origin[some.stop : end + wiring.gates] = NEW
+        changed[end : end + len(layer.a)] = layer.logits
         end += wiring.gates
-    return made, origin, ops
+    return made, changed

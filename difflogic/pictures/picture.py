@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from difflogic.circuit.colors import Color
-from difflogic.pictures.images import MOST_PICTURE_SIDE, PALETTES, Quantised, image_bits, quantise
+from difflogic.pictures.images import MOST_PICTURE_SIDE, Quantised, image_bits, quantise
 from difflogic.pictures.text import center_picture, parse_picture
 from difflogic.system.array_types import Bits
 from difflogic.system.errors import ConfigError, MissingFileError, did_you_mean, errors_about
@@ -19,11 +19,9 @@ MOST_PICTURE_TEXT_BYTES = 2**20
 MOST_IMAGE_BYTES = 2**26
 """More than an image of the largest accepted size needs."""
 
-FIRST_COLORS = (1, 3)
-"""Values of `--colors` that are bits of the picture, without a palette: ink, or RGB."""
-
 USUAL_GRIDS = {1: (20, 20), 3: (16, 16)}
-"""Default rows and columns for such pictures: those of the lizard and the letter G."""
+"""Values of `--colors` that are bits of the picture, without a palette: ink, or RGB. For each the
+default rows and columns: those of the lizard and the letter G."""
 
 IMAGE_SUFFIXES = (".png", ".gif", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff")
 
@@ -115,7 +113,7 @@ def read(
             if palette:
                 raise ConfigError("is text: only images take a palette")
             return _from_text(target, content, colors, size)
-        if colors is not None and colors in FIRST_COLORS:
+        if colors in USUAL_GRIDS:
             bits = image_bits(content, colors, *(size or USUAL_GRIDS[colors]))
             return Picture(target, bits, words=f"an image as {counted(len(bits), 'bit')} a cell")
         found = quantise(content, colors, size, palette or ())
@@ -148,16 +146,14 @@ def _lost(found: Quantised, pixels: tuple[int, int], cells: tuple[int, int]) -> 
             f"HxW chooses another grid, up to {MOST_PICTURE_SIDE}x{MOST_PICTURE_SIDE}"
         )
     if found.found > found.used:
-        lost.append(
-            f"{found.found} colours became {found.used}: --colors takes {_listed(PALETTES)}"
-        )
+        lost.append(f"{found.found} colours became {found.used}: --colors takes 2, 4, 8 or 16")
     return "; ".join(lost)
 
 
 def _from_text(name: str, text: str, colors: int | None, size: tuple[int, int] | None) -> Picture:
     channels: Sequence[int] = (1, 3, 2, 4)
     if colors is not None:
-        channels = (colors,) if colors in FIRST_COLORS else ((colors - 1).bit_length(),)
+        channels = (colors if colors in USUAL_GRIDS else (colors - 1).bit_length(),)
     for number in channels:
         try:
             bits = parse_picture(text, number)
@@ -168,8 +164,3 @@ def _from_text(name: str, text: str, colors: int | None, size: tuple[int, int] |
     if size is not None:
         bits = center_picture(bits, *size)
     return Picture(name, bits, words=f"rows of text, {counted(len(bits), 'bit')} a cell")
-
-
-def _listed(numbers: Sequence[int]) -> str:
-    *first, last = map(str, numbers)
-    return f"{', '.join(first)} or {last}"

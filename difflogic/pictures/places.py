@@ -8,7 +8,7 @@ places, so from any state the grid is right after max(height, width) + 1 steps.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -127,13 +127,22 @@ class Places:
         reads = [*first.tolist(), *([0] * len(bits))]
         found = []
         for number in range(depth):
+            op = np.full(len(reads), Op.A, np.uint8)
             a = np.array(reads)
             b = np.array(reads)
-            for bit, product, lowest in self._spans(number):
-                b[bit] = a[product] = reads[product] if number else reads[lowest]
-                b[product] = reads[bit]
+            for counter, count in enumerate(bits):
+                lowest = sum(bits[:counter])
+                if count and not number:
+                    op[lowest] = Op.NOT_A
+                if number + 1 < count:
+                    bit = lowest + number + 1
+                    product = self.known + counter
+                    op[bit] = Op.XOR
+                    op[product] = Op.AND
+                    b[bit] = a[product] = reads[product] if number else reads[lowest]
+                    b[product] = reads[bit]
             kept = self.known if number == depth - 1 else len(reads)
-            found.append(Layer(*(each[:kept] for each in (self._ops(number), a, b))))
+            found.append(Layer(op[:kept], a[:kept], b[:kept]))
             reads = [*range(len(reads))]
         return found
 
@@ -202,22 +211,3 @@ class Places:
             inputs = np.arange(layer.gates)
             reads = np.arange(layer.gates, width)
         return tuple(wired)
-
-    def _ops(self, depth: int) -> Bits:
-        """Return the ops of a layer's counters: bits, products."""
-        bits = self.bits
-        ops = np.full(sum(bits) + len(bits), Op.A, np.uint8)
-        if not depth:
-            firsts = [sum(bits[:number]) for number, count in enumerate(bits) if count]
-            ops[firsts] = Op.NOT_A
-        for bit, product, _ in self._spans(depth):
-            ops[bit] = Op.XOR
-            ops[product] = Op.AND
-        return ops
-
-    def _spans(self, depth: int) -> Iterator[tuple[int, int, int]]:
-        """Yield the places of a layer's new bit, its product and the first, for each counter."""
-        for number, count in enumerate(self.bits):
-            if depth + 1 < count:
-                first = sum(self.bits[:number])
-                yield first + depth + 1, sum(self.bits) + number, first

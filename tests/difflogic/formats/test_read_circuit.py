@@ -115,14 +115,14 @@ def test_missing_keys(key):
         ({"op": "AND", "a": True, "b": 1}, '"a" must be a whole number, not true'),
         ({"op": "AND", "a": 0, "b": 2**31}, 'gate 2: "b" must be less than 2147483648'),
         ([1, 2, 3], 'gate 2: needs "op", "a" and "b", but is a list of 3'),
-        ({"op": "AND", "a": 20, "b": 1}, "gate 2 reads row 20, its own, which is a cycle"),
-        ({"op": "AND", "a": 0, "b": 21}, "row 21, of the later gate 3, which is a cycle"),
+        ({"op": "AND", "a": 20, "b": 1}, "gate 2 reads row 20, which is its own"),
+        ({"op": "AND", "a": 0, "b": 21}, "gate 2 reads row 21, which is its own, a later"),
     ],
 )
 def test_wrong_gates_are_explained(gate, says):
     message = problem(with_gate(2, gate))
     assert says in message
-    if "cycle" in message:
+    if "its own" in message:
         assert "it may read rows 0 to 19, the inputs and the gates before" in message
 
 
