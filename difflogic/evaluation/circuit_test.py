@@ -177,8 +177,7 @@ def exactness(subject: Subject) -> dict[str, Any]:
     if is_deterministic(task):
         notes.append("There is one start only, and nothing random: one rollout tells all.")
     elif not plan.exhaustive:
-        training = subject.config.training
-        notes.append(f"From {name_starts(plan, task, training, training.epochs)}.")
+        notes.append(f"From {name_starts(plan, task)}.")
     right = right_pairs(subject.automaton, task)
     if right is not None:
         notes.append(f"Examples: {right_in_words(right)}.")

@@ -13,10 +13,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from difflogic.config.sections import TrainingConfig
 from difflogic.engine.hard.hard_simulator import active_gates
 from difflogic.evaluation.assurance import WOUND, in_words, keeps, question_of
-from difflogic.evaluation.check_plan import Plan, is_deterministic
+from difflogic.evaluation.check_plan import Plan
 from difflogic.evaluation.scene import Streams
 from difflogic.evaluation.scores import Checked
 from difflogic.evaluation.trial import count_wrong
@@ -27,13 +26,9 @@ from difflogic.proof.prover import prove
 from difflogic.system.streams import Purpose
 from difflogic.tasks import make_task
 from difflogic.tasks.base import Task
-from difflogic.tasks.checked import draw_batch
 
 STARTS = 64
 """Number of random starts by default."""
-
-MOST_DRAWN = 2**13
-"""Most starts of training to compare with; drawing them takes a second."""
 
 
 def held_out_streams(seed: int) -> Streams:
@@ -52,13 +47,12 @@ def assure(model: Model) -> Assurance:
     return in_words(answer_about(model))
 
 
-def check(model: Model, epochs: int | None = None) -> Checked:
+def check(model: Model) -> Checked:
     """Count the wrong cells of the hard circuit at the training step, and at twice that step.
 
     Checks all cases if they can be listed (at the training step only), the only start, or STARTS
-    random starts. `tested` says which, and how many of the starts were also drawn in the `epochs`
-    of training, by default as many as configured; only starts that never were are *held out*.
-    `exact` is as defined above; `exactness` sums the decisive counts.
+    random starts, and `tested` says which. `exact` is as defined above; `exactness` sums the
+    decisive counts.
     """
     config = model.config
     ops = model.ops
@@ -68,9 +62,7 @@ def check(model: Model, epochs: int | None = None) -> Checked:
     now = found.counts[0]
     later = None if plan.exhaustive else found.count_after(2 * now.step)
     return Checked(
-        tested=name_starts(
-            plan, task, config.training, config.training.epochs if epochs is None else epochs
-        ),
+        tested=name_starts(plan, task),
         starts=now.starts,
         cells=now.cells,
         step=now.step,
@@ -83,22 +75,10 @@ def check(model: Model, epochs: int | None = None) -> Checked:
     )
 
 
-def name_starts(plan: Plan, task: Task, training: TrainingConfig, epochs: int) -> str:
-    """Say what the starts of a plan are, in words such as "64 held-out starts"."""
+def name_starts(plan: Plan, task: Task) -> str:
+    """Say what the starts of a plan are, in words such as "64 random starts"."""
     if plan.exhaustive:
         return plan.name
-    if is_deterministic(task):
-        return "the only start"
-    if not task.has_random_start:
-        return f"the only start, {plan.starts} times"
-    starts, _ = plan.scene.draw(0, plan.starts)
-    fresh = {start.tobytes() for start in starts}
-    # In a stage, training drew other starts; to count those of the last one as drawn is safe.
-    looked_at = min(epochs, -(-MOST_DRAWN // training.batch))
-    for epoch in range(looked_at):
-        drawn, _ = draw_batch(task, training.seed, epoch, training.batch)
-        fresh -= {start.tobytes() for start in drawn}
-    seen = sum(start.tobytes() not in fresh for start in starts)
-    if seen:
-        return f"{plan.starts} random starts, {seen} of which training drew, too"
-    return f"{plan.starts} {'random' if looked_at < epochs else 'held-out'} starts"
+    if task.has_random_start:
+        return f"{plan.starts} random starts"
+    return "the only start" if plan.starts == 1 else f"the only start, {plan.starts} times"

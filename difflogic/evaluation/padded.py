@@ -15,12 +15,12 @@ the longer line has the property too, one cell further out.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 
 from difflogic.circuit.automaton import Automaton
+from difflogic.evaluation.scores import Proof
 from difflogic.evaluation.settled import SLOWEST, settle
 from difflogic.examples.encoding import Encoding, apply_rule
 from difflogic.examples.pairs import Pair
@@ -36,27 +36,21 @@ DELAYS = range(SLOWEST + 1)
 """Steps that a cell may follow its inner neighbour after."""
 
 
-@dataclass(frozen=True)
-class Padded:
-    """What is known about examples with any number of cells of background on each side."""
-
-    verdict: Verdict
-    text: str
-
-
 def prove_padded(
     automaton: Automaton,
     encoding: Encoding,
     channels: int,
     pairs: Sequence[Pair],
     deadline: Deadline = NEVER,
-) -> Padded:
+) -> Proof:
     """Prove or refute that a rule is right on examples with background on both sides.
 
     `channels` are those of training. Planes and periodic boundaries stay open.
     """
     if any(len(pair.before) > 1 for pair in pairs):
-        return Padded(Verdict.open, "not proved for larger planes: only lines are tried")
+        return Proof(
+            verdict=Verdict.open, text="not proved for larger planes: only lines are tried"
+        )
     if automaton.boundary != "zero":
         return _open("only lines with zeros beyond their ends are tried")
     known = True
@@ -82,10 +76,12 @@ def prove_padded(
         for number, (pair, grid) in enumerate(zip(pairs, shown, strict=True), 1):
             if not np.array_equal(grid, longer(pair.after)):
                 where = f"{left} cells of background before it and {right} after it"
-                return Padded(Verdict.refuted, f"fails on pair {number} with {where}")
+                text = f"fails on pair {number} with {where}"
+                return Proof(verdict=Verdict.refuted, text=text)
     if not known:
         return _open(f"{MOST} cells of background do not show what any number of them does")
-    return Padded(Verdict.proved, "proved with background on both sides, too, to any length")
+    text = "proved with background on both sides, too, to any length"
+    return Proof(verdict=Verdict.proved, text=text)
 
 
 def _repeats(history: Bits) -> bool:
@@ -105,5 +101,5 @@ def _repeats(history: Bits) -> bool:
     return bool(found.all())
 
 
-def _open(reason: str) -> Padded:
-    return Padded(Verdict.open, f"not proved for longer lines: {reason}")
+def _open(reason: str) -> Proof:
+    return Proof(verdict=Verdict.open, text=f"not proved for longer lines: {reason}")

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from difflogic.circuit.automaton import Automaton
-from difflogic.evaluation.padded import Padded
 from difflogic.evaluation.settled import outcomes
 from difflogic.examples.encoding import encodings
 from difflogic.examples.pairs import Examples, Pair, named
@@ -68,8 +67,6 @@ class LearnedRule:
     """Of wrong pairs, if they are few: a cell of each, what the file says, and what the rule."""
     hint: str = ""
     """What may help, if not all pairs are right."""
-    padded: Padded | None = None
-    """What is proved of the training pairs with background on both sides, if all are right."""
 
     @property
     def right(self) -> bool:
@@ -79,9 +76,8 @@ class LearnedRule:
     def as_dict(self) -> dict[str, Any]:
         """Return the result as JSON values."""
         attempts = [vars(each) for each in self.attempts]
-        padded = None if self.padded is None else vars(self.padded)
         found = {"wrong_pairs": self.wrong, "suspected_pairs": self.suspected}
-        own = {"run_directory": str(self.path), "attempts": attempts, "padded": padded, **found}
+        own = {"run_directory": str(self.path), "attempts": attempts, **found}
         return {**self.summary.as_dict(), **own}
 
 

@@ -27,7 +27,7 @@ def summarize(config: Config, trainer: Trainer, history: History, resumed: int) 
     phases = trainer.phases
     finished = trainer.done
     with phases("tests"):
-        tests = final_scores(trainer.result, trainer.epoch)
+        tests = final_scores(trainer.result)
     account = phases.account
     last = history.rows[-1] if history.rows else None
     best = history.best(trainer.result_attempt)
@@ -69,22 +69,18 @@ def summarize(config: Config, trainer: Trainer, history: History, resumed: int) 
     return found
 
 
-def final_scores(model: Model, epochs: int | None = None) -> dict[str, Any]:
+def final_scores(model: Model) -> dict[str, Any]:
     """Score the hard circuit of a finished run.
 
-    `checked` has the wrong cells in all cases, or on starts, and which of them `epochs` of training
-    drew; `assurance` what is proved. If the task's target moves on, `exactness` has the counts on
-    all cases and in a random soup.
+    `checked` has the wrong cells in all cases, or on starts; `assurance` what is proved. If the
+    task's target moves on, `exactness` has the counts on all cases and in a random soup.
     """
     # Imported here, since it needs kernels, and readers of summaries do not.
     from difflogic.evaluation.circuit_test import EXACTNESS, TESTS, Subject
     from difflogic.evaluation.exactness import assure, check
     from difflogic.evaluation.settled import right_pairs
 
-    scores: dict[str, Any] = {
-        "checked": check(model, epochs),
-        "assurance": json_value(assure(model)),
-    }
+    scores: dict[str, Any] = {"checked": check(model), "assurance": json_value(assure(model))}
     pairs = right_pairs(from_model(model), make_task(model.config))
     if pairs is not None:
         scores["right_pairs"] = pairs

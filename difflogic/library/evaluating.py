@@ -39,14 +39,13 @@ def inspect(
 
 
 @checked
-def check(source: Source, epochs: int | None = None) -> Checked:
+def check(source: Source) -> Checked:
     """Count the wrong cells of a model's hard circuit, as each run does at its end.
 
-    `tested` says on which starts, and how many of them `epochs` of training drew, by default as
-    many as configured. `exact` is what the glossary says. Raises what `load` raises, and
+    `tested` says on which starts. `exact` is what the glossary says. Raises what `load` raises, and
     ConfigError for a circuit, which has no task.
     """
-    return exactness.check(load(source).require_model(), epochs)
+    return exactness.check(load(source).require_model())
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from difflogic.evaluation.padded import prove_padded
-from difflogic.evaluation.scores import Proof
 from difflogic.evaluation.settled import settle
 from difflogic.examples.encoding import CLASH, apply_rule
 from difflogic.examples.pairs import MOST_NAMED, Examples, local, named
@@ -32,7 +31,6 @@ from difflogic.system.deadline import Deadline, never_stop
 from difflogic.system.declaration import checked
 from difflogic.system.errors import TrainingError
 from difflogic.system.files import for_shell
-from difflogic.system.json_values import json_value
 from difflogic.system.quantities import counted
 from difflogic.system.stops import deferring_interrupts
 from difflogic.system.work import Stopped, say, stopped, working
@@ -98,9 +96,7 @@ def train_examples(
             assert task.encoding is not None, "it learned from examples"
             pairs = task.examples["training"]
             padded = prove_padded(automaton, task.encoding, task.channels, pairs, limit)
-            learned = replace(learned, padded=padded)
-        if learned.padded is not None:
-            learned.summary.scores.padded = Proof(**json_value(learned.padded))
+            learned.summary.scores.padded = padded
         whole = learned.summary.model_copy(update=new)
         write_summary(run, whole)
         learned = replace(learned, summary=read_summary(run) or whole)

@@ -15,11 +15,10 @@ from difflogic.circuit.soft_circuit import SoftCircuit
 from difflogic.config.problem import Problem
 from difflogic.engine.hard.hard_simulator import HardSimulator
 from difflogic.pictures.correction import add_correction
-from difflogic.pictures.decision_diagram import ANY_VALUE, DecisionDiagram, smallest_diagram
-from difflogic.pictures.places import Places
+from difflogic.pictures.decision_diagram import ANY_VALUE, smallest_diagram
 from difflogic.search.finisher import AnyFinisher, Certify, Correction, Finished, SearchContext
 from difflogic.search.walk import OnProgress, SearchProgress
-from difflogic.system.array_types import Array, Bits
+from difflogic.system.array_types import Array
 from difflogic.system.work import ignore
 from difflogic.tasks.base import Task
 
@@ -70,7 +69,10 @@ class Corrector(AnyFinisher):
             table, groups = self._wrong(circuit)
             diagram = smallest_diagram(table, groups)
             bits = int((table > 0).sum())
-            after = _with_correction(circuit, diagram, self._places) if bits else circuit
+            after = circuit
+            if bits:
+                added = add_correction(circuit.layers, circuit.logits, self._places, diagram)
+                after = SoftCircuit(*added)
             self.correction = last = Correction(circuit, after, bits, diagram.gates)
         return last
 
@@ -97,7 +99,3 @@ class Corrector(AnyFinisher):
         table[:, place] = shown ^ target.astype(np.uint8)
         order = list(range(known))[::-1]
         return table, [order[columns:], order[:columns]]
-
-
-def _with_correction(circuit: SoftCircuit, diagram: DecisionDiagram, places: Places) -> SoftCircuit:
-    return SoftCircuit(*add_correction(circuit.layers, circuit.logits, places, diagram))

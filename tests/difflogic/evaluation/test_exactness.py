@@ -15,9 +15,7 @@ from difflogic.model.model import Model
 from difflogic.system.streams import Purpose
 from difflogic.tasks import draw_batch, make_task
 from difflogic.tasks.checked import later_steps
-from difflogic.tasks.checkerboard import Checkerboard
 from difflogic.tasks.line import PARITY
-from difflogic.training.sampling import draw_samples
 from tests.difflogic.circuit.masks import draw_masks
 from tests.difflogic.evaluation.naive import blinker, random_model, rollout, wired
 from tests.difflogic.proof.mutants import Posed
@@ -66,40 +64,18 @@ class TestCheck:
         assert (scores.wrong_cells, scores.wrong_cells_later) == (now, later)
 
 
-@pytest.mark.parametrize(("epochs", "most"), [(0, 10), (1, 10), (9, 2**13), (9, 40)])
-@pytest.mark.parametrize("name", ["sorting", "checkerboard-small"])
-def test_only_starts_that_training_never_drew_are_held_out(name, epochs, most, monkeypatch):
-    monkeypatch.setattr(exactness, "MOST_DRAWN", most)
-    config = load_config(name, ["training.batch=20"])
-    task = make_task(config)
-    drawn = {
-        start.tobytes()
-        for epoch in range(min(epochs, -(-most // 20)))
-        for start in draw_samples(config.problem, epoch)[0]
-    }
-    starts, _ = draw_batch(task, config.training.seed, 0, 64, Purpose.HELD_OUT_START)
-    seen = sum(start.tobytes() in drawn for start in starts)
-    said = check(Model.create(config), epochs).tested
-    if seen:
-        assert said == f"64 random starts, {seen} of which training drew, too"
-    else:
-        # Only a look at all that training drew can tell that a start is held out.
-        assert said == ("64 random starts" if (epochs, most) == (9, 40) else "64 held-out starts")
-
-
-def test_a_list_of_starts_is_not_held_out():
-    class Listed(Checkerboard):
-        def sample(self, rng):
-            _, target = super().sample(rng)
-            return np.full((2, 6, 7), rng.integers(2), np.uint8), target
-
-    config = tiny()
-    assert exactness.name_starts(
-        Plan.sampled(Listed(config.task, config.automaton), 8, Streams(1, 3, 4)),
-        Listed(config.task, config.automaton),
-        config.training,
-        30,
-    ) == ("8 random starts, 8 of which training drew, too")
+@pytest.mark.parametrize(
+    ("name", "rate", "said"),
+    [
+        ("checkerboard-small", 1, "64 random starts"),
+        ("lizard", 1, "the only start"),
+        ("lizard", 0.5, "the only start, 64 times"),
+        ("game-of-life", 1, "all 512 boards"),
+    ],
+)
+def test_what_is_tested_is_named(name, rate, said):
+    task = make_task(load_config(name, [f"automaton.fire_rate={rate}"]))
+    assert exactness.name_starts(Plan.of(task, 64, held_out_streams(0)), task) == said
 
 
 @pytest.mark.parametrize("claims", [*product((False, True), repeat=4)])

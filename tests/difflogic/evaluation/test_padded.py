@@ -48,10 +48,10 @@ def check(machine, encoding, channels, pairs):
         before, after = (np.pad(grid, ((0, 0), sides)) for grid in (pair.before, pair.after))
         return np.array_equal(applied(machine, before, encoding, channels), after)
 
-    if found.verdict is Verdict.refuted:
+    if found.verdict == Verdict.refuted:
         number, *sides = map(int, re.findall(r"\d+", found.text))
         assert not right(pairs[number - 1], sides)
-    if found.verdict is Verdict.proved:
+    if found.verdict == Verdict.proved:
         for sides in ((MOST + 1, 0), (2, MOST + 1), (MOST + 5, MOST + 9), (1, 150), (99, 3)):
             assert all(right(pair, sides) for pair in pairs)
     return found.verdict
@@ -93,7 +93,7 @@ def test_a_slow_front_crosses_long_lines():
     machine = automaton(moves, visible=(1,), boundary="zero", height=1, width=24, steps=2)
     encoding = Encoding(("0", "1"), 0, ("this",), ("this",))
     pair = Pair.parse("0" * 23 + "1>" + "0" * 24)
-    assert check(machine, encoding, 2, [pair]) is Verdict.proved
+    assert check(machine, encoding, 2, [pair]) == Verdict.proved
     plane = Pair(np.zeros((2, 3), np.uint8), np.zeros((2, 3), np.uint8))
     for reason, *asked in (
         ("only lines are tried", machine, [pair, plane], NEVER),
@@ -102,5 +102,5 @@ def test_a_slow_front_crosses_long_lines():
     ):
         made, pairs, stop = asked
         found = prove_padded(made, encoding, 2, pairs, stop)
-        assert found.verdict is Verdict.open
+        assert found.verdict == Verdict.open
         assert reason in found.text

@@ -55,7 +55,7 @@ def test_the_smallest_right_circuit_becomes_the_run(learned):
     assert learned.right
     scores = learned.summary.scores
     assert scores.right_pairs == {"training": (5, 5), "held out": (3, 3)}
-    assert scores.assurance.verdict == learned.padded.verdict == "proved"
+    assert scores.assurance.verdict == scores.padded.verdict == "proved"
     right = [each for each in learned.attempts if each.right]
     assert scores.checked.active_gates == min(each.gates for each in right)
     attempts = json.loads((learned.path / ATTEMPTS).read_text())

@@ -26,7 +26,7 @@ FOUND = {
         "best_accuracy": 0.7734,
         "best_epoch": 30,
         "checked": {
-            "tested": "64 held-out starts",
+            "tested": "64 random starts",
             "starts": 64,
             "cells": 16384,
             "step": 20,

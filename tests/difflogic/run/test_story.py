@@ -50,7 +50,7 @@ SEARCHED = "a search from the learned circuit found an exact one at epoch 40"
             "polished",
             "random changes left 6 of 7 active gates",
         ),
-        ({}, "tested", "164 of 16384 cells wrong at step 20, 7 at step 40, from 64 held-out "),
+        ({}, "tested", "164 of 16384 cells wrong at step 20, 7 at step 40, from 64 random "),
         (
             {"scores": {"exactness": {"counts": [SOUP], "first_wrong_step": 12}}},
             "tested",
