@@ -18,7 +18,7 @@ from difflogic.pictures.correction import add_correction
 from difflogic.pictures.decision_diagram import ANY_VALUE, smallest_diagram
 from difflogic.search.finisher import AnyFinisher, Certify, Correction, Finished, SearchContext
 from difflogic.search.walk import OnProgress, SearchProgress
-from difflogic.system.array_types import Array
+from difflogic.system.array_types import Array, Bits
 from difflogic.system.work import ignore
 from difflogic.tasks.base import Task
 
