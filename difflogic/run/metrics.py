@@ -60,8 +60,8 @@ class MetricsRow:
     """Seconds by phase; a missing phase took none."""
     decided: float | None = None
     search: Search | None = None
-    attempt: int | None = None
-    stage: int | None = None
+    attempt: int = 1
+    stage: int = 1
 
     @classmethod
     def of(cls, result: StepResult, seconds: Mapping[str, float]) -> MetricsRow:
@@ -101,7 +101,7 @@ def restarts(rows: Iterable[MetricsRow]) -> list[Restart]:
     return [
         Restart(last.epoch, row.attempt)
         for last, row in pairwise(rows)
-        if row.attempt is not None and last.attempt not in (None, row.attempt)
+        if last.attempt != row.attempt
     ]
 
 
@@ -129,7 +129,7 @@ class History:
 
     def best(self, attempt: int) -> MetricsRow | None:
         """Return the first row with the lowest hard loss in the last stage of an attempt."""
-        rows = [row for row in self.rows if row.attempt in (None, attempt)]
+        rows = [row for row in self.rows if row.attempt == attempt]
         last = [row for row in rows if row.hard_loss is not None and row.stage == rows[-1].stage]
         return min(last, key=lambda row: row.hard_loss or 0.0, default=None)
 
@@ -199,18 +199,19 @@ def _from_cells(cells: Mapping[str, str]) -> MetricsRow:
     def number(name: str) -> float | None:
         return float(cells[name]) if cells[name] else None
 
-    found = {name: int(cells[name]) for name in _COUNTS if cells.get(name)}
-    if not all(0 <= count <= MAX_COUNT for count in found.values()):
+    counts = {name: int(cells[name]) for name in _COUNTS if cells[name]}
+    if not all(0 <= count <= MAX_COUNT for count in counts.values()):
         raise ValueError("a count is negative or too large")
     decided = number("decided")
-    counts = [found.pop(name, None) for name in ("attempt", "stage")]
+    attempt = counts.pop("attempt")
+    stage = counts.pop("stage")
     if decided is not None and not 0 <= decided <= 1:
         raise ValueError("a share is from 0 to 1")
-    if 0 in counts or found.get(SEARCHED[-1], 0) > 1:
+    if not (attempt and stage) or counts.get(SEARCHED[-1], 0) > 1:
         raise ValueError("attempts and stages are counted from 1, and exact is 0 or 1")
     search = None
-    if found:
-        before, wrong, fresh, candidates, exact = (found[name] for name in SEARCHED)
+    if counts:
+        before, wrong, fresh, candidates, exact = (counts[name] for name in SEARCHED)
         search = Search(before, wrong, fresh, candidates, exact == 1)
     return MetricsRow(
         int(cells["epoch"]),
@@ -220,7 +221,8 @@ def _from_cells(cells: Mapping[str, str]) -> MetricsRow:
         {phase: float(cells[f"{phase}_seconds"]) for phase in PHASES},
         decided,
         search,
-        *counts,
+        attempt,
+        stage,
     )
 
 
@@ -229,9 +231,8 @@ def _to_line(row: MetricsRow) -> str:
     seconds = [row.phase_seconds.get(phase, 0.0) for phase in PHASES]
     search = row.search
     searched = [""] * len(SEARCHED) if search is None else [str(int(n)) for n in astuple(search)]
-    counts = ["" if count is None else str(count) for count in (row.attempt, row.stage)]
     numbers = map(_cell, [*scores, *seconds, row.decided])
-    return _line([str(int(row.epoch)), *numbers, *searched, *counts])
+    return _line([str(int(row.epoch)), *numbers, *searched, str(row.attempt), str(row.stage)])
 
 
 def _line(cells: Iterable[str]) -> str:

@@ -138,7 +138,7 @@ def training(source: ReportSource) -> Facts:
 
 def attempts(rows: Sequence[MetricsRow]) -> int:
     """Return the number of attempts: above 1 if learning started over."""
-    return (rows[-1].attempt if rows else None) or 1
+    return rows[-1].attempt if rows else 1
 
 
 def origin(source: ReportSource) -> str:

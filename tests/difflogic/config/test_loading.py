@@ -43,12 +43,6 @@ GATES = {
 """Gates with logits: as published, and as the comments of the small ones say."""
 
 
-def test_shipped_configurations():
-    folder = Path(__file__).parents[3] / "configs"
-    assert shipped_configs() == sorted(path.stem for path in folder.glob("*.toml"))
-    assert GATES.keys() <= set(shipped_configs())
-
-
 @pytest.mark.parametrize("name", GATES)
 def test_a_shipped_file_is_found_by_its_name(name):
     path = Path(__file__).parents[3] / "configs" / f"{name}.toml"
@@ -155,7 +149,6 @@ def test_the_last_override_wins():
 
 EPOCHS = "[training] epochs must be an integer from 1 to 1000000000, not "
 RATE = "[training] learning_rate must be a number above 0, at most 1000, not "
-SEED = "[training] seed must be an integer from 0 to 9223372036854775807, not "
 WORKERS = '[parallel] workers must be "auto" or an integer from 1 to 1024, not '
 LAYERS = "[update] gates must be a list of 1 to 1000 integers from 1 to 65536, not "
 LOSS = "[task] loss_channels"
@@ -177,20 +170,15 @@ LOSS = "[task] loss_channels"
         ('name="../outside"', "name must be 1 to 64 letters, digits, - and _"),
         ("training.epochs=1.0", EPOCHS + "1.0"),
         ("training.epochs=many", EPOCHS + '"many"'),
-        ("training.epochs=2020-01-01", EPOCHS + "2020-01-01"),
         ("training.epochs=" + "9" * 4000, EPOCHS + "a number of more than 20 digits"),
-        (f"training.seed={2**63}", SEED + str(2**63)),
         ("training.learning_rate=nan", RATE + "nan"),
-        ("training.beta2=1", "[training] beta2 must be a number from 0 to 0.999999, not 1"),
         ("automaton.boundary=perodic", 'not "perodic": did you mean "periodic"?'),
         ("task.kind=chess", '[task] kind must be "checkerboard" or "dead-ends" or "examples" or '),
-        ("task.kind=checkerbord", 'did you mean "checkerboard"?'),
         ("task.square=17", "[task] square: a square of 17 cells does not fit a grid of 16×16"),
         ("task.loss_channels=[]", f"{LOSS} must be a list of 1 to 1000 integers from 0, not an"),
         ("task.loss_channels=[-1]", f"{LOSS}[0] must be an integer from 0, not -1"),
         ("task.loss_channels=[0, 8]", f"{LOSS}: no channel 8, as the automaton has 8: use 0 to 7"),
         ("task.loss_channels=[1, 1]", f"{LOSS}: a channel is listed twice"),
-        ("task.inputs=[99]", "[task] inputs: no channel 99"),
         ("task.inputs=[0]", "[task] inputs: channel 0 never changes"),
         ("perception.gates=[8, 3, 2]", "[perception] gates, layer 1: wiring unique: 3 gates"),
         ("update.gates=[]", LAYERS + "an empty list"),

@@ -57,7 +57,7 @@ def test_description_has_the_meaning_and_range_above_each_key():
     assert "(a number above 0, at most 1)\nfire_rate = 1.0" in unwrapped
     assert '("auto" or an integer from 1 to 1024)\nworkers = "auto"' in unwrapped
     assert "a list of 1 to 1000 integers from 1 to 65536)\ngates = [8, 4, 2]" in unwrapped
-    assert 'or "steps" or "gates")\nstrategy = "auto"' in unwrapped
+    assert 'or "steps")\nstrategy = "auto"' in unwrapped
     assert max(map(len, lines)) <= 100
     assert not any("  " in line for line in lines)
 

@@ -41,24 +41,7 @@ def test_more_gates_than_memory_holds(plain):
         config_from_dict(plain, "test")
 
 
-@pytest.mark.parametrize(
-    ("section", "key", "value"),
-    [
-        ("training", "weight_decay", 0),
-        ("training", "initial_logit", -3),
-        ("automaton", "fire_rate", 1),
-    ],
-)
-def test_an_integer_serves_as_a_number(plain, section, key, value):
-    plain[section][key] = value
-    found = getattr(getattr(config_from_dict(plain, "test"), section), key)
-    assert type(found) is float
-    assert found == value
-
-
 def test_layer_widths():
-    gates = load_config("lizard").update.gates
-    assert fit_layer_widths(gates, 640, gates[-1]) == list(gates)
     gates = [512, 512, 256, 128]
     assert fit_layer_widths(gates, 320, 64) == [512, 512, 256, 128, 64]
     assert fit_layer_widths(gates, 160, 32) == [512, 512, 256, 128, 64, 32]

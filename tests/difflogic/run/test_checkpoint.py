@@ -129,20 +129,12 @@ def change_header(path, **changes):
         ({"state": ["epoch"]}, "holds the state of a different trainer"),
         ({"epoch": 6}, "holds epoch 6: it was renamed"),
         ({"epoch": "7"}, "is not a checkpoint of dct"),
-        ({"config": None}, "is not a checkpoint of dct"),
-        ({"seconds": [0.5]}, "is not a checkpoint of dct"),
         ({"seconds": {"forward": "0.5"}}, "is not a checkpoint of dct"),
     ],
 )
 def test_foreign_headers(written, changes, message):
     change_header(written, **changes)
     with pytest.raises(CheckpointError, match=message):
-        read_checkpoint(written, STATE)
-
-
-def test_a_newer_format_version(written):
-    change_header(written, version=2)
-    with pytest.raises(RunDirectoryError, match="of format version 2, and this program reads"):
         read_checkpoint(written, STATE)
 
 

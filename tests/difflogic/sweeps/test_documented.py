@@ -178,17 +178,12 @@ def test_tls_lets_in_who_has_a_certificate_and_nobody_else(documented, tmp_path)
     ("address", "exposed"),
     [
         ("tcp://127.0.0.1:8786", False),
-        ("127.9.9.9:1", False),
         ("tcp://[::1]:1", False),
         ("localhost:8786", False),
         ("tls://10.0.0.1:8786", False),
-        ("wss://host:1", False),
         ("tcp://10.0.0.1:8786", True),
-        ("10.0.0.1:8786", True),
-        ("ws://host:1", True),
         ("tcp://[2001:db8::1]:1", True),
         ("host:8786", True),
-        ("tcp://0.0.0.0:1", True),
     ],
 )
 def test_what_is_reached_without_tls_is_told(address, exposed):

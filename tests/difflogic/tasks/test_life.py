@@ -123,18 +123,6 @@ def test_invalid_rules(rule):
         load_config("game-of-life", [f'task.rule="{rule}"'])
 
 
-@given(st.integers(0, 2**63 - 1), st.integers(1, 5), st.integers(1, 3))
-def test_draw_all_gives_the_samples_of_draw(seed, count, steps):
-    task = life(3, 4, 5, steps=steps, loss_channels=[0, 1])
-    starts, targets = task.draw_all(np.random.default_rng([seed, i]) for i in range(count))
-    for i in range(count):
-        board = np.random.default_rng([seed, i]).integers(0, 2, size=(4, 5), dtype=np.uint8)
-        np.testing.assert_array_equal(starts[i], np.stack([board, board, np.zeros_like(board)]))
-        for _ in range(steps):
-            board = task.advance(board)
-        np.testing.assert_array_equal(targets[i], np.stack([board, board]))
-
-
 @pytest.mark.parametrize("purpose", [Purpose.START, Purpose.HELD_OUT_START])
 @pytest.mark.parametrize("first", [0, 5, 2**62])
 def test_epochs_drawn_ahead_are_the_same(purpose, first, monkeypatch):

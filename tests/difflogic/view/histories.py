@@ -14,7 +14,7 @@ def rows(count, restarts=()):
             {"forward": 0.5, "backward": 1.5, "finish": float(n % 5 == 0)},
             1 - n / 5000,
             Search(4 * n, n, n, 9, False) if n % 10 == 0 else None,
-            1 + sum(n > end for end in restarts) if restarts else None,
+            1 + sum(n > end for end in restarts),
         )
         for n in range(1, count + 1)
     )
