@@ -5,12 +5,9 @@ Otherwise each of pytest's workers compiles the same kernels at the same time.
 
 from __future__ import annotations
 
-from typing import get_args
-
 from difflogic.experiment.searching import Trainer
 from difflogic.simplification import EFFORTS, simplify
 from difflogic.system.jit import JIT, keeps_code
-from difflogic.system.strategy import Strategy
 from tests.difflogic.circuit.circuits import automaton, deep_circuit
 from tests.difflogic.training.tiny import growing
 
@@ -19,12 +16,8 @@ SEARCHING = "finishing.candidates=6000", "finishing.rectify=25"
 
 def compile_kernels() -> None:
     for precision in ("float32", "float64"):
-        for strategy in get_args(Strategy):
-            for workers in (1, 2):
-                sharing = f"parallel.strategy={strategy}", f"parallel.workers={workers}"
-                config = growing(f"training.precision={precision}", *SEARCHING, *sharing)
-                with Trainer(config) as trainer:
-                    trainer.warm_up()
+        with Trainer(growing(f"training.precision={precision}", *SEARCHING)) as trainer:
+            trainer.warm_up()
     simplify(automaton(deep_circuit(1000)), EFFORTS["normal"])
 
 

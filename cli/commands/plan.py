@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from cli.failures import note
-from cli.options import AsJson, Configured, DeviceOption, WorkerCounts, with_flags
+from cli.options import AsJson, Configured, WorkerCounts, with_flags
 from cli.terminal import output
 from difflogic.system.declaration import Recipe
-from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted, show_bytes
 
 if TYPE_CHECKING:
-    from difflogic.config import Config
     from difflogic.library.benchmarking import Planned
     from difflogic.training.plan import ParallelPlan
 
@@ -24,11 +22,7 @@ BESIDES_BYTES = 170 * 10**6
 
 
 def plan(
-    given: Configured,
-    workers: WorkerCounts = None,
-    recipe: Recipe = None,
-    device: DeviceOption = None,
-    as_json: AsJson = False,
+    given: Configured, workers: WorkerCounts = None, recipe: Recipe = None, as_json: AsJson = False
 ) -> None:
     """Show how training is divided among workers and laid out in memory.
 
@@ -39,44 +33,12 @@ def plan(
     from difflogic.library import benchmarking
 
     several = workers if isinstance(workers, tuple) else ()
-    chosen = with_flags(workers=None if several else workers, device=device)
+    chosen = with_flags(workers=None if several else workers)
     settings = load_config(given.source, [*given.overrides, *chosen], recipe)
-    if settings.parallel.device == "gpu":
-        if several:
-            raise ConfigError("--device gpu has no workers to compare: leave --workers out")
-        _show_device(settings, as_json)
-        return
     found = benchmarking.plan(settings, workers=several)
     output.show(found, as_json, _show)
     for warning in found.plan.warnings:
         note(f"warning: {warning}")
-
-
-def _show_device(config: Config, as_json: bool) -> None:
-    from difflogic.experiment.device_plan import require_fitting
-    from difflogic.gpu.tables import LANES, THREADS
-
-    found = require_fitting(config)
-    if as_json:
-        output.show_json(found.as_dict())
-        return
-    shape = found.shape
-    adapter = found.adapter
-    grid = shape.grid
-    largest = max(shape.bytes, key=shape.bytes.__getitem__)
-    typer.echo(
-        f"{config.name} · {grid.height}×{grid.width} cells, "
-        f"{counted(shape.steps, 'automaton step')}, batch {shape.batch} · {adapter.name}, "
-        f"{adapter.kind}\n"
-    )
-    lines = {
-        "workgroups": f"{shape.tiles} of {THREADS} threads, for {LANES} cells each",
-        "memory": f"{show_bytes(sum(shape.bytes.values()))} per run",
-        "largest buffer": f"{show_bytes(shape.bytes[largest])} per run, for {largest}",
-        "adapter's limit": f"{show_bytes(adapter.most_bytes)} per buffer",
-        "side by side": f"{counted(found.runs, 'run')} at most",
-    }
-    output.show_lines(lines)
 
 
 def _show(found: Planned) -> None:

@@ -243,7 +243,7 @@ class ParallelConfig(Section):
         default="auto",
         description="worker threads; auto: as many as help, at most one per available core",
     )
-    strategy: Auto | Strategy = Field(
+    strategy: Strategy = Field(
         default="auto",
         description="how workers share a step. sequential: one worker; samples: one worker per "
         "sample; cells: the cells of a sample, with a barrier at each step; steps: the same as a "

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
 from difflogic.circuit.forms import FORMS
 from difflogic.circuit.netlist import Netlist
 from difflogic.config.models import Config
 from difflogic.engine.hardware import Hardware
-from difflogic.gpu.adapter import Adapter, find_adapter
-from difflogic.gpu.tables import LANES, THREADS, Shape, shape_of
+from difflogic.gpu.adapter import find_adapter
+from difflogic.gpu.tables import Shape, shape_of
 from difflogic.model.model import Model
 from difflogic.search.footprint import search_bytes
-from difflogic.system.errors import ConfigError
 from difflogic.tasks import custom
 from difflogic.tasks.base import Task
 from difflogic.tasks.parts import Sample, TaskError
@@ -46,44 +42,6 @@ class _Outline(Task):
 
     def sample(self, rng: np.random.Generator) -> Sample:
         raise TaskError("the task's code is not loaded")
-
-
-@dataclass(frozen=True)
-class DevicePlan:
-    """A run's shape on an adapter: `dct plan --device gpu`."""
-
-    adapter: Adapter
-    shape: Shape
-
-    @property
-    def runs(self) -> int:
-        """Runs that fit side by side; 0 if not even one does."""
-        return self.adapter.most_runs(self.shape)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the plan for JSON."""
-        return {
-            "adapter": self.adapter.name,
-            "kind": self.adapter.kind,
-            "limits": self.adapter.limits,
-            "groups": self.shape.tiles,
-            "threads_per_group": THREADS,
-            "cells_per_group": LANES,
-            "bytes_per_run": self.shape.bytes,
-            "runs_side_by_side": self.runs,
-        }
-
-
-def require_fitting(config: Config) -> DevicePlan:
-    """Return a configuration's plan. Raises ConfigError if no GPU is found or the run is too large.
-
-    The message for a run that is too large says what would fit.
-    """
-    if config.training.precision != "float32":
-        raise ConfigError("[training] precision: a GPU computes in float32: use --device cpu")
-    found = DevicePlan(find_adapter(), _shape_for(config))
-    found.adapter.require(found.shape, 1)
-    return found
 
 
 def runs_at_a_time(configs: list[Config], asked: int | None, runs: int) -> int:

@@ -12,31 +12,18 @@ from difflogic.gpu.tables import LANES, Shape
 from difflogic.system.errors import ConfigError, TrainingError
 from difflogic.system.quantities import counted, show_bytes
 
-LIMITS = (
-    "max-storage-buffer-binding-size",
-    "max-buffer-size",
-    "max-compute-workgroup-storage-size",
-    "max-compute-invocations-per-workgroup",
-    "max-storage-buffers-per-shader-stage",
-    "max-compute-workgroups-per-dimension",
-)
-"""Limits that the device is asked for: as much as the adapter offers."""
-
 
 @dataclass(frozen=True)
 class Adapter:
     """A GPU of this machine, with its limits."""
 
     name: str
-    kind: str
-    """For example "DiscreteGPU"; "CPU" if the processor emulates a GPU."""
     limits: dict[str, int]
     handle: Any
 
     def open(self) -> Any:
-        """Return a new device."""
-        limits = {name: self.limits[name] for name in LIMITS if name in self.limits}
-        return self.handle.request_device_sync(required_limits=limits)
+        """Return a new device, which may use as much as the adapter offers."""
+        return self.handle.request_device_sync(required_limits=self.limits)
 
     @property
     def most_bytes(self) -> int:
@@ -93,8 +80,7 @@ def find_adapter() -> Adapter:
         raise _missing(str(error).partition("\n")[0]) from None
     if handle is None:
         raise _missing("no adapter")
-    info = handle.info
-    return Adapter(info["device"], info["adapter_type"], dict(handle.limits), handle)
+    return Adapter(handle.info["device"], dict(handle.limits), handle)
 
 
 def _missing(why: str) -> ConfigError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from difflogic.config import BENCHMARK, Config, Override, load_config
 from difflogic.experiment.device_plan import plan_of
@@ -15,7 +15,7 @@ from difflogic.speed import benchmark, measurements
 from difflogic.speed.measurements import ORACLE, Comparison, Setting
 from difflogic.system.declaration import Count, checked
 from difflogic.system.errors import ConfigError, did_you_mean
-from difflogic.system.strategy import Strategy
+from difflogic.system.strategy import STRATEGIES
 from difflogic.training.plan import ParallelPlan
 
 MOST_WORKERS = 1024
@@ -71,7 +71,7 @@ def compare(
 
 def _settings(config: Config, workers: Sequence[int], ways: Sequence[str]) -> list[Setting]:
     for name in ways:
-        known = (*get_args(Strategy), ORACLE)
+        known = ("sequential", *STRATEGIES, ORACLE)
         if name not in known:
             raise ConfigError(f'no strategy "{name}": {did_you_mean(name, known)}')
     if any(not 1 <= count <= MOST_WORKERS for count in workers):

@@ -248,11 +248,9 @@ class SoftRollout:
                 each.__exit__(None, None, None)
             grid = Grid(height, width, self.model.config.automaton.boundary)
             netlist = self.model.netlist
-            sharing = Sharing(strategy="steps")
-            plan = Arrangement.for_rollouts(netlist, grid, steps, batch, dtype, sharing)
+            plan = Arrangement.for_rollouts(netlist, grid, steps, batch, dtype, Sharing())
             cores = plan.machine.cores
             workers = self._workers or min(cores, plan.at(cores).tasks, plan.useful_workers)
-            sharing = Sharing(workers=workers, strategy="steps")
-            engine = Engine(netlist, grid, steps, batch, dtype, sharing).__enter__()
+            engine = Engine(netlist, grid, steps, batch, dtype, Sharing(workers)).__enter__()
         self._engines[key] = engine
         return engine

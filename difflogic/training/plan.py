@@ -49,7 +49,6 @@ class ParallelPlan(Arrangement):
         Searches take `search_bytes`. Raises ConfigError if the memory does not suffice.
         """
         machine = machine or Hardware.here()
-        parallel = problem.parallel
         batch = problem.training.batch
         rollouts = rollouts_of(problem, netlist)
         budget = _budget(problem, machine)
@@ -57,16 +56,13 @@ class ParallelPlan(Arrangement):
         least = total(rollouts.shared(groups=1, chunks=1))
         if machine.memory is not None and least > machine.memory:
             raise _impossible(problem, machine, rollouts, 1, least)
-        sharing = Sharing()
-        if parallel.strategy != "auto":
-            sharing = Sharing(strategy=parallel.strategy, samples_first=False)
         plan = cls(
             machine=machine,
             rollouts=rollouts,
             gates=netlist.gates,
             batch=batch,
             wave=batch,
-            sharing=sharing,
+            sharing=Sharing(strategy=problem.parallel.strategy),
             search_bytes=search_bytes,
             budget=budget,
         )

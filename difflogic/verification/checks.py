@@ -30,7 +30,7 @@ from difflogic.run.run_directory import RunDirectory
 from difflogic.system.array_types import Array, Float64s
 from difflogic.system.machine import cpu_count
 from difflogic.system.quantities import counted
-from difflogic.system.strategy import Strategy
+from difflogic.system.strategy import STRATEGIES
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import Task, task_class
 from difflogic.tasks.parts import Sample
@@ -54,15 +54,6 @@ SAMPLES = 3
 """Batch of the training checks, which divides evenly only among three of the worker counts."""
 EPOCHS = 5
 """Epochs of the training checks."""
-
-SHARING_WAYS: tuple[tuple[str, Strategy, bool], ...] = (
-    ("samples", "samples", True),
-    ("cells", "cells", False),
-    ("samples and cells", "cells", True),
-    ("steps", "steps", False),
-    ("samples and steps", "steps", True),
-)
-"""Ways to share the work: their names, the strategy, and whether whole samples come first."""
 
 FINISHING = {"every": 2, "candidates": 60}
 """A [finishing] section with short searches."""
@@ -124,13 +115,13 @@ def sharing_changes_nothing(case: Case) -> Iterator[Deviation]:
     """Compare all ways to share the work with the sequential one, bit for bit."""
     coefficients = case.coefficients.astype(np.float32)
     expected = _run(case, coefficients, SEQUENTIAL)
-    for name, strategy, samples_first in SHARING_WAYS:
+    for strategy in STRATEGIES:
         worst = 0.0
         for workers in worker_counts():
-            found = _run(case, coefficients, Sharing(workers, strategy, samples_first))
+            found = _run(case, coefficients, Sharing(workers, strategy))
             worst = max(worst, *map(distance, expected, found))
         counts = ", ".join(map(str, worker_counts()))
-        yield Deviation(f"{name}, {counts} workers", "sequential", case.name, worst, EXACT)
+        yield Deviation(f"{strategy}, {counts} workers", "sequential", case.name, worst, EXACT)
 
 
 def training_is_the_same_at_any_worker_count(config: Config) -> Iterator[Deviation]:

@@ -220,11 +220,13 @@ class Arrangement:
         "samples" comes first if workers take whole groups. Then comes how they share the other
         groups (sharing.py).
         """
-        team = self.team
+        alone = self.team.groups_alone
         if self.workers == 1:
             return ()
-        samples = ("samples",) if team.groups_alone else ()
-        return samples if team.groups_alone == self.groups else (*samples, self.sharing.strategy)
+        samples = ("samples",) if alone else ()
+        strategy = self.sharing.strategy
+        rest = "steps" if strategy == "auto" else strategy
+        return samples if alone == self.groups else (*samples, rest)
 
     @property
     def tasks(self) -> int:

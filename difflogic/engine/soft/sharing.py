@@ -13,9 +13,7 @@ class Sharing:
     """How work is shared, which changes no bit of a result."""
 
     workers: int = 1
-    strategy: Strategy = "steps"
-    samples_first: bool = True
-    """Whether as many samples as divide evenly get one worker each, and only the rest is shared."""
+    strategy: Strategy = "auto"
 
 
 SEQUENTIAL = Sharing(strategy="sequential")
@@ -25,16 +23,13 @@ SEQUENTIAL = Sharing(strategy="sequential")
 def plan_team(sharing: Sharing, groups: int, chunks: int) -> Team:
     """Decide how workers share `groups` of samples with `chunks` each.
 
-    With `samples_first`, as many groups as divide evenly go to one worker each, without waiting.
     A group of one chunk cannot be shared.
     """
-    if sharing.strategy == "sequential":
-        return Team(workers=1, groups_alone=groups)
-    workers = sharing.workers
+    workers = 1 if sharing.strategy == "sequential" else sharing.workers
     whole = 0
     if sharing.strategy == "samples" or workers == 1:
         whole = groups
-    elif sharing.samples_first:
+    elif sharing.strategy == "auto":
         whole = groups if chunks == 1 else groups - groups % workers
     return Team(workers, whole)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from difflogic import check, load
-from difflogic.experiment.device_plan import require_fitting
 from difflogic.library.groups import SweepOptions
 from difflogic.library.sweeping import sweep
 from difflogic.library.training import train
@@ -57,10 +56,3 @@ def test_runs_of_a_sweep_equal_runs_alone(tmp_path):
 def test_a_sweep_partly_on_a_gpu_is_refused(tmp_path, given):
     with pytest.raises(ConfigError, match="a GPU takes all runs of a sweep, on this machine"):
         sweep("checkerboard-small", SweepOptions("0-1", directory=tmp_path / "sweep", **given))
-
-
-def test_a_plan_says_how_many_runs_fit():
-    here()
-    found = require_fitting(growing(ON_GPU))
-    assert found.as_dict()["groups"] == 2  # 25 cells in tiles of 16
-    assert found.runs == found.adapter.most_bytes // (max(found.shape.bytes.values()) + 4)

@@ -25,7 +25,7 @@ def shape_with(cells):
 
 def adapter_with(most):
     limits = {"max-storage-buffer-binding-size": most, "max-buffer-size": 2 * most}
-    return Adapter("a small GPU", "DiscreteGPU", limits, None)
+    return Adapter("a small GPU", limits, None)
 
 
 def test_runs_that_do_not_fit_are_refused_and_the_message_says_what_would_fit():

@@ -7,7 +7,6 @@ import shlex
 import signal
 import subprocess
 import sys
-from typing import get_args
 
 import pytest
 
@@ -16,7 +15,7 @@ from difflogic.experiment.session import execute
 from difflogic.run.checkpoint import Checkpoint, _note_other_origin, made_with
 from difflogic.system import rounding
 from difflogic.system.jit.processor import fuses, registers
-from difflogic.system.strategy import Strategy
+from difflogic.system.strategy import STRATEGIES
 from tests.difflogic.experiment.kill import results
 from tests.difflogic.training.tiny import least_bytes
 from tests.digests import FEW, KEPT, MANY, NAMES, digest, digests
@@ -154,7 +153,7 @@ def test_arm_has_the_same_bits(precision):
 @pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.exhaustive), 2, 3])
-@pytest.mark.parametrize("strategy", get_args(Strategy))
+@pytest.mark.parametrize("strategy", STRATEGIES)
 def test_all_ways_to_share_have_the_same_bits(strategy, workers):
     # Tiles of 16, 32 and 64 lanes; samples in waves, or at once.
     for size, in_waves in ((4, False), (9, True), (16, False)):

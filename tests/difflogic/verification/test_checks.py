@@ -8,6 +8,7 @@ from difflogic.config import config_from_dict, load_config
 from difflogic.engine import oracle
 from difflogic.engine.soft.rollout import Engine
 from difflogic.system.jit import JIT
+from difflogic.system.strategy import STRATEGIES
 from difflogic.training import trainer
 from difflogic.verification import Deviation, checks, deviation, equivalence
 from difflogic.verification.case import IRREGULAR, SINGLE, SMALL, Case
@@ -46,7 +47,7 @@ def test_everything_is_equivalent(monkeypatch):
     assert [finding for finding in findings if not finding.passed] == []
     assert ran == made.keys() - {"equivalence"}
     compared = {(finding.what.split(",")[0], finding.against) for finding in findings}
-    assert {(name, "sequential") for name, *_ in checks.SHARING_WAYS} <= compared
+    assert {(name, "sequential") for name in STRATEGIES} <= compared
     assert all(finding.tolerance.reason and finding.where for finding in findings)
     levers = {f.against for f in findings if "with levers" in f.where}
     assert levers == {"sequential", "reference trainer"}
@@ -103,7 +104,7 @@ def test_results_that_depend_on_the_workers_are_found(monkeypatch):
     monkeypatch.setattr(checks, "worker_counts", lambda: (2,))
     assert not failures(checks.sharing_changes_nothing(SMALL_CASES[1]))
     monkeypatch.setattr(checks, "worker_counts", lambda: (2, 3))
-    assert len(failures(checks.sharing_changes_nothing(SMALL_CASES[1]))) == 5
+    assert len(failures(checks.sharing_changes_nothing(SMALL_CASES[1]))) == 4
 
 
 def test_imprecise_float32_is_found(monkeypatch):

@@ -232,7 +232,7 @@ def test_a_worker_does_not_wait_for_workers_that_never_start(strategy, starts_al
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Workers, "run", interrupted)
-    sharing = Sharing(2, strategy, samples_first=False)
+    sharing = Sharing(2, strategy)
     engine = Engine(problem.netlist, problem.grid, problem.steps, 2, sharing=sharing)
     with engine, pytest.raises(KeyboardInterrupt):
         engine.forward(coefficients, starts, masks)

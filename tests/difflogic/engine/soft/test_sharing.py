@@ -7,19 +7,19 @@ from difflogic.engine.soft.sharing import Sharing, ceiling, plan_team
 
 
 @pytest.mark.parametrize(
-    ("workers", "groups", "chunks", "strategy", "samples_first", "team"),
+    ("workers", "groups", "chunks", "strategy", "team"),
     [
-        (4, 6, 4, "sequential", False, (1, 6)),
-        (4, 6, 4, "samples", False, (4, 6)),  # every group on one worker
-        (4, 6, 4, "cells", False, (4, 0)),  # each group on all workers
-        (4, 6, 4, "steps", True, (4, 4)),  # four whole groups, and the cells of the other two
-        (8, 3, 4, "steps", True, (8, 0)),
-        (2, 3, 1, "steps", True, (2, 3)),  # a group of one chunk cannot be shared
-        (2, 3, 1, "steps", False, (2, 0)),
+        (4, 6, 4, "sequential", (1, 6)),
+        (4, 6, 4, "samples", (4, 6)),  # every group on one worker
+        (4, 6, 4, "cells", (4, 0)),  # each group on all workers
+        (4, 6, 4, "auto", (4, 4)),  # four whole groups, and the cells of the other two
+        (8, 3, 4, "auto", (8, 0)),
+        (2, 3, 1, "auto", (2, 3)),  # a group of one chunk cannot be shared
+        (2, 3, 1, "steps", (2, 0)),
     ],
 )
-def test_plan_team(workers, groups, chunks, strategy, samples_first, team):
-    assert tuple(plan_team(Sharing(workers, strategy, samples_first), groups, chunks)) == team
+def test_plan_team(workers, groups, chunks, strategy, team):
+    assert tuple(plan_team(Sharing(workers, strategy), groups, chunks)) == team
 
 
 @pytest.mark.parametrize(
