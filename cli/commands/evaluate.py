@@ -70,14 +70,15 @@ def _show(results: Mapping[str, Any], source: Path, task: str | None, reasons: b
     published = results["published"]
     seed = results["training_seed"]
     trained = "a circuit" if seed is None else f"trained with seed {seed}"
-    typer.echo(f"{results['experiment']} · {trained} · evaluated with seed {results['seed']}")
+    output.say(f"{results['experiment']} · {trained} · evaluated with seed {results['seed']}")
     if "learned_by" in published:
-        typer.echo(
+        output.say(
             f"published: hard loss 0 from epoch {published['learned_by']}, with one seed, on "
             "training starts"
         )
     for name, test in results["tests"].items():
-        typer.echo("\n" + output.fold(f"{name}: {test['about']}", 2))
+        output.say()
+        output.say(f"{name}: {test['about']}")
         if "counts" in test:
             _show_counts(test["counts"])
         if name == "robustness":
@@ -85,7 +86,7 @@ def _show(results: Mapping[str, Any], source: Path, task: str | None, reasons: b
         if "scopes" in test:
             _show_gates(test)
         for line in (*_remarks(test), *test["notes"]):
-            typer.echo(output.fold(f"  {line}", 2))
+            output.say(f"  {line}")
     proof = Proof(**results["assurance"])
     healing = results["assurance"]["healing"]  # all that heals, where healing from any start fails
     proofs.show_healing(healing)
@@ -93,13 +94,14 @@ def _show(results: Mapping[str, Any], source: Path, task: str | None, reasons: b
     for name, reason in results["not_applicable"].items() if reasons else ():
         if name != "healing" or not healing:
             useless.setdefault(reason, []).append(name)
-    for number, (reason, names) in enumerate(useless.items()):
-        line = f"not applicable: {', '.join(names)}: {reason}"
-        typer.echo("\n" * (number == 0) + output.fold(line, 2))
-    typer.echo()
+    if useless:
+        output.say()
+    for reason, names in useless.items():
+        output.say(f"not applicable: {', '.join(names)}: {reason}")
+    output.say()
     if any(name not in DECIDING for name in results["tests"]):
-        typer.echo("tests that do not decide ask for more than the task does")
-    typer.echo(report.assurance(proof, results["exact"], source, task))
+        output.say("tests that do not decide ask for more than the task does")
+    output.say(report.assurance(proof, results["exact"], source, task))
     typer.echo(_verdict(results))
 
 
@@ -140,7 +142,7 @@ def _show_counts(counts: Sequence[Mapping[str, Any]]) -> None:
             )
             for count in counts
         ),
-        spare="all | wrong starts | fire rate | of",
+        spare="all | wrong starts | fire rate | of | decides",
     )
 
 
@@ -149,12 +151,12 @@ def _show_robustness(test: Mapping[str, Any]) -> None:
     ours = [f"{test[key]:.1f}" for key in ("mean_wrong_cells", "best_start", "worst_start")]
     rows = [(test["trained"], *ours, published.pop(test["trained"], None), test["cells"])]
     rows += [(name, None, None, None, mean, test["cells"]) for name, mean in published.items()]
-    output.show_table("mean wrong cells | ours | lowest | highest | published | of", rows)
-    line = (
+    heads = "mean wrong cells | ours | lowest | highest | published | of"
+    output.show_table(heads, rows, spare="of | lowest | highest")
+    output.say(
         f"  steps {test['first_step']} to {test['steps']} at fire rate {test['fire_rate']:g} on "
         f"{test['height']}×{test['width']} cells; lowest and highest of {test['starts']} starts"
     )
-    typer.echo(output.fold(line, 2))
 
 
 def _show_gates(test: Mapping[str, Any]) -> None:

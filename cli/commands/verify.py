@@ -209,16 +209,16 @@ def convergence(
     if as_json:
         proofs.show_convergence_json(found, None if problem else to)
     elif found.assurance is not None:
-        typer.echo(report.going_on(found.assurance.text, source, task))
+        output.say(report.going_on(found.assurance.text, source, task))
         if found.assurance.asked is not None:
-            typer.echo(f"asked: {found.assurance.asked}")
+            output.say(f"asked: {found.assurance.asked}")
         proofs.show_healing([each.as_dict() for each in found.assurance.healing])
     else:
         proofs.show_convergence(found.findings, found.source.automaton.circuit.gates)
         if found.every_size is not None:
             proofs.show_every_size(found.every_size, found.assumed)
     if found.confinement is not None and not as_json:
-        typer.echo(f"Damage: {found.confinement.text}.")
+        output.say(f"Damage: {found.confinement.text}.")
     still_open = [what for what, each in found.verdicts.items() if each is Verdict.open]
     if still_open and not as_json:
         typer.echo(f"open: {', '.join(still_open)}")

@@ -88,6 +88,11 @@ def fold(line: str, indent: int) -> str:
     return "\n".join([*parts, *([" " * indent + "dct " + rest] if command else [])])
 
 
+def say(line: str = "") -> None:
+    """Print a line, folded where stdout is a terminal."""
+    typer.echo(fold(line, 2))
+
+
 def show_table(heads: str, rows: Iterable[Sequence[Any]], texts: int = 1, spare: str = "") -> None:
     """Print a table of `make_table`.
 

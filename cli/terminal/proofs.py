@@ -90,10 +90,11 @@ SHOWN_SIDES = (4, 8, 16, 32, 64, 128)
 def show_every_size(found: EverySize, assumed: str) -> None:
     """Print the verdict on all heights and widths, and the steps proved for some squares."""
     condition = f", {assumed}" if assumed else ""
-    typer.echo(f"\nAll sizes: {found.text}{condition}.")
+    output.say()
+    output.say(f"All sizes: {found.text}{condition}.")
     steps = [f"{side}×{side}: {step}" for side, step in _steps(found).items()]
     if steps:
-        typer.echo(f"from {found.asked.unit}: " + ", ".join(steps))
+        output.say(f"from {found.asked.unit}: " + ", ".join(steps))
 
 
 def _steps(found: EverySize) -> dict[int, int]:

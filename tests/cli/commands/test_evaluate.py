@@ -4,11 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from cli.commands.evaluate import evaluate
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.evaluation import tests
 from difflogic.evaluation.tests import TESTS
 from difflogic.model.model import Model
+from tests.cli.terminal.screens import open_terminal
 
 TEST_NAMES = "exactness generalisation fault healing asynchronous robustness noise gates"
 
@@ -83,6 +85,14 @@ class TestOutput:
         assert row[2:] == ["4×4", "1", "5", "48", "48", "0.00", "%", "3", "3", "yes"]
         rows = [line.split() for line in lines if line.startswith("0.5 % noise")]
         assert [row[3:5] for row in rows] == [["4×4", "1"], ["4×4", "0.6"]]
+
+    def test_nothing_is_cut_in_a_narrow_window(self, wrong, monkeypatch):
+        terminal = open_terminal(monkeypatch, 60)
+        evaluate(Path(wrong), ["exactness", "generalisation", "robustness", "noise"], starts=3)
+        lines = terminal.text.split("\x1b[2K")[-1].split("\n")
+        assert max(map(len, lines)) <= 60
+        assert any(line.startswith("4 × side, 4 × steps ") for line in lines)
+        assert any(line.startswith("synchronously trained ") for line in lines)
 
     def test_json_holds_the_counts(self, dct, wrong):
         found = dct("eval", wrong, "--json", "--starts", "3", "--seed", "5").json
