@@ -38,8 +38,10 @@ settings.register_profile("drawn", settings.get_profile("thorough"), derandomize
 settings.load_profile("fixed")
 
 SECONDS = 900.0
-"""A test that takes longer hangs, on a busy machine, too: none needs a minute on a quiet one. Those of
-`make exhaustive` alone may take four times that."""
+"""A test that takes longer hangs, on a busy machine, too: none needs a minute on a quiet one.
+
+Those of `make exhaustive` alone may take four times that.
+"""
 
 
 def pytest_configure() -> None:

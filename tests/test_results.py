@@ -82,16 +82,18 @@ def test_every_row_is_shown_and_says_where_it_comes_from():
         assert 0 <= int(row["exact"]) <= int(row["runs"])
 
 
-NUMBER = r"\d+(?:[.,]\d+)*(?:·10[⁰-⁹]+)?"
+NUMBER = r"\d+(?:[.,×]\d+|[   ]\d{3}\b)*(?:·10[⁰-⁹]+)?"
 UNITS = (
-    "attempts|billion|cases|circuits|epochs?|exact|films|flip-flops|gates?|hours?|inputs|[kMG]B|"
-    "LUTs|MHz|minutes?|ms|proved|right|rounds?|rules|runs|s|seconds?|seeds|steps?|tasks|times|updates|windows|wrong"
+    "attempts|billion|cases|cells|circuits|colours|epochs?|exact|films|flip-flops|gates?|hours?|inputs|[kMG]i?B|lines|others|pairs|pixels|"
+    "LUTs|MHz|minutes?|ms|proved|right|rounds?|rules|runs|s|seconds?|seeds|starts|states|steps?|tasks|"
+    "times|updates|windows|workers|wrong"
 )
 KINDS = "active|automaton|correct|CPU|evaluated|held-out|learned|processor|single|wrong"
 MEASURED = re.compile(
     rf"(?<![\w.,×·^#/-])(?<![-+≥≤] ){NUMBER}(?: (?:to|and|or|in) {NUMBER})?"
     rf"\s(?:%|(?:(?:{KINDS}) )?(?:{UNITS})\b|of (?:the )?{NUMBER})|(?<=\| ){NUMBER}(?=[ ;,])"
-    rf"|(?:published:?|the article has) {NUMBER}"
+    rf"|(?:published:?|the article has|(?:at|in the) most|(?:more|fewer|less) than|up to|seen in) "
+    rf"{NUMBER}"
 )
 """A number before what it may count or measure, and one with which a cell of a table begins."""
 ASIDE = re.compile(
