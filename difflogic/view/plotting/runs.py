@@ -10,6 +10,7 @@ from difflogic.evaluation.gate_counts import count
 from difflogic.model.model import Model
 from difflogic.run.measures import PHASES
 from difflogic.run.metrics import MetricsRow
+from difflogic.run.story import PHASE_NAMES
 from difflogic.view.plotting.style import FAINT, HUES, MARKS, STYLES, figure, unused
 from difflogic.view.reports.contents import OpCounts, histograms
 from difflogic.view.reports.curves import charts
@@ -69,6 +70,7 @@ def _draw_chart(axes: Axes, chart: Mapping[str, Any]) -> None:
     else:
         axes.set_ylim(max(0, min(values) - (101 - min(values)) / 2), 100.5)
     axes.set_xlabel("epoch")
+    axes.locator_params(axis="x", integer=True)
     handles, labels = axes.get_legend_handles_labels()
     if len(named := dict(zip(labels, handles, strict=True))) > 1:
         # On white, since lines may cross it.
@@ -80,9 +82,10 @@ def _draw_chart(axes: Axes, chart: Mapping[str, Any]) -> None:
 def _draw_phases(axes: Axes, rows: Sequence[MetricsRow]) -> None:
     axes.set_title("Seconds by phase")
     seconds = {name: sum(row.phase_seconds.get(name, 0.0) for row in rows) for name in PHASES}
-    drawn = {name: spent for name, spent in reversed(seconds.items()) if spent > 0}
+    drawn = {PHASE_NAMES.get(name, name): spent for name, spent in seconds.items() if spent > 0}
     if drawn:
         bars = axes.barh(list(drawn), list(drawn.values()), color=HUES[0])
+        axes.invert_yaxis()
         axes.bar_label(bars, fmt="%.3g", padding=3)
         axes.margins(x=0.15)
         axes.grid(axis="y", visible=False)

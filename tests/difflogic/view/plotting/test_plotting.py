@@ -45,7 +45,7 @@ def test_curves_have_every_epoch_of_a_short_run(model):
     np.testing.assert_allclose(lines["hard loss"], [(n, 8) for n in (10, 20, 30, 40)])
     assert lines["verified exact"][:, 0].tolist() == [30, 30]
     np.testing.assert_allclose(by_label(accuracy)["accuracy"][:, 1], 50)
-    assert [bar.get_width() for bar in phases.patches] == [8, 60, 20]
+    assert [bar.get_width() for bar in phases.patches] == [20, 60, 8]
     assert by_label(decided)["decided gates"][0].tolist() == [1, 100 * (1 - 1 / 5000)]
     np.testing.assert_allclose(by_label(searches)["before a search"][:2], [(10, 40), (20, 80)])
     np.testing.assert_allclose(by_label(searches)["after it"][:2], [(10, 10), (20, 20)])
