@@ -61,12 +61,7 @@ def refusal(*words):
 
 
 SIZES = [{"side": 256, "gates": 3000}, {"side": 65536, "gates": 20_000}]
-COMMANDS = [
-    ["verify", "convergence", "FILE"],
-    ["verify", "circuit", "FILE", "--against", "OTHER"],
-    ["simplify", "FILE", "-o", "OUT.json", "--force"],
-    ["inspect", "FILE"],
-]
+COMMANDS = [["verify", "convergence", "FILE"], ["simplify", "FILE"], ["inspect", "FILE"]]
 
 
 @pytest.mark.once
@@ -74,11 +69,8 @@ COMMANDS = [
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 @pytest.mark.parametrize("arguments", COMMANDS, ids=lambda each: " ".join(each[:2]))
 def test_time_limits_hold_for_hostile_files(arguments, sizes, tmp_path):
-    names = {
-        "FILE": hostile(tmp_path / "file.json", **sizes),
-        "OTHER": hostile(tmp_path / "other.json", 10_000),
-    }
-    given = [names.get(each, each.replace("OUT", str(tmp_path / "out"))) for each in arguments]
+    path = hostile(tmp_path / "file.json", **sizes)
+    given = [path if each == "FILE" else each for each in arguments]
     code, text, seconds, peak = command(tmp_path, *given, "--time-limit", LIMIT)
     assert seconds < LIMIT + FAIR, text
     assert peak < 2**30

@@ -13,11 +13,13 @@ from difflogic.simplification import EFFORTS
 
 PAGE = Path(__file__).parents[3] / "docs" / "library.md"
 TEXT = PAGE.read_text(encoding="utf-8")
-LAYERS, *REST = (
-    PAGE.with_name(f"{name}.md").read_text(encoding="utf-8")
-    for name in ("layers", "identify", "tough", "examples")
+OTHERS = {
+    name: PAGE.with_name(f"{name}.md").read_text(encoding="utf-8")
+    for name in ("layers", "circuits", "identify", "tough", "examples")
+}
+LAYERS, CIRCUITS, *_ = (
+    re.findall(r"```python\n(.*?)```", text, re.DOTALL) for text in OTHERS.values()
 )
-OTHERS = LAYERS + "".join(REST)
 
 
 @pytest.mark.thorough
@@ -25,7 +27,7 @@ def test_the_examples_run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(EFFORTS, "normal", EFFORTS["low"])  # a gate less takes two seconds
     names: dict[str, object] = {}
-    blocks = list(re.finditer(r"```python\n(.*?)```", TEXT, flags=re.DOTALL))
+    blocks = list(re.finditer(r"```python\n(.*?)```", TEXT, re.DOTALL))
     assert len(blocks) > 8
     for block in blocks:
         # Keep the page's line numbers in tracebacks.
@@ -50,7 +52,7 @@ def test_the_examples_run(tmp_path, monkeypatch, capsys):
 @pytest.mark.thorough
 def test_the_examples_of_layers_that_need_nothing_else_run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    for block in re.findall(r"```python\n(.*?)```", LAYERS, flags=re.DOTALL):
+    for block in LAYERS:
         if not re.search("torch|jax", block):
             exec(compile(block, "layers.md", "exec"), {})
     assert capsys.readouterr().out == "(2, 2, 8, 16, 16) (1496, 16) (2, 8, 16, 16)\n20\n"
@@ -58,9 +60,10 @@ def test_the_examples_of_layers_that_need_nothing_else_run(tmp_path, monkeypatch
 
 def test_every_public_function_is_documented_with_an_example():
     functions = set(re.findall(r"`(\w+)`", TEXT.partition("| function |")[2].partition("\n\n")[0]))
+    shown = "".join([TEXT, *OTHERS.values()])
     for name in functions:
         assert callable(getattr(difflogic, name))
-        assert re.search(rf"\b\w+\.{name}\(", TEXT + OTHERS)
+        assert re.search(rf"\b\w+\.{name}\(", shown)
     homes = {name for name, home in difflogic.homes().items() if ".library." in home}
     assert homes | {"ExampleOptions", "rule", "runs"} == functions
 
@@ -76,7 +79,7 @@ def test_importing_packages_hides_no_public_name():
 def test_the_gates_truth_table_and_steps_of_a_circuit(tmp_path, monkeypatch, capsys):
     (tmp_path / "docs").symlink_to(PAGE.parent)
     monkeypatch.chdir(tmp_path)
-    exec(re.findall(r"```python\n(.*?)```", PAGE.with_name("circuits.md").read_text(), re.S)[0], {})
+    exec(CIRCUITS[0], {})
     assert "140 of 512 neighbourhoods lead to 1" in capsys.readouterr().out
 
 
@@ -85,5 +88,5 @@ def test_the_gates_truth_table_and_steps_of_a_circuit(tmp_path, monkeypatch, cap
 @pytest.mark.parametrize(("framework", "example"), [("torch", 0), ("jax", 1)])
 def test_the_examples_of_layers_run(framework, example, capsys):
     pytest.importorskip(framework, reason=f"{framework} is not installed", exc_type=ImportError)
-    exec(re.findall(r"```python\n(.*?)```", LAYERS, flags=re.DOTALL)[example], {})
+    exec(LAYERS[example], {})
     assert "proved: True" in capsys.readouterr().out

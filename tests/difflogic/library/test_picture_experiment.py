@@ -46,13 +46,6 @@ def test_shipped_pictures_keep_every_pixel(name):
         assert grown == pixels_of(path)
 
 
-def test_there_are_twenty_pictures_in_four_classes():
-    kinds = [name.partition("-")[0] for name in NAMES]
-    assert {kind: kinds.count(kind) for kind in kinds} == dict.fromkeys(
-        ("face", "icon", "letter", "logo"), 5
-    )
-
-
 @pytest.mark.parametrize("side", [16, 32])
 @pytest.mark.parametrize("options", [{}, {"hold": True}, {"heal": True}])
 def test_a_plan_fits_its_options(options, side):

@@ -112,15 +112,13 @@ def test_signals_of_another_rule_are_refused() -> None:
 
 @pytest.mark.parametrize("size", [(0, 1), (-3, 4), (70000, 3)])
 def test_what_no_circuit_file_could_hold_is_neither_made_nor_exported(size) -> None:
-    for changes in ({"size": size}, {"name": "a b"}, {"name": 'x"""\nimport os'}):
-        with pytest.raises(CircuitError, match=r'"(name|height)" must'):
+    for changes, reason in (
+        ({"size": size}, '"height" must'),
+        ({"name": 'x"""\nimport os'}, '"name" must'),
+        ({"palette": ((300, 0, 0), (-1, 0, 0))}, "red, green and blue from 0 to 255"),
+    ):
+        with pytest.raises(CircuitError, match=reason):
             rule(lambda *cells: cells[4], 1, **changes)
     for name in FORMATS:
         with pytest.raises(CircuitError, match='"height" must'):
             difflogic.export(replace(tough_checkerboard(), height=size[0]), format=name)
-
-
-@pytest.mark.parametrize("colors", [((300, 0, 0), (0, 0, 0)), ((-1, 0, 0), (0, 0, 0))])
-def test_colours_are_checked(colors: Any) -> None:
-    with pytest.raises(CircuitError, match="red, green and blue from 0 to 255"):
-        rule(lambda *cells: (cells[0][0],), 1, palette=colors)
