@@ -55,7 +55,7 @@ def _text(found: Inspection, trained: Automaton, limit: int | None) -> str:
 
     automaton = found.automaton
     circuit = found.automaton.circuit
-    fan_out = found.wires.fan_out
+    fan_out = found.automaton.circuit.fan_out
     widest = int(fan_out.argmax())
     meanings = {label: in_one_line(name) for label, name in _meanings(automaton).items()}
     return output.page(
@@ -68,7 +68,7 @@ def _text(found: Inspection, trained: Automaton, limit: int | None) -> str:
         symbols=SYMBOLS,
         state_channels=_state_channels(automaton),
         meanings=meanings,
-        read=found.wires.reads.sum(),
+        read=found.reads.sum(),
         cells=[
             f"  {label}{', ' + meanings[label] if meanings else ''}: {' '.join(read) or 'none'}"
             for label, read in _cells(found).items()
@@ -111,7 +111,7 @@ def _cells(found: Inspection) -> dict[str, list[str]]:
 
     return {
         str(label): [name for name, read in zip(NEIGHBORS, column, strict=True) if read]
-        for label, column in zip(found.automaton.circuit.labels, found.wires.reads.T, strict=True)
+        for label, column in zip(found.automaton.circuit.labels, found.reads.T, strict=True)
     }
 
 
@@ -120,7 +120,7 @@ def _data(found: Inspection, trained: Automaton) -> dict[str, Any]:
 
     automaton = found.automaton
     circuit = found.automaton.circuit
-    fan_out = found.wires.fan_out
+    fan_out = found.automaton.circuit.fan_out
     return {
         **chosen(automaton, "name", "boundary", "fire_rate"),
         "visible_channels": automaton.visible,
@@ -129,7 +129,7 @@ def _data(found: Inspection, trained: Automaton) -> dict[str, Any]:
         "trained": chosen(trained.circuit, "gates", "depth", "channels"),
         "circuit": chosen(circuit, "gates", "depth", "channels"),
         "reversible": found.reversal is not None,
-        "ops": {op.name: count for op, count in found.ops.items()},
+        "ops": {op.name: count for op, count in circuit.op_counts().items()},
         "inputs": circuit.inputs,
         "inputs_read": [circuit.input_name(row) for row in circuit.read_inputs],
         "reads": _cells(found),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import BitLogic
-from difflogic.system.array_types import Words
+from difflogic.system.array_types import Int64s, Words
 
 MOST_INPUTS = 20
 """Proofs try all cases of up to this many inputs: a million cases, a few milliseconds."""
@@ -15,6 +16,9 @@ MOST_INPUTS = 20
 MOST_WORDS = 2**23
 MOST_ROW_WORDS = 2**11
 """Words evaluated at a time: of all rows together (64 MiB), and of one row (16 KiB)."""
+
+BYTES_AT_ONCE = 2**27
+"""Bytes of gates' values to compute at once, of eight cases each."""
 
 WORD_INPUTS = 6
 """The 64 bits of a word are the 2^6 cases of six inputs."""
@@ -67,3 +71,22 @@ def first_case(
             value = int(found[word])
             return ((first + word) << WORD_INPUTS) + (value & -value).bit_length() - 1
     return None
+
+
+def next_states(circuit: Circuit, rows: Sequence[int], channels: Sequence[int]) -> Int64s:
+    """Return the next state in all cases of the inputs `rows`, if all others are 0.
+
+    Bit i of a case is the input `rows[i]`, and bit i of its state that of `channels[i]`.
+    """
+    total = 1 << len(rows)
+    found = np.empty(total, np.int64)
+    some = 8 * max(1, BYTES_AT_ONCE // circuit.rows)
+    for start in range(0, total, some):
+        cases = np.arange(start, min(start + some, total))
+        values = np.zeros((circuit.inputs, -(-len(cases) // 8)), np.uint8)
+        for place, row in enumerate(rows):
+            values[row] = np.packbits(cases >> place & 1)
+        after = circuit.next_state(values)[list(channels)]
+        bits = np.unpackbits(after, axis=1, count=len(cases))
+        found[start : start + some] = (1 << np.arange(len(channels))) @ bits
+    return found

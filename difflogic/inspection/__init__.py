@@ -7,26 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from difflogic.circuit.automaton import Automaton
-from difflogic.circuit.circuit import Circuit
-from difflogic.circuit.gates import Op
-from difflogic.circuit.grid import NEIGHBORS
+from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.circuit.live_part import fold
 from difflogic.inspection import symmetry
 from difflogic.inspection.equations import Equations
 from difflogic.inspection.equations import equations as write_equations
 from difflogic.inspection.reversal import Reversal, reversal
 from difflogic.inspection.symmetry import Traits
-from difflogic.system.array_types import Flags, Int64s
-
-
-@dataclass(frozen=True)
-class WireUse:
-    """Which inputs are read, and how often each row is."""
-
-    reads: Flags
-    """Whether any next state reads a neighbour's channel, shape (9, C)."""
-    fan_out: Int64s
-    """Number of gates and outputs that read each row, shape (rows,)."""
+from difflogic.system.array_types import Flags
 
 
 @dataclass(frozen=True)
@@ -34,8 +22,8 @@ class Inspection:
     """The results."""
 
     automaton: Automaton
-    ops: dict[Op, int]
-    wires: WireUse
+    reads: Flags
+    """Whether any next state reads a neighbour's channel, shape (9, C)."""
     equations: Equations
     rule: Traits
     reversal: Reversal | None = None
@@ -54,11 +42,5 @@ def inspect(automaton: Automaton, seconds: float) -> Inspection:
     lines = write_equations(circuit)
     rule = symmetry.examine(fold(circuit), seconds)
     back = reversal(circuit) if automaton.fire_rate == 1 else None
-    return Inspection(automaton, circuit.op_counts(), wires(circuit), lines, rule, back)
-
-
-def wires(circuit: Circuit) -> WireUse:
-    """Count readers. A gate reads only inputs that its op depends on."""
-    reads = np.zeros(circuit.inputs, np.bool_)
-    reads[circuit.read_inputs] = True
-    return WireUse(reads.reshape(len(NEIGHBORS), circuit.channels), circuit.fan_out)
+    reads = np.isin(np.arange(circuit.inputs), circuit.read_inputs).reshape(NEIGHBORHOOD, -1)
+    return Inspection(automaton, reads, lines, rule, back)

@@ -6,14 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from difflogic.circuit.case_words import next_states
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD
-from difflogic.system.array_types import Int64s
 
 MOST_BITS = 21
 """Most bits to try all cases of: those of the neighbourhood, and of the cell before."""
-BYTES_AT_ONCE = 2**27
-"""Bytes of gates' values to compute at once, of eight cases each."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,7 @@ def reversal(circuit: Circuit) -> Reversal | None:
     rows = sorted({*circuit.read_inputs.tolist()} - {*own})
     if not near.issuperset(rows) or len(rows) + len(own) > MOST_BITS:
         return None
-    after = _after(circuit, [*own, *rows], now).reshape(-1, 1 << len(own))
+    after = next_states(circuit, [*own, *rows], now).reshape(-1, 1 << len(own))
     back = np.take_along_axis(after, after, axis=1) == np.arange(1 << len(own))
     codes = np.zeros((NEIGHBORHOOD, len(after)), np.int64)
     for place, row in enumerate(rows):
@@ -57,19 +55,3 @@ def reversal(circuit: Circuit) -> Reversal | None:
         if (back & (after < states))[valid, :states].all():
             return Reversal(now, before, states)
     return None
-
-
-def _after(circuit: Circuit, rows: list[int], now: tuple[int, ...]) -> Int64s:
-    """Return the next state in all cases of these inputs; the first is a case's lowest bit."""
-    total = 1 << len(rows)
-    found = np.empty(total, np.int64)
-    some = 8 * max(1, BYTES_AT_ONCE // (circuit.inputs + circuit.gates))
-    for start in range(0, total, some):
-        cases = np.arange(start, min(start + some, total))
-        values = np.zeros((circuit.inputs, -(-len(cases) // 8)), np.uint8)
-        for place, row in enumerate(rows):
-            values[row] = np.packbits(cases >> place & 1)
-        after = circuit.next_state(values)[list(now)]
-        bits = np.unpackbits(after, axis=1, count=len(cases))
-        found[start : start + some] = (1 << np.arange(len(now))) @ bits
-    return found

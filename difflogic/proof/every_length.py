@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from difflogic.circuit.automaton import Automaton
+from difflogic.circuit.case_words import next_states
 from difflogic.circuit.circuit import Circuit
-from difflogic.circuit.evaluate import BitLogic, evaluate
 from difflogic.circuit.live_part import live_part
 from difflogic.circuit.specification import Machine
 from difflogic.proof.answer import TIME_IS_UP, Answer, Assurance, Budget, Method
@@ -207,8 +207,9 @@ class _Cell:
         self.left_reads = _read_channels(circuit, EAST)
         self.right_reads = _read_channels(circuit, WEST)
         (self.visible_place,) = automaton.visible_rows
-        self._next = _table(circuit)
-        self._table: Ints = np.array(self._next)
+        near = [each * self.size + c for each in (EAST, CENTER, WEST) for c in range(self.size)]
+        self._table = next_states(circuit, near, range(self.size))
+        self._next = self._table.tolist()
         self._next_states: dict[tuple[int, int], tuple[int, ...]] = {}
         self._labels = circuit.labels
 
@@ -225,10 +226,6 @@ class _Cell:
         """Return what the left neighbour sees of a state."""
         return sum((state >> channel & 1) << place for place, channel in enumerate(self.left_reads))
 
-    def next(self, west: int, own: int, east: int) -> int:
-        """Return the next state of a cell from its own and its neighbours' states."""
-        return self._next[(west << self.size | own) << self.size | east]
-
     def next_of_all(self, west: Ints, own: Ints, east: Ints) -> Ints:
         """Return the next states of many cells."""
         found: Ints = self._table[(west << self.size | own) << self.size | east]
@@ -244,28 +241,10 @@ class _Cell:
             wests = [0]
             for channel in self.right_reads:
                 wests += [west | 1 << channel for west in wests]
-            self._next_states[key] = tuple(sorted({self.next(west, own, east) for west in wests}))
+            near = own << self.size | east
+            after = {self._next[west << 2 * self.size | near] for west in wests}
+            self._next_states[key] = tuple(sorted(after))
         return self._next_states[key]
-
-
-def _table(circuit: Circuit) -> list[int]:
-    """Return the next state for all states of the left neighbour, the cell and the right one."""
-    size = circuit.channels
-    total = 1 << 3 * size
-    ones = (1 << total) - 1
-    inputs = [0] * circuit.inputs
-    for neighbor, low in ((WEST, 2 * size), (CENTER, size), (EAST, 0)):
-        for channel in range(size):
-            period = 1 << low + channel
-            inputs[neighbor * size + channel] = (
-                ones // ((1 << 2 * period) - 1) * (((1 << period) - 1) << period)
-            )
-    rows = evaluate(circuit, inputs, BitLogic(ones))
-    outputs = [bin(rows[row])[2:].zfill(total)[::-1] for row in circuit.outputs.tolist()]
-    return [
-        sum(1 << channel for channel, bits in enumerate(outputs) if bits[case] == "1")
-        for case in range(total)
-    ]
 
 
 def _refute(cell: _Cell, delay: int) -> tuple[tuple[int, ...], int] | None:

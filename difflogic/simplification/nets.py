@@ -10,7 +10,6 @@ from difflogic.circuit.case_words import words, words_of
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.xag import Xag, absorb_inverters
 from difflogic.simplification.kernels.nets import VIRTUAL, Net, NetMemory, clean
-from difflogic.system.array_types import Words
 
 
 def new_net(inputs: int, outputs: int, gates: int) -> Net:
@@ -73,21 +72,13 @@ def to_circuit(net: Net, labels: Sequence[int]) -> Circuit:
     return absorb_inverters(op, a, b, 1 + net.inputs, net.outputs, labels)
 
 
-def input_tables(inputs: int) -> Words:
-    """Return the truth tables of the inputs, shape (inputs, words), case 0 in the lowest bit.
-
-    Fewer than 64 cases are repeated to fill the word.
-    """
-    count = words_of(inputs)
-    return np.array([words(number, 0, count) for number in range(inputs)], np.uint64)
-
-
 def new_work(nodes: int, inputs: int, seed: int = 1) -> NetMemory:
     """Return buffers for nets of at most `nodes` nodes, with the tables of the inputs."""
     count = words_of(inputs)
     table = np.zeros((nodes + VIRTUAL, count), np.uint64)
     if inputs:
-        table[1 : 1 + inputs] = input_tables(inputs)
+        # Fewer than 64 cases are repeated to fill the word.
+        table[1 : 1 + inputs] = [words(number, 0, count) for number in range(inputs)]
     slots = 1 << int(4 * nodes).bit_length()
     return NetMemory(
         table=table,

@@ -75,8 +75,7 @@ class Board:
 
     def pack(self, bits: Array) -> int:
         """Return the plane of bits of shape (height, width) or (copies, height, width)."""
-        packed = np.packbits(np.asarray(bits, np.uint8).ravel(), bitorder="little")
-        return int.from_bytes(packed.tobytes(), "little")
+        return int.from_bytes(self.words(np.asarray(bits)[None]).tobytes(), "little")
 
     def words(self, bits: Array) -> Words:
         """Return planes of bits, shape (planes, height, width), as words of 64 cells.
@@ -108,11 +107,9 @@ class Board:
 
     def unpack(self, plane: int) -> Bits:
         """Return a plane's bits, shape (height, width), or (copies, height, width) for several."""
-        count = self.cells * self.copies
-        data = np.frombuffer(plane.to_bytes((count + 7) // 8, "little"), np.uint8)
-        shape = (self.copies, self.height, self.width)
-        bits = np.unpackbits(data, count=count, bitorder="little").reshape(shape)
-        return bits if self.copies > 1 else bits[0]
+        size = -(-self.cells * self.copies // WORD_CELLS) * WORD_CELLS // 8
+        found: Bits = self.bits(np.frombuffer(plane.to_bytes(size, "little"), np.uint64)[None])[0]
+        return found
 
 
 class Network:
@@ -166,7 +163,7 @@ class Network:
 
 def pack(board: Board, bits: Array) -> Planes:
     """Return the planes of a state (channels, height, width)."""
-    return tuple(board.pack(channel) for channel in bits)
+    return as_planes(board.words(bits))
 
 
 def as_planes(words: Words) -> Planes:
