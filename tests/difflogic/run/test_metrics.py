@@ -2,7 +2,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 
@@ -123,21 +122,6 @@ def test_damage_after_the_epoch_does_not_matter():
     assert read(torn, 2)[1] is None
 
 
-def test_seconds_add_up_by_phase_even_if_a_block_fails():
-    timer = PhaseTimer()
-
-    def fail():
-        with timer("forward"):
-            time.sleep(0.01)
-            raise ZeroDivisionError
-
-    for _ in range(2):
-        with pytest.raises(ZeroDivisionError):
-            fail()
-    assert timer.seconds.pop("forward") >= 0.02
-    assert {*timer.seconds.values(), *timer.around.values()} == {0.0}
-
-
 def test_a_block_counts_without_the_blocks_inside(monkeypatch):
     clock = [0.0]
 
@@ -159,19 +143,10 @@ def test_a_block_counts_without_the_blocks_inside(monkeypatch):
     assert {part: spent for part, spent in account.items() if spent} == expected
 
 
-def test_processor_time_is_of_all_threads_and_of_ended_processes():
-    def work():
-        while time.thread_time() < 0.05:
-            pass
-
-    before = clocks()[1]
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
-    assert clocks()[1] - before >= 0.05
-    if os.name == "posix":
-        child = "import time\nwhile time.process_time() < 0.2: pass"
-        own = clocks()[1] - time.process_time()
-        subprocess.run([sys.executable, "-c", child], check=True)
-        # The system counts children in hundredths of a second.
-        assert clocks()[1] - time.process_time() - own >= 0.15
+@pytest.mark.skipif(os.name != "posix", reason="counts ended processes")
+def test_processor_time_is_of_ended_processes_too():
+    child = "import time\nwhile time.process_time() < 0.2: pass"
+    own = clocks()[1] - time.process_time()
+    subprocess.run([sys.executable, "-c", child], check=True)
+    # The system counts children in hundredths of a second.
+    assert clocks()[1] - time.process_time() - own >= 0.15

@@ -63,8 +63,6 @@ def test_the_recipe_is_applied_before_the_overrides():
     plan = make_plan(Request("checkerboard", ("training.epochs=7",), (), "reference"), (0,))
     expected = load_config("checkerboard", ["parallel.workers=1", "training.epochs=7"], "reference")
     assert plan.variants[0].config == expected
-    with pytest.raises(ConfigError, match="no recipe"):
-        make_plan(Request("checkerboard", (), (), "referenz"), (0,))
 
 
 def test_the_command_repeats_the_sweep():

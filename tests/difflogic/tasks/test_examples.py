@@ -124,10 +124,3 @@ def test_bad_keys_are_refused(config, what):
     with pytest.raises(ConfigError) as caught:
         config_from_dict(data, "here")
     assert words in str(caught.value)
-
-
-def test_a_configuration_survives_toml(config, tmp_path):
-    from difflogic.config import load_config
-
-    (tmp_path / "a.toml").write_text(config.to_toml())
-    assert load_config(tmp_path / "a.toml") == config
