@@ -12,7 +12,7 @@ from cli.failures import FAILURE
 from cli.options import AsJson, SourceOperand
 from cli.progress import show_progress
 from cli.terminal import output, proofs, report
-from difflogic.evaluation.scores import Proof
+from difflogic.evaluation.scores import Counted, Evaluation, Tested
 from difflogic.run.story import percent
 from difflogic.system.declaration import AllowCode, Opt, Seed, Starts
 
@@ -54,10 +54,10 @@ def evaluate(
             source, tests, task=experiment, starts=starts, seed=seed, allow_code=allow_code
         ).results
     if as_json:
-        output.show_json({"model": str(source), **results})
+        output.show_json({"model": str(source), **results.as_dict()})
     else:
         _show(results, source, task, reasons=not tests)
-    if require_exact and not results["exact"]:
+    if require_exact and not results.exact:
         raise typer.Exit(FAILURE)
 
 
@@ -65,33 +65,33 @@ DECIDING = ("exactness", "gates")
 """Tests that are about the task itself, or judge nothing."""
 
 
-def _show(results: Mapping[str, Any], source: Path, task: str | None, reasons: bool) -> None:
+def _show(results: Evaluation, source: Path, task: str | None, reasons: bool) -> None:
     """Print the results, with reasons why other tests do not apply; the verdict stands last."""
-    published = results["published"]
-    seed = results["training_seed"]
+    published = results.published
+    seed = results.training_seed
     trained = "a circuit" if seed is None else f"trained with seed {seed}"
-    output.say(f"{results['experiment']} · {trained} · evaluated with seed {results['seed']}")
+    output.say(f"{results.experiment} · {trained} · evaluated with seed {results.seed}")
     if "learned_by" in published:
         output.say(
             f"published: hard loss 0 from epoch {published['learned_by']}, with one seed, on "
             "training starts"
         )
-    for name, test in results["tests"].items():
+    for name, test in results.tests.items():
         output.say()
-        output.say(f"{name}: {test['about']}")
-        if "counts" in test:
-            _show_counts(test["counts"])
+        output.say(f"{name}: {test.about}")
+        if test.counts:
+            _show_counts(test.counts)
         if name == "robustness":
-            _show_robustness(test)
-        if "scopes" in test:
-            _show_gates(test)
-        for line in (*_remarks(test), *test["notes"]):
+            _show_robustness(test.as_dict())
+        if "scopes" in (found := test.as_dict()):
+            _show_gates(found)
+        for line in (*_remarks(test), *test.notes):
             output.say(f"  {line}")
-    proof = Proof(**results["assurance"])
-    healing = results["assurance"]["healing"]  # all that heals, where healing from any start fails
+    # All that heals, where healing from any start fails.
+    healing = results.assurance.as_dict()["healing"]
     proofs.show_healing(healing)
     useless: dict[str, list[str]] = {}
-    for name, reason in results["not_applicable"].items() if reasons else ():
+    for name, reason in results.not_applicable.items() if reasons else ():
         if name != "healing" or not healing:
             useless.setdefault(reason, []).append(name)
     if useless:
@@ -99,46 +99,47 @@ def _show(results: Mapping[str, Any], source: Path, task: str | None, reasons: b
     for reason, names in useless.items():
         output.say(f"not applicable: {', '.join(names)}: {reason}")
     output.say()
-    if any(name not in DECIDING for name in results["tests"]):
+    if any(name not in DECIDING for name in results.tests):
         output.say("tests that do not decide ask for more than the task does")
-    output.say(report.assurance(proof, results["exact"], source, task))
+    output.say(report.assurance(results.assurance, results.exact, source, task))
     typer.echo(_verdict(results))
 
 
-def _verdict(results: Mapping[str, Any]) -> str:
-    counts = [c for c in results["tests"]["exactness"]["counts"] if c.get("decisive")]
-    wrong, cells = (sum(count[key] for count in counts) for key in ("wrong_cells", "cells"))
-    if results["exact"]:
+def _verdict(results: Evaluation) -> str:
+    counts = [count for count in results.tests["exactness"].counts if count.decisive]
+    wrong = sum(count.wrong_cells for count in counts)
+    cells = sum(count.cells for count in counts)
+    if results.exact:
         return f"exact: all {cells} cells are right"
     if not wrong:
         return f"not exact: all {cells} cells are right here, but the task asks for more"
     return f"not exact: {wrong} of {cells} cells {'is' if wrong == 1 else 'are'} wrong"
 
 
-def _remarks(test: Mapping[str, Any]) -> list[str]:
+def _remarks(test: Tested) -> list[str]:
     remarks = []
-    if "wrong_neighborhoods" in test:
-        remarks.append(f"{test['wrong_neighborhoods']} of 512 neighbourhoods are wrong")
-    if test.get("first_wrong_step") is not None:
-        remarks.append(f"the soup first deviates from the rule at step {test['first_wrong_step']}")
+    if test.wrong_neighborhoods is not None:
+        remarks.append(f"{test.wrong_neighborhoods} of 512 neighbourhoods are wrong")
+    if test.first_wrong_step is not None:
+        remarks.append(f"the soup first deviates from the rule at step {test.first_wrong_step}")
     return remarks
 
 
-def _show_counts(counts: Sequence[Mapping[str, Any]]) -> None:
+def _show_counts(counts: Sequence[Counted]) -> None:
     output.show_table(
         "test | grid | fire rate | step | wrong cells | of | right | wrong starts | all | decides",
         (
             (
-                count["name"],
-                f"{count['height']}×{count['width']}",
-                f"{count['fire_rate']:g}",
-                count["step"],
-                count["wrong_cells"],
-                count["cells"],
-                percent(1 - count["wrong_cells"] / count["cells"]),
-                count["wrong_starts"],
-                count["starts"],
-                {None: None, True: "yes", False: "no"}[count.get("decisive")],
+                count.name,
+                f"{count.height}×{count.width}",
+                f"{count.fire_rate:g}",
+                count.step,
+                count.wrong_cells,
+                count.cells,
+                percent(1 - count.wrong_cells / count.cells),
+                count.wrong_starts,
+                count.starts,
+                {None: None, True: "yes", False: "no"}[count.decisive],
             )
             for count in counts
         ),

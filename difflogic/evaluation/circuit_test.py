@@ -18,6 +18,7 @@ from difflogic.evaluation.assurance import keeps
 from difflogic.evaluation.check_plan import Plan, is_deterministic
 from difflogic.evaluation.exactness import STARTS, held_out_streams, name_starts
 from difflogic.evaluation.scene import Scene, Streams, scene_of
+from difflogic.evaluation.scores import Tested
 from difflogic.evaluation.settled import right_pairs
 from difflogic.evaluation.trial import Count, Ops, count_wrong
 from difflogic.examples.pairs import right_in_words
@@ -104,10 +105,9 @@ class CircuitTest:
             return str(error)
         return None
 
-    def measure(self, subject: Subject) -> dict[str, Any]:
-        """Run it; return JSON values."""
-        found: dict[str, Any] = json_value({"about": self.about, **self.run(subject)})
-        return found
+    def measure(self, subject: Subject) -> Tested:
+        """Run it."""
+        return Tested(about=self.about, **json_value(self.run(subject)))
 
 
 EXACTNESS = "exactness"

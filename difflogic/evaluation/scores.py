@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from difflogic.system.json_values import json_value
 
@@ -54,21 +54,45 @@ class Assured(Proof):
 
 
 class Counted(Entries):
-    """Wrong cells in a scene; the other entries are those of a `Count`."""
+    """A `Count`: wrong cells, and starts with a wrong cell, after a step of a scene."""
 
     name: str
     height: int
     width: int
+    fire_rate: float
     step: int
-    wrong_cells: int
+    starts: int
+    wrong_starts: int
     cells: int
+    wrong_cells: int
+    decisive: bool | None = None
 
 
-class Exactness(Entries):
-    """The test of exactness of a target that moves on."""
+class Tested(Entries):
+    """What a test of `dct eval` found. Some tests have further entries."""
 
-    counts: list[Counted]
+    about: str
+    notes: list[str]
+    counts: list[Counted] = Field(default_factory=list)
     first_wrong_step: int | None = None
+    wrong_neighborhoods: int | None = None
+    exact: bool | None = None
+
+
+class Evaluation(Entries):
+    """What all tests of a circuit found."""
+
+    experiment: str
+    task: str
+    training_seed: int | None
+    """None for a circuit file."""
+    seed: int
+    exact: bool
+    assurance: Assured
+    published: dict[str, float]
+    tests: dict[str, Tested]
+    not_applicable: dict[str, str]
+    """Why other tests do not apply."""
 
 
 class Scores(Entries):
@@ -84,6 +108,6 @@ class Scores(Entries):
     assurance: Assured
     right_pairs: dict[str, tuple[int, int]] | None = None
     """How many examples are right, and of how many, by their part."""
-    exactness: Exactness | None = None
+    exactness: Tested | None = None
     padded: Proof | None = None
     """What is proved of examples with background on both sides."""

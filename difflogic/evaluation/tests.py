@@ -26,6 +26,7 @@ from difflogic.evaluation.circuit_test import (
     require_samples,
 )
 from difflogic.evaluation.scene import Damage, scene_of
+from difflogic.evaluation.scores import Assured, Evaluation, Tested
 from difflogic.evaluation.trial import count_wrong
 from difflogic.model.model import Model
 from difflogic.system import jit
@@ -231,8 +232,8 @@ def run_tests(
     config: Config | None = None,
     starts: int | None = None,
     seed: int | None = None,
-) -> dict[str, Any]:
-    """Measure a hard circuit; return plain values, as `dct eval --json` prints them.
+) -> Evaluation:
+    """Measure a hard circuit.
 
     A model has its own configuration; `config` is that of the experiment to test a circuit on.
 
@@ -247,20 +248,21 @@ def run_tests(
         say("compiling the simulator, once …")
     chosen = choose(config, tests)
     subject = Subject(source, config, config.training.seed if seed is None else seed, starts)
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, Tested] = {}
     for done, test in enumerate(chosen):
         tell("tests:", done, len(chosen), test.name)
         found[test.name] = test.measure(subject)
     tell("tests:", len(chosen), len(chosen))
     refused = {test.name: test.refusal(subject.task) for test in TESTS.values()}
-    return {
-        "experiment": config.name,
-        "task": subject.task.name,
-        "training_seed": config.training.seed if isinstance(source, Model) else None,
-        "seed": subject.seed,
-        "exact": found[EXACTNESS]["exact"],
-        "assurance": json_value(assure_automaton(subject.automaton, subject.task, WOUND)),
-        "published": config.published.model_dump(exclude_none=True),
-        "tests": found,
-        "not_applicable": {name: reason for name, reason in refused.items() if reason is not None},
-    }
+    assurance = assure_automaton(subject.automaton, subject.task, WOUND)
+    return Evaluation(
+        experiment=config.name,
+        task=subject.task.name,
+        training_seed=config.training.seed if isinstance(source, Model) else None,
+        seed=subject.seed,
+        exact=bool(found[EXACTNESS].exact),
+        assurance=Assured(**json_value(assurance)),
+        published=config.published.model_dump(exclude_none=True),
+        tests=found,
+        not_applicable={name: reason for name, reason in refused.items() if reason is not None},
+    )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from difflogic import inspection
 from difflogic.config import Config
 from difflogic.evaluation import exactness
-from difflogic.evaluation.scores import Checked
+from difflogic.evaluation.scores import Checked, Evaluation
 from difflogic.evaluation.tests import run_tests
 from difflogic.inspection import Inspection
 from difflogic.library.loaded import Loaded, Source, experiment_of, load, load_trusted, require_same
@@ -53,8 +52,7 @@ class Evaluated:
     """The test results of a trained circuit."""
 
     source: Loaded
-    results: Mapping[str, Any]
-    """Plain values, as `dct eval --json` prints them."""
+    results: Evaluation
 
     def __repr__(self) -> str:
         return f"Evaluated({self.source.name!r}, exact={self.exact})"
@@ -62,7 +60,7 @@ class Evaluated:
     @property
     def exact(self) -> bool:
         """Whether no cell is wrong in any required test."""
-        return bool(self.results["exact"])
+        return self.results.exact
 
 
 @checked

@@ -8,6 +8,7 @@ from typing import Any
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.gates import DECIDED
+from difflogic.evaluation.scores import Evaluation
 from difflogic.inspection.equations import equations
 from difflogic.system.templates import rendered
 from difflogic.tasks import custom, make_task
@@ -45,7 +46,7 @@ GALLERY_SCRIPTS = (*SCRIPTS[: SCRIPTS.index("judge.js")], "screen.js", "gallery.
 
 
 def build(
-    source: ReportSource, small: Automaton, results: Mapping[str, Any] | None, strip: bytes = b""
+    source: ReportSource, small: Automaton, results: Evaluation | None, strip: bytes = b""
 ) -> str:
     """Return the report of a source whose circuit is simplified to `small`.
 
@@ -64,8 +65,8 @@ def build(
         "drawings": {"after": after, "before": before},
         "ops": contents.op_table(),
     }
-    if results is not None and "noise" in results["tests"]:
-        data["charts"]["noise-chart"] = curves.noise_chart(results["tests"]["noise"])
+    if results is not None and "noise" in results.tests:
+        data["charts"]["noise-chart"] = curves.noise_chart(results.tests["noise"].as_dict())
     if model is not None and before is not None:
         bits = 8 if "tiled" in before else 16
         data["logits"] = circuits.logits(model, circuits.drawn_gates(before), bits)

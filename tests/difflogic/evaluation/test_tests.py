@@ -262,9 +262,8 @@ class TestSoup:
         # Wrong only for a living cell with eight neighbours: 1 of 512.
         model = self.still('task.rule="B/S01234567"')
         found = run_tests(model, seed=1)
-        exactness = found["tests"]["exactness"]
-        assert exactness["wrong_neighborhoods"] == 1
-        assert found["exact"] is False
+        assert found.tests["exactness"].wrong_neighborhoods == 1
+        assert found.exact is False
 
 
 class TestChoice:
@@ -314,11 +313,11 @@ class TestEvaluate:
         model = random_model(tiny(), seed=7)
         found = run_tests(model, starts=3)
         assert run_tests(model, starts=3) == found
-        assert json.loads(json.dumps(found)) == found
-        assert found["seed"] == model.config.training.seed
+        assert json.loads(json.dumps(found.as_dict())) == found.as_dict()
+        assert found.seed == model.config.training.seed
         other = run_tests(model, starts=3, seed=99)
         for name in TESTS:
-            assert (other["tests"][name] != found["tests"][name]) == (name != "gates")
+            assert (other.tests[name] != found.tests[name]) == (name != "gates")
 
     @pytest.mark.once
     @pytest.mark.thorough
@@ -327,17 +326,17 @@ class TestEvaluate:
         found = run_tests(model, starts=3)
         small = live_part(from_model(model))
         other = run_tests(small, config=model.config, starts=3)
-        found["tests"].pop("gates"), other["tests"].pop("gates")
-        assert other == found | {"training_seed": None}
+        found.tests.pop("gates"), other.tests.pop("gates")
+        assert other == found.model_copy(update={"training_seed": None})
 
     def test_exactness_takes_64_starts_by_default(self):
         calls = []
         with working(tell=lambda news: calls.append((news.done, news.total, news.remark))):
             found = run_tests(random_model(tiny()), ["gates"])
-        assert {count["starts"] for count in found["tests"]["exactness"]["counts"]} == {64}
+        assert {count.starts for count in found.tests["exactness"].counts} == {64}
         assert calls == [(0, 2, "exactness"), (1, 2, "gates"), (2, 2, "")]
 
     def test_tests_that_do_not_apply_are_named(self):
         found = run_tests(Model.create(load_config("letter-g")))
-        assert list(found["tests"]) == ["exactness", "gates"]
-        assert set(found["not_applicable"]) == set(TESTS) - {"exactness", "gates"}
+        assert list(found.tests) == ["exactness", "gates"]
+        assert set(found.not_applicable) == set(TESTS) - {"exactness", "gates"}

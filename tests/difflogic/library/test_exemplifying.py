@@ -122,8 +122,8 @@ def test_a_wrong_pair_is_suspected(many, tmp_path):
     assert found.summary.scores.right_pairs == right
     model = Model.load(found.path / "model.npz")
     assert model.config.task.suspected == (str(pairs[5]),)
-    tested = evaluate(found.path, ["exactness"]).results["tests"]["exactness"]
-    assert tested["right_pairs"] == json_value(right)
+    tested = evaluate(found.path, ["exactness"]).results.tests["exactness"]
+    assert tested.as_dict()["right_pairs"] == json_value(right)
     assert "check pair 5" in found.hint
     assert any(each.words.startswith("without pair 5: ") for each in found.attempts)
 

@@ -2,13 +2,14 @@
 
 import pytest
 
+from difflogic.evaluation.trial import Count
 from difflogic.run.measures import PHASES
 from difflogic.run.story import answer, story, time_by_part
 from tests.difflogic.run.summaries import summary
 
 GAIN = {"gates": (7, 6), "from_step": (18, 16)}
-SIZES = ("name", "height", "width", "step", "wrong_cells", "cells")
-SOUP = dict(zip(SIZES, ("random soup", 128, 128, 300, 7, 4915200), strict=True))
+SOUP = vars(Count("random soup", 128, 128, 1.0, 300, 1, 1, 4915200, 7))
+TESTED = {"about": "", "notes": [], "counts": [SOUP], "first_wrong_step": 12}
 WRONG = {"checked": {"exact": False}}
 
 
@@ -52,7 +53,7 @@ SEARCHED = "a search from the learned circuit found an exact one at epoch 40"
         ),
         ({}, "tested", "164 of 16384 cells wrong at step 20, 7 at step 40, from 64 random "),
         (
-            {"scores": {"exactness": {"counts": [SOUP], "first_wrong_step": 12}}},
+            {"scores": {"exactness": TESTED}},
             "tested",
             "; random soup of 128×128 cells, step 300: 7 of 4915200 wrong, the first at step 12",
         ),

@@ -64,10 +64,10 @@ def test_attempts_in_a_summary(trained):
 def test_scores_of_a_life_like_rule():
     wrong = load_config("game-of-life-small", ["training.epochs=1"])
     scores = final_scores(Model.create(wrong))
-    boards, soup = scores["exactness"]["counts"]
-    assert (boards["cells"], soup["cells"]) == (512 * 9, 128 * 128 * 300)
-    assert boards["wrong_cells"] > 0 < soup["wrong_cells"]
-    assert scores["exactness"]["exact"] is scores["checked"].exact is False
+    boards, soup = scores["exactness"].counts
+    assert (boards.cells, soup.cells) == (512 * 9, 128 * 128 * 300)
+    assert boards.wrong_cells > 0 < soup.wrong_cells
+    assert scores["exactness"].exact is scores["checked"].exact is False
     assert set(final_scores(Model.create(tiny()))) == {"checked", "assurance"}
 
 

@@ -271,7 +271,7 @@ def test_a_row_without_larger_ones_that_is_due_later_than_the_training_step(tmp_
         assert Verifier(netlist, plan, Judge(netlist, plan)).verify(ops)[0] is right
         counted = plan.judge(count_wrong(netlist, ops, plan.scene, plan.starts))
         assert (counted.exact, counted.counts[0].step) == (right, 3 + 3 * by)
-    refused = run_tests(Model.create(config), ["gates"])["not_applicable"]
+    refused = run_tests(Model.create(config), ["gates"]).not_applicable
     assert "on 1×24 cells the class draws no sample" in refused["generalisation"]
     write(tmp_path, source.replace("+ [0", "- [1"), text)
     assert "due must be a whole number from 3" in error(path, ["task.by=0"], allow_code=True)
