@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -12,7 +12,8 @@ import numpy as np
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.live_part import live_part
 from difflogic.circuit.specification import Cases
-from difflogic.examples.encoding import apply_rule
+from difflogic.examples.encoding import Encoding, apply_rule
+from difflogic.examples.pairs import SymbolGrid
 from difflogic.proof.convergence.planes import Board, Network, Planes, pack
 from difflogic.system.array_types import Bits
 from difflogic.system.work import ignore
@@ -84,15 +85,22 @@ def right_pairs(automaton: Automaton, task: Task) -> dict[str, tuple[int, int]] 
     return {part: (sum(right), len(right)) for part, right in found.items()} or None
 
 
+def answers(
+    automaton: Automaton, encoding: Encoding, grids: Sequence[SymbolGrid]
+) -> list[SymbolGrid]:
+    """Return what becomes of grids of symbols once a circuit with this encoding has settled."""
+    bits = len(encoding.features) + len(encoding.outputs)
+    channels = max(bits, 1 + max(automaton.circuit.labels))
+    return apply_rule(encoding, channels, grids, lambda starts: settle(automaton, starts).shown)
+
+
 def outcomes(automaton: Automaton, task: Task) -> dict[str, list[bool]]:
     """Return which of a task's examples a circuit gets right, by their part."""
     found: dict[str, list[bool]] = {}
     for part, pairs in task.examples.items():
         assert task.encoding is not None, "a task with examples has an encoding"
         befores = [pair.before for pair in pairs]
-        grids = apply_rule(
-            task.encoding, task.channels, befores, lambda starts: settle(automaton, starts).shown
-        )
+        grids = answers(automaton, task.encoding, befores)
         found[part] = [np.array_equal(a, b.after) for a, b in zip(grids, pairs, strict=True)]
     return found
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from difflogic.evaluation.settled import settle
-from difflogic.examples.encoding import CLASH, CLASH_NAME, Encoding, apply_rule
+from difflogic.evaluation.settled import answers
+from difflogic.examples.encoding import CLASH, CLASH_NAME, Encoding
 from difflogic.examples.pairs import MOST_SYMBOLS
 from difflogic.examples.reading import Raw, numbered, raw_grids, read_inputs
 from difflogic.library.exchange import require_output, write_output
@@ -55,9 +55,7 @@ def apply(source: Source, inputs: str | Path | Sequence[Any]) -> list[Applied]:
     symbols = _symbols_of(encoding, raws)
     with errors_about(named):
         grids = [numbered(raw.before, symbols, encoding.symbols) for raw in raws]
-    channels = 1 + max(automaton.circuit.labels)
-    channels = max(channels, len(encoding.features) + len(encoding.outputs))
-    found = apply_rule(encoding, channels, grids, lambda starts: settle(automaton, starts).shown)
+    found = answers(automaton, encoding, grids)
     names = dict(enumerate(symbols)) | {CLASH: CLASH_NAME}
     results = []
     for raw, grid in zip(raws, found, strict=True):

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from difflogic.evaluation.padded import prove_padded
-from difflogic.evaluation.settled import settle
-from difflogic.examples.encoding import CLASH, apply_rule
+from difflogic.evaluation.settled import answers
+from difflogic.examples.encoding import CLASH
 from difflogic.examples.pairs import MOST_NAMED, Examples, local, named
 from difflogic.examples.reading import read_examples
 from difflogic.experiment.example_race import LearnedRule, Lessons, learned_by, race, wrong_places
@@ -126,7 +126,7 @@ def _differences(run: RunDirectory, examples: Examples, wrong: Sequence[str]) ->
     grids = [pair.before for pair in pairs]
     names = dict(enumerate(examples.symbols))
     names[CLASH] = "two symbols"
-    found = apply_rule(task.encoding, task.channels, grids, lambda x: settle(automaton, x).shown)
+    found = answers(automaton, task.encoding, grids)
     words = []
     for pair, after in zip(pairs, found, strict=True):
         for row, column in np.argwhere(after != pair.after)[:1].tolist():

@@ -72,7 +72,7 @@ def linked(code: bytes, functions: Sequence[str]) -> bytes:
         if number != _CUSTOM:
             sections[number] = code[place : place + size]
         place += size
-    if sections[_IMPORT] != IMPORTS or _DATA in sections:
+    if sections.get(_IMPORT) != IMPORTS or _DATA in sections:
         raise CircuitError("the circuit cannot run in the page: LLVM's code needs linking")
     exports = leb128(len(EXPORTED))
     for name in EXPORTED:

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from difflogic.evaluation.settled import settle
-from difflogic.examples.encoding import CLASH, FEATURE_NAMES, MOVES, Encoding, apply_rule
+from difflogic.evaluation.settled import answers
+from difflogic.examples.encoding import CLASH, FEATURE_NAMES, MOVES, Encoding
 from difflogic.experiment.options import ExampleOptions
 from difflogic.library.applying import apply
 from difflogic.library.exemplifying import train_examples
@@ -66,8 +66,7 @@ def test_random_rules_give_the_symbols_of_dct_apply():
             top = y - size // 2
             left = x - size // 2
             grid[max(0, top) : top + size, max(0, left) : left + size] = symbol
-        channels = 1 + max(found.circuit.labels)
-        (after,) = apply_rule(encoding, channels, [grid], lambda s, a=found: settle(a, s).shown)
+        (after,) = answers(found, encoding, [grid])
         expected = np.where(after == CLASH, 16, after).ravel().tolist()
         assert [name for name, *_ in engines] == ["WebAssembly", "JavaScript"]
         for _, ended, symbols in engines:
