@@ -1,13 +1,12 @@
 """A Python module that needs only NumPy: the circuit of one cell, and a step of a grid.
 
-Variables are reused after their last read, so a large grid needs memory for the live signals only,
+Variables are deleted after their last read, so a large grid needs memory for the live signals only,
 not for every gate.
 """
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
@@ -18,7 +17,7 @@ from difflogic.formats.notation import expressions, folded, identifier, rendered
 
 def write_python(automaton: Automaton) -> str:
     circuit = automaton.circuit
-    names = _names(automaton.circuit)
+    names = row_names(circuit)
     used = used_rows(circuit)
     return rendered(
         "formats/write_python",
@@ -28,6 +27,7 @@ def write_python(automaton: Automaton) -> str:
         items=_items,
         inputs=[names[row] for row in used],
         gates=list(expressions(circuit, names, "np.False_", "np.True_")),
+        last_reads=_last_reads(circuit, names),
         outputs=[names[row] for row in circuit.outputs],
         arguments=[_seen(row, circuit.channels) for row in used],
     )
@@ -47,25 +47,14 @@ def _seen(row: int, channels: int) -> str:
     return "seen({}, {}, {})".format(channel, *OFFSETS[neighbor])
 
 
-def _names(circuit: Circuit) -> list[str]:
-    """Return the variable of each row. Gates that are never live together may share one."""
-    last = list(range(circuit.rows))  # the row that reads each one last, or its own
+def _last_reads(circuit: Circuit, names: Sequence[str]) -> dict[str, list[str]]:
+    """Return the names of the gates whose value no later gate needs, by that of the last reader."""
+    last = {row: row for row in range(circuit.inputs, circuit.rows)}
     for row in range(circuit.inputs, circuit.rows):
         for read in circuit.reads(row - circuit.inputs):
-            last[read] = row
-    for row in circuit.outputs:
-        last[row] = circuit.rows
-    names = row_names(circuit)[: circuit.inputs]
-    free: list[int] = []
-    held: dict[int, int] = {}
-    for row in range(circuit.inputs, circuit.rows):
-        for read in set(circuit.reads(row - circuit.inputs)) & held.keys():
-            if last[read] == row:
-                heapq.heappush(free, held.pop(read))
-        variable = heapq.heappop(free) if free else len(held)
-        names.append(f"t{variable}")
-        if last[row] == row:
-            heapq.heappush(free, variable)
-        else:
-            held[row] = variable
-    return names
+            if read in last:
+                last[read] = row
+    found: dict[str, list[str]] = {}
+    for read in last.keys() - {*circuit.outputs.tolist()}:
+        found.setdefault(names[last[read]], []).append(names[read])
+    return {reader: sorted(read) for reader, read in found.items()}

@@ -18,9 +18,10 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD, OFFSETS, Boundary
 from difflogic.circuit.xag import Xag, to_circuit
 from difflogic.examples.film import FrameArray
-from difflogic.identification.explanation import Explanation
+from difflogic.identification.explanation import Explanation, explained
 from difflogic.identification.inquiry import Inquiry
 from difflogic.identification.rules import BLOCKS, CORNERS, UNSEEN, RuleTable
+from difflogic.identification.solver import Solved
 from difflogic.identification.table_circuit import number_of
 from difflogic.simplification.resynthesis import Expansion
 from difflogic.system.array_types import Int64s
@@ -182,19 +183,8 @@ def identify(inquiry: Inquiry) -> BlockRule:
     seen = (cells != UNSEEN).any(axis=1)
     partly = np.where(cells == UNSEEN, space.digits.T, cells)
     table = np.where(seen, partly @ space.weights[:, 1], UNSEEN)
-    return BlockRule(
-        table=table,
-        determined=sure,
-        open=seen & ~sure,
-        second=None,
-        recording=film,
-        space=space,
-        boundary=inquiry.boundary,
-        gap=1,
-        method="table",
-        cells=cells,
-        corners=fits,
-    )
+    found = explained(inquiry, "table", Solved(table, sure, seen & ~sure, None))
+    return BlockRule(**vars(found), cells=cells, corners=fits)
 
 
 def _count(inquiry: Inquiry, corner: tuple[int, int]) -> Int64s:

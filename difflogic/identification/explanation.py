@@ -181,13 +181,8 @@ class Explanation(Solved):
         if space.neighbourhood == BLOCKS or (space.states > 2 and space.symmetry in COUNTED[:2]):
             return None
         names = film.names or tuple(map(str, range(space.states)))
-        table = self._filled
-        cells = space.digits[:, space.examples]
         for order in list(permutations(range(space.states)))[1:]:
-            where = np.argsort(order)  # the new number of each state
-            patterns = np.take_along_axis(space.weights, where[cells], axis=1).sum(axis=0)
-            values = np.empty_like(table)
-            values[space.entry_of[patterns]] = np.where(table == UNSEEN, UNSEEN, where[table])
+            values = space.renamed(self._filled, np.argsort(order))
             if (name := replace(self, table=values, likely=None).name) not in (None, self.name):
                 return f"{name} with --states {quote(','.join(names[state] for state in order))}"
         return None
@@ -351,23 +346,20 @@ def _plain(inquiry: Inquiry) -> Explanation | None:
         known = votes.table
         if recording.complete and inquiry.boundary != "unknown":
             none = np.zeros(space.entries, np.bool_)
-            return _identified(inquiry, "table", Solved(known, known != UNSEEN, none, None))
+            return explained(inquiry, "table", Solved(known, known != UNSEEN, none, None))
     guess = _guess(inquiry, known) if inquiry.likely is None else inquiry.likely
     solved = solve(inquiry, known, guess)
-    return None if solved is None else _identified(inquiry, "SAT", solved)
+    return None if solved is None else explained(inquiry, "SAT", solved)
 
 
-def _identified(inquiry: Inquiry, method: str, solved: Solved) -> Explanation:
+def explained(inquiry: Inquiry, method: str, solved: Solved) -> Explanation:
     return Explanation(
-        solved.table,
-        solved.determined,
-        solved.open,
-        solved.second,
-        inquiry.recording,
-        inquiry.space,
-        inquiry.boundary,
-        inquiry.gap,
-        method,
+        **vars(solved),
+        recording=inquiry.recording,
+        space=inquiry.space,
+        boundary=inquiry.boundary,
+        gap=inquiry.gap,
+        method=method,
         likely=inquiry.likely,
         of_a_kind=inquiry.of_a_kind,
         hurried=inquiry.deadline.passed,
@@ -378,7 +370,7 @@ def _with_noise(inquiry: Inquiry) -> Explanation:
     votes = count(inquiry.recording, inquiry.space, inquiry.boundary, inquiry.deadline)
     flips = fewest_flips(inquiry, votes)
     none = np.zeros(inquiry.space.entries, np.bool_)
-    found = _identified(inquiry, "MaxSAT", Solved(flips.table, none, none, None))
+    found = explained(inquiry, "MaxSAT", Solved(flips.table, none, none, None))
     agreement = votes.counts.max(axis=1) / np.maximum(votes.counts.sum(axis=1), 1)
     return replace(found, flipped=flips.flipped, least=flips.least, agreement=agreement)
 
@@ -399,7 +391,7 @@ def _with_hidden(inquiry: Inquiry) -> Explanation:
         except OutOfTimeError as error:
             raise OutOfTimeError(f"{error}; {refuted} kinds of hidden states are refuted") from None
         if solved is not None:
-            return _identified(attempt, "SAT", solved)
+            return explained(attempt, "SAT", solved)
         refuted += 1
     raise ConfigError(
         f"{inquiry.recording.subject}: no rule with up to {hidden} hidden states explains it "

@@ -58,7 +58,7 @@ def fewest_flips(inquiry: Inquiry, votes: Votes) -> Flips:
     boundary = inquiry.boundary
     *_, second, first = np.sort(votes.counts, axis=1).T
     table = np.where(first - second >= SURE_VOTES, votes.table, UNSEEN)
-    entries, following = transitions(recording, space, boundary)
+    entries, following = transitions(recording.frames, space, boundary)
     cells = _around(table[entries] != following, space, boundary)
     found = None
     least = 0

@@ -42,21 +42,18 @@ BLOCKS = "margolus"
 CORNERS = ((0, 0), (0, 1), (1, 0), (1, 1))
 """Rules of whole blocks, and a block's cells: see `difflogic.identification.blocks`."""
 
-COARSER: dict[str, tuple[str, ...]] = {
-    "totalistic": (),
-    "outer-sum": ("totalistic",),
-    "outer-totalistic": ("totalistic", "outer-sum"),
-    "isotropic": ("totalistic", "outer-sum", "outer-totalistic"),
-    "rotations": ("totalistic", "outer-sum", "outer-totalistic", "isotropic"),
-    "reflections": ("totalistic", "outer-sum", "outer-totalistic", "isotropic"),
-    "none": (),
-}
-"""For each symmetry those with fewer entries, whose rules it has, too."""
-COARSER["none"] = tuple(COARSER)[:-1]
-SYMMETRIES = tuple(COARSER)
-"""Most symmetry first."""
 COUNTED = ("totalistic", "outer-sum", "outer-totalistic")
 """Symmetries by which only numbers of cells matter, or sums of their states."""
+COARSER: dict[str, tuple[str, ...]] = {
+    "totalistic": (),
+    "outer-sum": COUNTED[:1],
+    "outer-totalistic": COUNTED[:2],
+    "isotropic": COUNTED,
+    "rotations": (*COUNTED, "isotropic"),
+    "reflections": (*COUNTED, "isotropic"),
+    "none": (*COUNTED, "isotropic", "rotations", "reflections"),
+}
+"""For each symmetry, most of it first, those with fewer entries, whose rules it has, too."""
 BOUNDARIES = ("periodic", "zero", "unknown")
 MOST_PATTERNS = 2**21
 
@@ -87,7 +84,7 @@ class Space:
 
     def __post_init__(self) -> None:
         hoods = (*NEIGHBOURHOODS, BLOCKS)
-        for value, known in ((self.neighbourhood, hoods), (self.symmetry, SYMMETRIES)):
+        for value, known in ((self.neighbourhood, hoods), (self.symmetry, tuple(COARSER))):
             if value not in known:
                 raise ConfigError(f'no rules "{value}": {did_you_mean(value, known)}')
         if not 2 <= self.states <= MOST_STATES:
@@ -286,6 +283,14 @@ class Space:
     def spread(self, table: RuleTable) -> RuleTable:
         """Return a table by entry as one by pattern, shape (patterns,)."""
         return table[self.entry_of]
+
+    def renamed(self, table: RuleTable, names: Int64s) -> RuleTable:
+        """Return a table by entry of the same rule if each state gets another number, `names`."""
+        digits = names[self.digits[:, self.examples]]
+        patterns = np.take_along_axis(self.weights, digits, axis=1).sum(axis=0)
+        found = np.empty_like(table)
+        found[self.entry_of[patterns]] = np.where(table == UNSEEN, UNSEEN, names[table])
+        return found
 
     def name(self, values: RuleTable) -> str | None:
         """Return the usual name of the rule with these next states by pattern, if it has one.

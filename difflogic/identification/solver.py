@@ -90,16 +90,12 @@ def _renamed(space: Space, table: RuleTable) -> RuleTable:
         for look in set(space.looks_like)
     ]
     visible = len(groups)
-    digits = space.digits[:, space.examples]
-    cells = np.arange(space.cells)[:, None]
     best = table
     for orders in product(*map(permutations, groups)):
         names = np.empty(space.states, np.int64)
         for group, order in zip(groups, orders, strict=True):
             names[group] = order
-        patterns = space.weights[cells, names[digits]].sum(axis=0)
-        found = np.empty_like(table)
-        found[space.entry_of[patterns]] = np.where(table == UNSEEN, UNSEEN, names[table])
+        found = space.renamed(table, names)
         if (found >= visible).sum() < (best >= visible).sum():
             best = found
     return best

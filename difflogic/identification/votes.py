@@ -62,7 +62,7 @@ def count(
             deadline.check()
         end = first + at_once + 1 + space.memory
         part = recording.frames[film : film + wide, first:end]
-        entries, following = _transitions(part, space, boundary)
+        entries, following = transitions(part, space, boundary)
         seen = entries != UNSEEN
         numbers = entries[seen] * space.states + following[seen]
         votes.counts[:] += np.bincount(numbers, minlength=size).reshape(-1, space.states)
@@ -76,7 +76,7 @@ def contradiction(recording: Recording, space: Space, boundary: str, deadline: D
     votes = count(recording, space, boundary, deadline)
     if not len(votes.contradicted):
         return ""
-    entries, following = transitions(recording, space, boundary)
+    entries, following = transitions(recording.frames, space, boundary)
     rare = np.isin(entries, votes.contradicted)
     rare &= following != np.append(votes.table, UNSEEN)[entries]
     index = np.argwhere(rare)[0]
@@ -92,15 +92,11 @@ def contradiction(recording: Recording, space: Space, boundary: str, deadline: D
     )
 
 
-def transitions(recording: Recording, space: Space, boundary: str) -> tuple[Int64s, Int64s]:
+def transitions(frames: Int64s, space: Space, boundary: str) -> tuple[Int64s, Int64s]:
     """Return the entry around each cell of each frame but the last, and the cell's next state.
 
     With memory, the first frame has none. The entry is UNSEEN if one of these cells was not seen.
     """
-    return _transitions(recording.frames, space, boundary)
-
-
-def _transitions(frames: Int64s, space: Space, boundary: str) -> tuple[Int64s, Int64s]:
     earlier = frames[:, :-2] if space.memory else None
     patterns = spread_states(frames[:, space.memory : -1], space, boundary, earlier)
     following = frames[:, 1 + space.memory :]
