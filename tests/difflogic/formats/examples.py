@@ -8,7 +8,6 @@ import numpy as np
 from hypothesis import strategies as st
 
 from difflogic.circuit.automaton import Automaton
-from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from tests.difflogic.circuit.circuits import circuit_of, step
 from tests.difflogic.circuit.rules import circuits, life_like
@@ -91,14 +90,3 @@ def cases(automaton, count):
     if few:
         bits[reads] = np.arange(2 ** len(reads)) >> np.arange(len(reads))[:, None] & 1
     return bits.astype(bool)
-
-
-def mutants(automaton):
-    """The automaton with one gate's op changed in one case, or inverted: two for each gate."""
-    whole = automaton.circuit
-    for gate in range(whole.gates):
-        for flips in (1 << gate % 4, 15):
-            op = whole.op.copy()
-            op[gate] ^= flips
-            changed = Circuit(op, whole.a, whole.b, whole.outputs, whole.labels)
-            yield automaton.with_circuit(changed)

@@ -274,19 +274,3 @@ def test_contradictions_and_left_out_families():
         "totalistic",
         "threshold",
     }
-
-
-@pytest.mark.thorough
-def test_many_steps_and_many_cells():
-    rng = np.random.default_rng(0)
-    rows = rng.integers(0, 2, (40, 1, 300))
-    likely = weigh(
-        [(each, np.roll(each, 7, 1)) for each in rows], [Space("line-1")], [7], "periodic"
-    )
-    assert likely.hypotheses[0].gap == 7
-    odds = likely.predict(rows[0], "periodic")
-    assert (odds.argmax(axis=0) == np.roll(rows[0], 7, 1)).all()
-    grids = rng.integers(0, 2, (5, 600, 600))
-    last = grids[-1].copy()  # beyond what is looked at
-    likely = weigh([*((each, each) for each in grids), (last, 1 - last)], [Space()], (1,))
-    np.testing.assert_array_equal(likely.predict(last).argmax(axis=0), last)

@@ -188,11 +188,6 @@ NOISY = [
     ("line-1", "none", "periodic", (4, 1, 2), 2),
     ("von-neumann", "none", "zero", (2, 2, 2), 2),
     ("moore", "outer-totalistic", "zero", (2, 2, 2), 2),
-    pytest.param("line-1", "none", "periodic", (3, 1, 3), 2, marks=pytest.mark.exhaustive),
-    pytest.param("line-1", "none", "periodic", (5, 1, 2), 2, marks=pytest.mark.exhaustive),
-    pytest.param("line-1", "none", "zero", (4, 1, 3), 2, marks=pytest.mark.exhaustive),
-    pytest.param("von-neumann", "none", "zero", (3, 2, 2), 2, marks=pytest.mark.exhaustive),
-    pytest.param("moore", "outer-totalistic", "zero", (3, 2, 2), 2, marks=pytest.mark.exhaustive),
 ]
 
 
