@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from difflogic.circuit.grid import NEIGHBORS
-from difflogic.formats.read_golly import RINGS, read_golly
+from difflogic.formats.read_golly import read_golly
 from difflogic.formats.write_golly import write_golly
 from difflogic.system.errors import CircuitError
 from tests.difflogic.circuit.circuits import automaton
@@ -88,56 +88,6 @@ def test_wireworld_and_its_colours():
     around = [np.roll(grid, (1 - n // 3, 1 - n % 3), (0, 1)).ravel() for n in range(9)]
     found = next_states(circuit, np.array(around)).reshape(grid.shape)
     np.testing.assert_array_equal(found, wireworld(grid))
-
-
-TURNS = {
-    "none": lambda ring: [ring],
-    "rotate4": lambda ring: [ring[k:] + ring[:k] for k in range(0, 8, 2)],
-    "rotate8reflect": lambda ring: [
-        each[k:] + each[:k] for each in (ring, ring[::-1]) for k in range(8)
-    ],
-    "rotate4reflect": lambda ring: [
-        each[k:] + each[:k] for each in (ring, ring[:1] + ring[:0:-1]) for k in range(0, 8, 2)
-    ],
-}
-
-
-@pytest.mark.parametrize("symmetry", TURNS)
-@pytest.mark.parametrize("seed", range(3))
-def test_drawn_tables(symmetry, seed):
-    """Against a plain reading: the first line that fits, with one value for each variable."""
-    rng = np.random.default_rng(seed)
-    sets = {"a": [0, 1], "b": [1, 2], "c": [0, 1, 2]}
-    lines = [
-        [str(each) for each in rng.choice(["0", "1", "2", "a", "b", "c", "c"], 9)]
-        + [str(rng.integers(3))]
-        for _ in range(12)
-    ]
-    text = f"@RULE Drawn\n@TABLE\nn_states:3\nneighborhood:Moore\nsymmetries:{symmetry}\n"
-    text += "".join(f"var {name}={{{','.join(map(str, each))}}}\n" for name, each in sets.items())
-    _, circuit, _ = read_golly(text + "".join(",".join(line) + "\n" for line in lines))
-
-    def fits(line, centre, ring):
-        known = {}
-        for token, cell in zip(line, [centre, *ring], strict=False):
-            wanted = sets.get(token, [int(token)] if token.isdigit() else [])
-            if cell not in wanted or (token in sets and known.setdefault(token, cell) != cell):
-                return False
-        return True
-
-    cells = rng.integers(0, 3, (9, 400))
-    expected = []
-    for column in cells.T:
-        named = dict(zip(NEIGHBORS, column.tolist(), strict=True))
-        ring = [named[name] for name in RINGS["Moore"]]
-        hits = (
-            int(line[-1])
-            for line in lines
-            for turned in TURNS[symmetry](ring)
-            if fits(line, named["C"], turned)
-        )
-        expected.append(next(hits, named["C"]))
-    assert next_states(circuit, cells).tolist() == expected
 
 
 def test_lines_and_crosses():

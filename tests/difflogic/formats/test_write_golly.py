@@ -9,7 +9,7 @@ import pytest
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
-from difflogic.formats.read_golly import read_golly
+from difflogic.formats.read_golly import RINGS, read_golly
 from difflogic.formats.write_golly import write_golly
 from difflogic.system.errors import CircuitError
 from tests.difflogic.circuit.circuits import all_cases, automaton, step
@@ -83,17 +83,30 @@ def test_golly_runs_it(tmp_path, boundary):
 
 
 @pytest.mark.skipif(BGOLLY is None, reason="needs bgolly, of Golly")
-@pytest.mark.parametrize("seed", range(6))
-def test_golly_reads_tables_alike(tmp_path, seed):
+@pytest.mark.parametrize(
+    ("seed", "hood", "symmetry"),
+    [
+        *((seed, "vonNeumann", "permute") for seed in range(6)),
+        (0, "vonNeumann", "none"),
+        (0, "vonNeumann", "rotate4"),
+        (0, "vonNeumann", "rotate4reflect"),
+        (0, "Moore", "none"),
+        (0, "Moore", "rotate4"),
+        (0, "Moore", "rotate4reflect"),
+        (0, "Moore", "rotate8reflect"),
+        (0, "hexagonal", "rotate6"),
+    ],
+)
+def test_golly_reads_tables_alike(tmp_path, seed, hood, symmetry):
     """Bound variables in the order of their values and names, which permuted lines make visible."""
     rng = np.random.default_rng(seed)
-    text = "@RULE Drawn\n@TABLE\nn_states:4\nneighborhood:vonNeumann\nsymmetries:permute\n"
+    text = f"@RULE Drawn\n@TABLE\nn_states:4\nneighborhood:{hood}\nsymmetries:{symmetry}\n"
     for name in ("zz", "b", "x"):
         values = rng.permutation(4)[: rng.integers(2, 5)]
         text += f"var {name}={{{','.join(map(str, values))}}}\n"
     text += "var c=b\nvar d = 0, x\n"
     for _ in range(8):
-        names = rng.choice(["zz", "b", "x", "c", "d", "1", "2"], 5)
+        names = rng.choice(["zz", "b", "x", "c", "d", "1", "2"], 1 + len(RINGS[hood]))
         text += ",".join([*names, str(rng.choice(names))]) + "\n"
     (tmp_path / "Drawn.rule").write_text(text)
     start = rng.integers(0, 4, (24, 37))

@@ -52,28 +52,6 @@ def test_numbers_of_entries():
     assert Space("hexagonal", "outer-totalistic").entries == 14
 
 
-@pytest.mark.parametrize(
-    ("states", "step", "hood", "symmetry", "name"),
-    [
-        (3, automata.brains_brain, "moore", "none", "B2/S/C3"),
-        (4, automata.wireworld, "moore", "outer-totalistic", None),
-        (4, automata.cyclic, "von-neumann", "none", None),
-    ],
-)
-def test_several_states(states, step, hood, symmetry, name):
-    rng = np.random.default_rng(0)
-    starts = rng.integers(0, states, (2, 48, 48))
-    found = identify(Inquiry(from_array(film(step, starts[0], 24)), Space(hood, symmetry, states)))
-    assert found.name == name
-    # The circuit computes the same: its bits are states.
-    circuit = found.built
-    cells = starts[1]
-    around = [np.roll(cells, (-y, -x), (0, 1)) for y in (-1, 0, 1) for x in (-1, 0, 1)]
-    bits = [cell >> bit & 1 for cell in around for bit in range(circuit.channels)]
-    after = circuit.next_state(np.array(bits).astype(bool))
-    assert (sum(a.astype(int) << b for b, a in enumerate(after)) == step(cells)).all()
-
-
 def test_recordings_without_a_rule():
     frames = film(automata.brains_brain, np.random.default_rng(0).integers(0, 3, (32, 32)), 9)
     seen = from_array(frames == 1)
