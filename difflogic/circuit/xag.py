@@ -34,25 +34,19 @@ class XagGate(IntEnum):
     XOR = 1
 
 
-_AND_OPS = {
-    # (x inverted, y inverted) → op, and the op of the inverted gate
-    (0, 0): (Op.AND, Op.NAND),
-    (0, 1): (Op.A_AND_NOT_B, Op.NOT_A_OR_B),
-    (1, 0): (Op.NOT_A_AND_B, Op.A_OR_NOT_B),
-    (1, 1): (Op.NOR, Op.OR),
-}
-_OPS = {
-    (kind, *flips): int(ops[0])
-    for kind, found in ((XagGate.AND, _AND_OPS), (XagGate.XOR, {(0, 0): (Op.XOR,)}))
-    for flips, ops in found.items()
-}
-"""The op of a gate, by its kind and whether its first and second literals are inverted."""
 _FLIPS = {
-    int(op): (*flips, inverted)
-    for flips, ops in _AND_OPS.items()
-    for inverted, op in enumerate(ops)
+    Op.AND: (0, 0, 0),
+    Op.NAND: (0, 0, 1),
+    Op.A_AND_NOT_B: (0, 1, 0),
+    Op.NOT_A_OR_B: (0, 1, 1),
+    Op.NOT_A_AND_B: (1, 0, 0),
+    Op.A_OR_NOT_B: (1, 0, 1),
+    Op.NOR: (1, 1, 0),
+    Op.OR: (1, 1, 1),
 }
 """For each op that is an AND: whether its first input, its second one and its result invert."""
+_ANDS = {(x, y): int(op) for op, (x, y, inverted) in _FLIPS.items() if not inverted}
+"""The op of an AND, by whether its first and second literals are inverted."""
 
 _WITH_A_INVERTED = np.array([(op & 3) << 2 | op >> 2 for op in Op], np.uint8)
 _WITH_B_INVERTED = np.array([(op & 5) << 1 | op >> 1 & 5 for op in Op], np.uint8)
@@ -169,7 +163,7 @@ class Xag(Literals):
     def lists(self) -> tuple[list[int], list[int], list[int]]:
         """Each gate's op and two nodes, as `evaluate` needs them. Node 0 is an input."""
         pairs = zip(self.kind, self.x, self.y, strict=True)
-        ops = [_OPS[kind, x & 1, y & 1] for kind, x, y in pairs]
+        ops = [_ANDS[x & 1, y & 1] if kind is XagGate.AND else int(Op.XOR) for kind, x, y in pairs]
         return ops, [x >> 1 for x in self.x], [y >> 1 for y in self.y]
 
     def cone(self, literals: Sequence[int]) -> list[int]:

@@ -16,7 +16,7 @@ from difflogic.tasks.checked import later_steps
 
 
 @dataclass(frozen=True)
-class Exactness:
+class StepCounts:
     """The wrong cells at each step; only `decisive` counts decide."""
 
     counts: tuple[Count, ...]
@@ -35,13 +35,6 @@ class Exactness:
     def cells(self) -> int:
         """Cells in all decisive counts."""
         return sum(count.cells for count in self.counts if count.decisive)
-
-    def count_after(self, step: int) -> Count:
-        """Return the count after `step` steps. Raises KeyError."""
-        for count in self.counts:
-            if count.step == step:
-                return count
-        raise KeyError(step)
 
 
 @dataclass(frozen=True)
@@ -141,9 +134,9 @@ class Plan:
             numbered_starts=numbered_starts,
         )
 
-    def judge(self, wrong: Int64s) -> Exactness:
+    def judge(self, wrong: Int64s) -> StepCounts:
         """Return the counts from the wrong cells of each start, (steps, starts)."""
-        return Exactness(
+        return StepCounts(
             tuple(
                 replace(count, decisive=count.step in self.decisive)
                 for count in Count.of_scene(self.name, self.scene, wrong)

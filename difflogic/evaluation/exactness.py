@@ -60,7 +60,9 @@ def check(model: Model) -> Checked:
     plan = Plan.of(task, STARTS, held_out_streams(config.training.seed))
     found = plan.judge(count_wrong(model.netlist, ops, plan.scene, plan.starts))
     now = found.counts[0]
-    later = None if plan.exhaustive else found.count_after(2 * now.step)
+    later = None
+    if not plan.exhaustive:
+        later = next(count for count in found.counts if count.step == 2 * now.step)
     return Checked(
         tested=name_starts(plan, task),
         starts=now.starts,

@@ -25,7 +25,6 @@ def count(model: Model) -> dict[str, Any]:
     ops = model.ops
     netlist = model.netlist
     perception = architecture.kernels * architecture.kernel_gates
-    parts = {"perception": slice(0, perception), "update": slice(perception, len(ops))}
     chosen = {"all": np.ones(len(ops), bool)}
     per_cell = {}
     for scope, channels in (
@@ -37,11 +36,13 @@ def count(model: Model) -> dict[str, Any]:
         chosen[scope] = np.zeros(len(ops), bool)
         chosen[scope][netlist.param[gates]] = True
     scopes = {
-        scope: {part: _statistics(ops[where][which[where]]) for part, where in parts.items()}
+        scope: {
+            "perception": _statistics(ops[:perception][which[:perception]]),
+            "update": _statistics(ops[perception:][which[perception:]]),
+            "both": _statistics(ops[which]),
+        }
         for scope, which in chosen.items()
     }
-    for scope, statistics in scopes.items():
-        statistics["both"] = _statistics(ops[chosen[scope]])
     published = model.config.published.active_gates
     notes = [
         "A gate is active unless its op is A or B. A perception gate counts once per kernel, "

@@ -101,8 +101,7 @@ def _ink(colors: Array) -> Array:
     alpha = colors[..., 3]
     if alpha.min() < 0.5:
         return alpha
-    border = np.concatenate([rgb[0], rgb[-1], rgb[:, 0], rgb[:, -1]])
-    difference = np.abs(rgb - np.median(border, axis=0)).max(axis=-1)
+    difference = np.abs(rgb - np.median(_border(rgb), axis=0)).max(axis=-1)
     most = difference.max()
     if most < _FAINT:
         raise ConfigError(
@@ -157,14 +156,12 @@ def quantise(
     unless it is an image with at least two colours.
     """
     pixels, shape = read_image(content, _WORKING_SIDE)
-    opaque = pixels[..., 3] >= 128
-    found = len(np.unique(_packed(pixels[opaque]))) + (not opaque.all())
     side = _art_side(pixels) if size is None and pixels.shape[:2] == shape else 1
     whole = shape[0] // side, shape[1] // side
     height, width = size or (own_size(*shape) if side == 1 else whole)
     scale = min(height / pixels.shape[0], width / pixels.shape[1])
     rows, columns = (max(1, round(side * scale)) for side in pixels.shape[:2])
-    numbers, palette = _numbers(pixels, colors, given)
+    numbers, palette, found = _numbers(pixels, colors, given)
     cells = _scaled(numbers, len(palette), rows, columns, found <= MOST_DRAWING_COLORS)
     kept = np.unique(cells[cells > 0])
     if not len(kept):
@@ -188,12 +185,6 @@ def _art_side(pixels: Bits) -> int:
     return side if fits else 1
 
 
-def _packed(pixels: Bits) -> Int64s:
-    """Return a number for each colour (n, 3 or more)."""
-    numbers: Int64s = pixels[:, :3].astype(np.int64) @ np.array([2**16, 2**8, 1])
-    return numbers
-
-
 def own_size(height: int, width: int) -> tuple[int, int]:
     """Return the usual grid, rows and columns, for an image of this many pixels."""
     longer = max(height, width)
@@ -203,36 +194,33 @@ def own_size(height: int, width: int) -> tuple[int, int]:
     return rows, columns
 
 
-def require_shape(pixels: Bits) -> None:
-    """Raise ConfigError unless an image, RGBA (h, w, 4), shows something."""
+def _numbers(
+    pixels: Bits, colors: int | None, given: Sequence[Color]
+) -> tuple[Int64s, list[Color], int]:
+    """Return a colour number for each pixel (h, w), and the colours, nothing first.
+
+    Also returns how many colours the image has. Raises ConfigError if it shows nothing.
+    """
+    from PIL import Image
+
     opaque = pixels[..., 3] >= 128
     if not opaque.any():
         raise ConfigError("the image is transparent everywhere: draw something on it")
-    if opaque.all() and len(np.unique(_packed(pixels[opaque]))) < 2:
-        raise ConfigError("the image has one colour: use a second one, or a transparent background")
-
-
-def _numbers(
-    pixels: Bits, colors: int | None, given: Sequence[Color]
-) -> tuple[Int64s, list[Color]]:
-    """Return a colour number for each pixel (h, w), and the colours, nothing first."""
-    from PIL import Image
-
-    require_shape(pixels)
-    opaque = pixels[..., 3] >= 128
-    rgb = pixels[..., :3]
     clear = 0 if opaque.all() else 1
-    inked = rgb[opaque]
-    packed, codes = np.unique(_packed(inked), return_inverse=True)
-    distinct = (packed[:, None] >> np.array([16, 8, 0]) & 255).astype(np.uint8)
+    inked = pixels[opaque, :3]
+    packed = inked.astype(np.int64) @ np.array([2**16, 2**8, 1])
+    _, where, codes = np.unique(packed, return_index=True, return_inverse=True)
+    distinct = inked[where]
+    found = len(distinct) + clear
+    if found < 2:
+        raise ConfigError("the image has one colour: use a second one, or a transparent background")
     if colors is None:
-        total = len(distinct) + clear
-        colors = next((n for n in PALETTES if n >= total), USUAL_COLORS)
+        colors = next((n for n in PALETTES if n >= found), USUAL_COLORS)
     if given:
         distinct = np.array(given, np.uint8)
         distances = [((inked.astype(np.int64) - each) ** 2).sum(axis=1) for each in distinct]
         codes = np.argmin(distances, axis=0)
-    elif len(distinct) + clear > colors:
+    elif found > colors:
         row = Image.fromarray(inked[None])
         row = row.quantize(
             colors - clear, Image.Quantize.MEDIANCUT, kmeans=4, dither=Image.Dither.NONE
@@ -241,14 +229,18 @@ def _numbers(
         codes = np.asarray(row)[0].astype(np.int64)
     numbers = np.full(opaque.shape, -1)
     numbers[opaque] = codes
-    border = np.concatenate([numbers[0], numbers[-1], numbers[:, 0], numbers[:, -1]])
-    first = -1 if clear else int(np.bincount(border[border >= 0]).argmax())
+    first = -1 if clear else int(np.bincount(_border(numbers)).argmax())
     counts = np.bincount(codes, minlength=len(distinct))
     order = [int(n) for n in np.argsort(-counts, kind="stable") if counts[n] and n != first]
-    table = {first: 0} | {number: place + 1 for place, number in enumerate(order)}
-    lookup = np.array([table.get(n, 0) for n in range(-1, len(distinct))])
+    lookup = np.zeros(len(distinct) + 1, np.int64)
+    lookup[1 + np.array(order, np.int64)] = 1 + np.arange(len(order))
     nothing = _behind(inked) if clear else _color(distinct[first])
-    return lookup[numbers + 1], [nothing, *(_color(distinct[number]) for number in order)]
+    return lookup[numbers + 1], [nothing, *(_color(distinct[number]) for number in order)], found
+
+
+def _border(values: Array) -> Array:
+    """Return the outermost rows and columns of an image (h, w, …)."""
+    return np.concatenate([values[0], values[-1], values[:, 0], values[:, -1]])
 
 
 def _behind(inked: Bits) -> Color:

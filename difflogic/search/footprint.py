@@ -71,7 +71,7 @@ def search_bytes(problem: Problem, netlist: Netlist) -> int:
         steps, damaged = 3 * problem.automaton.steps + 1 if task.holds else steps, starts > 1
     compared = min(MOST_SAMPLES, starts) if cases is None else starts
     channels = netlist.channels
-    simulator = 2 * channels + SHIFTS["periodic" if grid.boundary == "periodic" else "zero"]
+    simulator = 2 * channels + SHIFTS[grid.boundary]
 
     def batch(samples: int, arrays: int, row: int) -> int:
         """Return the bytes of packed `arrays` of these samples, and of `row` bytes for each row."""

@@ -63,13 +63,6 @@ def test_symbol_means_the_op(op):
         assert eval(source.strip(), {"a": a, "b": b}) == BY_NAME[op.name](a, b)
 
 
-@given(st.floats(0, 1), st.floats(0, 1), st.sampled_from(gates.Op))
-def test_relaxation_is_the_expectation_over_random_bits(a, b, op):
-    weights = [(1 - a) * (1 - b), (1 - a) * b, a * (1 - b), a * b]
-    expected = np.dot(weights, gates.TRUTH_TABLES[op])
-    assert value(gates.COEFFICIENTS[op], a, b) == pytest.approx(expected, abs=1e-15)
-
-
 @given(arrays(np.float64, (3, 16), elements=st.floats(-1e4, 1e4)))
 def test_softmax(logits):
     before = logits.copy()
@@ -105,16 +98,10 @@ def test_mix_gradient_against_finite_differences():
         assert gradient[gate, op] == pytest.approx(numeric, rel=1e-6, abs=1e-9)
 
 
-@pytest.mark.parametrize("op", gates.Op)
-def test_harden_and_one_hot(op):
-    logits = np.zeros((1, 16))
-    logits[0, op] = 1
-    ops = gates.harden(logits)
+def test_harden_and_one_hot():
+    """Of a tie, the lowest op is taken."""
+    ops = gates.harden(np.concatenate([np.eye(16), np.zeros((1, 16))]))
     assert ops.dtype == np.uint8
-    assert ops.tolist() == [op]
-    np.testing.assert_array_equal(gates.one_hot(ops), gates.COEFFICIENTS[[op]])
+    assert ops.tolist() == [*range(16), 0]
+    np.testing.assert_array_equal(gates.one_hot(ops[:16]), gates.COEFFICIENTS)
     assert gates.one_hot(ops, np.float32).dtype == np.float32
-
-
-def test_harden_takes_the_lowest_op_on_a_tie():
-    assert gates.harden(np.zeros((1, 16))).tolist() == [0]

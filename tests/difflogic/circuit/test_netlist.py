@@ -107,21 +107,6 @@ def test_every_gate_has_the_value_of_the_layer_by_layer_circuit(architecture, se
 DISTINCT = replace(CHECKERBOARD, distinct_wiring=True)
 
 
-def test_kernels_share_their_wiring_unless_it_is_distinct():
-    shared, distinct = (wire(a, np.random.default_rng(1)) for a in (CHECKERBOARD, DISTINCT))
-    assert len(shared.perception) == 1
-    assert all(shared.kernel(kernel) is shared.perception[0] for kernel in range(16))
-    assert len(distinct.perception) == 16
-    firsts = {distinct.kernel(kernel)[0].a.tobytes() for kernel in range(16)}
-    assert len(firsts) == 16
-    for kernel in range(16):
-        assert distinct.kernel(kernel) is distinct.perception[kernel]
-        assert [layer.gates for layer in distinct.kernel(kernel)] == [8, 4, 2]
-    # The first kernel has the shared wiring, and the number of gates is the same.
-    np.testing.assert_array_equal(distinct.kernel(0)[2].a, shared.kernel(0)[2].a)
-    assert (DISTINCT.parameters, DISTINCT.gates) == (CHECKERBOARD.parameters, CHECKERBOARD.gates)
-
-
 def test_a_held_channel_never_changes_and_the_others_do_as_before():
     held = flatten(wire(replace(CHECKERBOARD, held=(1, 6)), np.random.default_rng(1)))
     free = flatten(wire(CHECKERBOARD, np.random.default_rng(1)))

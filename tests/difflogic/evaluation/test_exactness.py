@@ -7,7 +7,7 @@ import pytest
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.evaluation import exactness
-from difflogic.evaluation.check_plan import Exactness, Plan
+from difflogic.evaluation.check_plan import Plan, StepCounts
 from difflogic.evaluation.exactness import check, held_out_streams
 from difflogic.evaluation.scene import Streams
 from difflogic.evaluation.trial import Count, count_wrong
@@ -138,13 +138,13 @@ class TestCheckerboard:
             return Count("", 4, 4, 1.0, step, 64, min(wrong, 1), 64 * 16, wrong, required)
 
         right = [count(step, 0) for step in later_steps(20)]
-        assert Exactness(tuple(right)).exact
+        assert StepCounts(tuple(right)).exact
         for index in range(4):
             counts = list(right)
             counts[index] = replace(counts[index], wrong_cells=1)
-            assert not Exactness(tuple(counts)).exact
+            assert not StepCounts(tuple(counts)).exact
             counts[index] = replace(counts[index], decisive=False)
-            assert Exactness(tuple(counts)).exact
+            assert StepCounts(tuple(counts)).exact
 
     @pytest.mark.parametrize(
         ("steps", "later"), [(20, (20, 21, 40, 41)), (2, (2, 3, 4, 5)), (1, (1, 2, 3))]

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import OPS, Op, one_hot
 from difflogic.circuit.hard_netlist import hard_circuit
 from difflogic.circuit.live_part import live_circuit
@@ -15,18 +14,13 @@ from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config, load_config
 from difflogic.engine import oracle
 from difflogic.evaluation.assurance import keeps
-from difflogic.evaluation.check_plan import Plan
 from difflogic.evaluation.judge import DOUBTFUL, Judge
-from difflogic.evaluation.scene import FIRST_FOUND, NumberedStarts, Streams
+from difflogic.evaluation.scene import FIRST_FOUND, NumberedStarts
 from difflogic.model.hardening import automaton_of
 from difflogic.model.model import Model
-from difflogic.search import verifier
 from difflogic.search.finisher import Finisher
-from difflogic.search.sensitivity import GradientSensitivity
-from difflogic.system.streams import Purpose
 from tests.difflogic.proof.convergence.trained import trained
-
-STREAMS = Streams(23, Purpose.CHECK_START, Purpose.CHECK_MASK)
+from tests.difflogic.search.finishers import finisher_of, judge_of, plan_of
 
 
 def netlist_of(name: str) -> tuple[Netlist, np.ndarray]:
@@ -54,12 +48,6 @@ def config_of(channels: int, *overrides: str) -> Config:
     )
 
 
-def finisher_of(config: Config, netlist: Netlist) -> Finisher:
-    plan = Plan.of(config.problem.task, verifier.ROUND, STREAMS)
-    sensitivity = GradientSensitivity(netlist, plan, config.automaton.steps)
-    return Finisher(netlist, plan, config.finishing, sensitivity, Judge(netlist, plan))
-
-
 def test_proved_in_time_needs_no_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     netlist, ops = netlist_of("checkerboard-seed-1")
     config = config_of(netlist.channels)
@@ -74,7 +62,7 @@ def test_proved_in_time_needs_no_samples(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_samples_decide_about_a_late_proof(steps: int, exact: bool) -> None:
     netlist, ops = netlist_of("checkerboard-seed-2")
     config = config_of(netlist.channels, f"automaton.steps={steps}")
-    judge = Judge(netlist, Plan.of(config.problem.task, 8, STREAMS))
+    judge = judge_of(config, netlist)
     assert judge.proves(ops)
     assert judge.certified_step(ops) == 13
     assert judge.is_late(ops) != exact
@@ -88,7 +76,7 @@ def test_samples_decide_about_a_late_proof(steps: int, exact: bool) -> None:
 def test_rounds_do_not_count_as_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     netlist, ops = netlist_of("checkerboard-async-seed-1")
     config = config_of(netlist.channels, "automaton.fire_rate=0.6", "automaton.steps=1000")
-    judge = Judge(netlist, Plan.of(config.problem.task, 8, STREAMS))
+    judge = judge_of(config, netlist)
     assert judge.proves(ops)
     assert judge.latest_step is None
     # An early round does not make up for samples.
@@ -131,7 +119,7 @@ def test_a_refuted_circuit_is_not_exact(monkeypatch: pytest.MonkeyPatch) -> None
     """Counterexamples come from the open starts of the certificate, and really fail."""
     netlist, ops = stained()
     config = config_of(netlist.channels)
-    judge, again = (Judge(netlist, Plan.of(config.problem.task, 8, STREAMS)) for _ in range(2))
+    judge, again = (judge_of(config, netlist) for _ in range(2))
     assert not judge.proves(ops)
     starts = judge.doubtful_starts(ops)
     assert starts.shape == (DOUBTFUL, netlist.channels, 8, 8)
@@ -152,7 +140,7 @@ def test_a_refuted_circuit_is_not_exact(monkeypatch: pytest.MonkeyPatch) -> None
 def test_other_tasks_have_no_certificate() -> None:
     config = load_config("lizard")
     netlist, _ = netlist_of("checkerboard-seed-1")
-    assert not Judge(netlist, Plan.of(config.problem.task, 8, STREAMS)).can_prove
+    assert not judge_of(config, netlist).can_prove
 
 
 def test_found_starts_have_their_own_numbers() -> None:
@@ -179,11 +167,9 @@ def test_the_judged_circuit_is_the_live_part(seed: int) -> None:
     # Mostly wires, as when trained; then hardly anything is live.
     ops = rng.integers(0, OPS, netlist.parameters, np.uint8)
     ops[rng.random(netlist.parameters) < 0.5] = Op.A
-    whole = Circuit(
-        ops[netlist.param], netlist.a, netlist.b, netlist.outputs, tuple(range(netlist.channels))
-    )
+    whole = hard_circuit(netlist, ops)
     visible = tuple(config.task.loss_channels)
-    judged = Judge(netlist, Plan.of(config.problem.task, 8, STREAMS))._by_sets(ops).question.circuit
+    judged = judge_of(config, netlist)._by_sets(ops).question.circuit
     expected = live_circuit(whole, visible)
     assert judged.labels == expected.labels
     for name in ("op", "a", "b", "outputs"):
@@ -199,9 +185,7 @@ def test_a_line_may_fail_on_other_lengths_in_a_stage_before_the_last(
     """The parity of a cell and its neighbour is that of all up to there on two cells only."""
     keys = ["task.computes=parity", f"task.width={width}", "task.stages=[]", "task.inputs=[0]"]
     keys += ["task.loss_channels=[1]", f"automaton.steps={width}"]
-    plan = replace(
-        Plan.of(load_config("addition", keys).problem.task, 8, STREAMS), leads_on=leads_on
-    )
+    plan = replace(plan_of(load_config("addition", keys)), leads_on=leads_on)
     own = 4 * 4
     east = 5 * 4
     wires = [np.array([row], np.int32) for row in (own, east, 0)]

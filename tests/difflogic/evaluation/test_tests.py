@@ -288,16 +288,13 @@ class TestChoice:
             ("flood", "noise", "would change the inputs"),
             ("letter-g-hold", "fault", "persists only from its own start"),
             ("checkerboard", "gatse", 'did you mean "gates"'),
+            ("lizard task.start=zeros", "generalisation", "no start cell"),
         ],
     )
     def test_tests_that_do_not_apply_are_refused(self, config, name, message):
+        shipped, *overrides = config.split()
         with pytest.raises(ConfigError, match=message):
-            choose(load_config(config), [name])
-
-    def test_a_picture_without_a_start_cell(self):
-        config = load_config("lizard", ["task.start=zeros"])
-        with pytest.raises(ConfigError, match="no start cell"):
-            choose(config, ["generalisation"])
+            choose(load_config(shipped, overrides), [name])
 
 
 class TestEvaluate:

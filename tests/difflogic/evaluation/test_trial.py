@@ -121,16 +121,6 @@ def test_other_streams_give_other_starts_masks_and_damage(field, value):
     assert (drawn[0][0] != drawn[0][1]).any()
 
 
-def test_damage_in_the_middle_ends_in_time():
-    grid = Grid(64, 64, "zero")
-    damage = Damage(20, 40)
-    drawn = damage.draw(grid, STREAMS, range(2), range(30, 50))
-    expected = np.zeros((64, 64))
-    expected[22:42, 22:42] = 1
-    assert (drawn[:, :10] == expected).all()
-    assert not drawn[:, 10:].any()
-
-
 def test_damage_reaches_every_place():
     grid = Grid(6, 5, "zero")
     damage = Damage(4, 400, anywhere=True)

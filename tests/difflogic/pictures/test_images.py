@@ -98,35 +98,26 @@ bits_of_any_size = st.tuples(st.integers(2, 9), st.integers(2, 9)).flatmap(
 )
 
 
-@given(bits_of_any_size, st.integers(1, 6))
-def test_blocks_become_cells(bits, block):
-    """An image as high as the grid is scaled by blocks, in the middle."""
-    bits[0, 0] = 1
-    bits[1, 1] = 0
-    pixels = painted(np.kron(bits, np.ones((block, block), np.uint8)), (9, 9, 9, 255), (0,) * 4)
-    height, width = bits.shape
-    found = image_bits(saved(pixels), 1, height, width + 3)[0]
-    left = (width + 3) // 2 - width // 2
-    np.testing.assert_array_equal(found[:, left : left + width], bits)
-    assert found.sum() == bits.sum()
-
-
-@given(bits_of_any_size, st.integers(2, 5))
+@given(bits_of_any_size, st.integers(1, 5))
 def test_a_cell_is_the_mean_of_its_pixels(bits, block):
-    height, width = (side // block * block for side in bits.shape)
-    if min(height, width) < 2:
+    """An image as high as the grid is scaled by blocks, in the middle."""
+    height, width = (side // block for side in bits.shape)
+    if min(height, width) * block < 2:
         return
-    bits = bits[:height, :width]
+    bits = bits[: height * block, : width * block]
     bits[0] = 0
     bits[1:2, 0] = 1
-    blocks = bits.reshape(height // block, block, width // block, block).sum(axis=(1, 3))
-    expected = 2 * blocks >= block * block
-    pixels = painted(bits, (*BLACK, 255), (0, 0, 0, 0))
+    ones = bits.reshape(height, block, width, block).sum(axis=(1, 3))
+    expected = 2 * ones >= block * block
+    content = saved(painted(bits, (*BLACK, 255), (0, 0, 0, 0)))
     if not expected.any():
         with pytest.raises(ConfigError, match="nothing of the image is left"):
-            image_bits(saved(pixels), 1, *expected.shape)
+            image_bits(content, 1, height, width)
         return
-    np.testing.assert_array_equal(image_bits(saved(pixels), 1, *expected.shape)[0], expected)
+    found = image_bits(content, 1, height, width + 3)[0]
+    left = (width + 3) // 2 - width // 2
+    np.testing.assert_array_equal(found[:, left : left + width], expected)
+    assert found.sum() == expected.sum()
 
 
 def test_three_channels_are_red_green_and_blue():
@@ -146,10 +137,9 @@ def test_three_channels_are_red_green_and_blue():
     np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("channels", [2, 4])
-def test_other_numbers_of_channels_are_refused(channels):
-    with pytest.raises(ConfigError, match=f"task.loss_channels has {channels}: list 1 or 3"):
-        image_bits(saved(painted(L_SHAPE, BLACK, WHITE)), channels, 5, 5)
+def test_other_numbers_of_channels_are_refused():
+    with pytest.raises(ConfigError, match=r"loss_channels has 2: list 1 or 3"):
+        image_bits(saved(painted(L_SHAPE, BLACK, WHITE)), 2, 5, 5)
 
 
 def test_images_of_one_colour_are_refused():

@@ -14,20 +14,15 @@ from difflogic.engine import oracle
 from difflogic.engine.hard.gradients import HardGradients
 from difflogic.engine.hard.hard_simulator import mark_live
 from difflogic.evaluation.check_plan import Plan
-from difflogic.evaluation.judge import Judge
-from difflogic.evaluation.scene import Streams, scene_of
+from difflogic.evaluation.scene import scene_of
 from difflogic.model.model import Model
-from difflogic.search.finisher import Finisher
 from difflogic.search.rectification import Rectifier, RepairByDetectors, can_rectify
-from difflogic.search.sensitivity import GradientSensitivity
-from difflogic.system.streams import Purpose
 from difflogic.tasks import make_task
 from tests.difflogic.engine.comparison import some_ops
+from tests.difflogic.search.finishers import STREAMS, finisher_of, plan_of
 from tests.difflogic.training.tiny import growing, tiny
 
 pytestmark = pytest.mark.thorough
-
-STREAMS = Streams(23, Purpose.CHECK_START, Purpose.CHECK_MASK)
 
 
 class Case:
@@ -41,11 +36,7 @@ class Case:
         self.task = make_task(self.config)
         self.start, self.target = self.task.sample(np.random.default_rng(0))
         holds = self.task.holds
-        self.plan = (
-            Plan.holding(self.task, STREAMS)
-            if holds
-            else Plan.of(self.config.problem.task, 1, STREAMS)
-        )
+        self.plan = Plan.holding(self.task, STREAMS) if holds else plan_of(self.config, 1)
         self.scene = replace(self.plan.scene, at=self.plan.decisive)
         self.rectifier = Rectifier(self.netlist, self.scene, (0,))
 
@@ -133,13 +124,10 @@ def test_a_simpler_circuit_does_the_same(seed, share):
 
 def finished(case, **changes):
     """Search from a case's circuit, and compare the result with the oracle."""
-    settings = case.config.finishing.model_copy(update={"candidates": 20_000, **changes})
     logits = np.zeros((OPS, len(case.ops)), np.float32)
     logits[case.ops, np.arange(len(case.ops))] = 1.0
-    sensitivity = GradientSensitivity(case.netlist, case.plan, case.config.automaton.steps)
-    finisher = Finisher(
-        case.netlist, case.plan, settings, sensitivity, Judge(case.netlist, case.plan)
-    )
+    settings = {"candidates": 20_000, **changes}
+    finisher = finisher_of(case.config, case.netlist, case.plan, **settings)
     found = finisher.finish(logits, np.random.default_rng(0))
     assert case.task.holds or found.wrong == case.wrong(found.ops)
     assert (0 if found.exact else found.wrong_fresh) == case.wrong(found.ops)

@@ -127,21 +127,6 @@ def test_a_rebuilt_model_is_its_circuit() -> None:
     np.testing.assert_array_equal(mine, hard_circuit(netlist, ops).next_state(states))
 
 
-@pytest.mark.once
-@pytest.mark.thorough
-def test_a_rewired_circuit_keeps_the_proofs() -> None:
-    """Those of the rule by hand."""
-    task = make_task(load_config("checkerboard-tough"))
-    netlist, ops = netlist_of(tough_checkerboard().circuit, 8)
-    asked = Toughness(netlist, task, 0).limits(ops)
-    assert asked is not None
-    with Workers(2) as workers:
-        small = rewire(*asked, workers, np.random.default_rng(0), 2**16)
-    assert small.gates < asked[0].gates
-    netlist, ops = netlist_of(small, 8)
-    assert Toughness(netlist, task, 0).confines(ops)
-
-
 @pytest.mark.thorough
 def test_a_tough_circuit_is_finished_by_a_smaller_one() -> None:
     """Of the rule by hand, in place of a trained circuit; one of noise is left."""

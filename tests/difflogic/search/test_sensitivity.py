@@ -1,8 +1,5 @@
 """The gradient's predictions, against real changes and the oracle."""
 
-import gc
-import weakref
-
 import numpy as np
 import pytest
 
@@ -13,14 +10,13 @@ from difflogic.evaluation.check_plan import Plan
 from difflogic.evaluation.scene import Streams
 from difflogic.evaluation.trial import Trial
 from difflogic.search import footprint
-from difflogic.search.changes import Changes
 from difflogic.search.sensitivity import GradientSensitivity
 from difflogic.system.streams import Purpose
 from difflogic.tasks import draw_batch, make_task
 from tests.difflogic.circuit.masks import draw_masks
 from tests.difflogic.engine.built import read_once
 from tests.difflogic.evaluation.naive import random_model
-from tests.difflogic.training.tiny import growing, tiny
+from tests.difflogic.training.tiny import tiny
 
 STREAMS = Streams(5, Purpose.CHECK_START, Purpose.CHECK_MASK)
 
@@ -148,18 +144,3 @@ def test_only_the_first_of_many_samples_count(monkeypatch):
     other = predict(model.netlist, config, model.ops, (3,))
     np.testing.assert_allclose(found, one + other, atol=1e-9)
     assert (found != one).any()
-
-
-def test_changes_are_freed_at_once():
-    """Without the garbage collector: they hold all values of a circuit."""
-    model = random_model(growing(), 5)
-    scene = Plan.of(model.config.problem.task, 1, STREAMS).scene
-    gc.disable()
-    try:
-        changes = Changes(Trial(model.netlist, scene, (0,)), model.ops)
-        changes.go_to(np.zeros_like(model.ops))
-        known = weakref.ref(changes)
-        del changes
-        assert known() is None
-    finally:
-        gc.enable()
