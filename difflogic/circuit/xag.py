@@ -34,7 +34,7 @@ class XagGate(IntEnum):
     XOR = 1
 
 
-_FLIPS = {
+_FLIPS: dict[int, tuple[int, int, int]] = {
     Op.AND: (0, 0, 0),
     Op.NAND: (0, 0, 1),
     Op.A_AND_NOT_B: (0, 1, 0),
