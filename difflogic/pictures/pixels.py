@@ -45,9 +45,7 @@ def read_image(content: bytes, largest_side: int) -> tuple[Bits, tuple[int, int]
     """
     from PIL import Image, ImageOps
 
-    with _opened(
-        content, IMAGE_FORMATS, "is neither a text grid nor an image that can be read"
-    ) as image:
+    with _opened(content, "is neither a text grid nor an image that can be read") as image:
         *_, last = places = _places(image)
         if len(places) > 1:
             raise ConfigError(
@@ -74,17 +72,13 @@ def read_frames(content: bytes, otherwise: str) -> tuple[Film, str]:
 
     found = list[Film]()
     stays = list[float]()
-    with _opened(content, IMAGE_FORMATS, otherwise) as image:
+    with _opened(content, otherwise) as image:
         if image.format == "PNG" and content[24] > 8 and content[25]:  # depth, and no plain grey
             raise ConfigError("has colours of 16 bits, and only 8 would be read: save it with 8")
         for place in _places(image):
             image.seek(place)
             if (len(found) + 1) * image.width * image.height > MAX_PIXELS:
                 raise ConfigError(f"has more than {MAX_PIXELS} pixels: cut it")
-            if image.mode == "F" or (image.mode == "I" and (np.asarray(image) >> 16).any()):
-                raise ConfigError(
-                    "has greys of 32 bits: save it with 16, or give an .npz of states"
-                )
             read = _rgba(ImageOps.exif_transpose(image))
             stays.append(image.info.get("duration", 0))  # WebP tells it when the pixels are read
             pixels = read.astype(np.uint64) * np.uint64(DEEP_STEP if read.dtype == np.uint8 else 1)
@@ -174,8 +168,8 @@ def opaque_colors(names: Sequence[str]) -> tuple[Color, ...]:
 
 
 @contextmanager
-def _opened(content: bytes, formats: tuple[str, ...], otherwise: str) -> Iterator[Image.Image]:
-    """Open an image of one of the formats, to be read inside the context.
+def _opened(content: bytes, otherwise: str) -> Iterator[Image.Image]:
+    """Open an image of one of IMAGE_FORMATS, to be read inside the context.
 
     Raises ConfigError for a damaged image, and with the text `otherwise` for anything else.
     """
@@ -185,7 +179,7 @@ def _opened(content: bytes, formats: tuple[str, ...], otherwise: str) -> Iterato
         with warnings.catch_warnings():
             # About very large images and odd metadata.
             warnings.simplefilter("ignore")
-            with Image.open(io.BytesIO(content), formats=formats) as image:
+            with Image.open(io.BytesIO(content), formats=IMAGE_FORMATS) as image:
                 width, height = image.size
                 if width * height > MAX_PIXELS:
                     raise ConfigError(
@@ -198,7 +192,7 @@ def _opened(content: bytes, formats: tuple[str, ...], otherwise: str) -> Iterato
     except Image.DecompressionBombError:
         raise ConfigError(f"the image has more than {MAX_PIXELS} pixels: scale it down") from None
     except UnidentifiedImageError:
-        raise ConfigError(f"{otherwise} ({', '.join(formats)})") from None
+        raise ConfigError(f"{otherwise} ({', '.join(IMAGE_FORMATS)})") from None
     except Exception as error:  # damaged files make Pillow raise nearly anything
         raise ConfigError(f"the image is damaged or cut off ({error}): save it again") from None
 
@@ -206,11 +200,11 @@ def _opened(content: bytes, formats: tuple[str, ...], otherwise: str) -> Iterato
 def _rgba(image: Image.Image) -> Array:
     """Return RGBA (h, w, 4): of 16 bits for greys with more than 8, which Pillow would clip."""
     if image.mode == "F" or image.mode.startswith("I"):
-        grey = np.asarray(image, np.float32)
-        full = float(0xFFFF) if image.mode != "F" else max(float(np.nanmax(grey)), 1e-30)
-        shades = np.clip(np.nan_to_num(grey / full), 0, 1) * 0xFFFF
-        alpha = np.where(grey == image.info.get("transparency", np.nan), 0, 0xFFFF)
-        return np.stack([*[shades.round()] * 3, alpha], axis=-1).astype(np.uint16)
+        grey = np.asarray(image)
+        if image.mode == "F" or (grey >> 16).any():
+            raise ConfigError("has greys of 32 bits: save it with 16; a film may be an .npz, too")
+        alpha = np.where(grey == image.info.get("transparency"), 0, 0xFFFF)
+        return np.stack([grey, grey, grey, alpha], axis=-1).astype(np.uint16)
     if image.mode not in ("RGB", "RGBA", "L", "LA", "P", "PA", "1"):
         image = image.convert("RGB")
     return np.asarray(image.convert("RGBA"))

@@ -63,7 +63,7 @@ def test_formats(kind):
     np.testing.assert_array_equal(shape(large, kind=kind), L_SHAPE)
 
 
-@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "CMYK", "I", "I;16", "F"])
+@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "CMYK", "I", "I;16"])
 def test_modes(mode):
     grey = painted(L_SHAPE, [40], [250])[..., 0]
     if mode in ("I;16", "I"):
@@ -74,8 +74,14 @@ def test_modes(mode):
     elif mode == "1":
         content = saved(Image.fromarray(grey > 100))
     else:
-        content = saved(Image.fromarray(grey), "PNG" if mode not in ("CMYK", "F") else "TIFF", mode)
+        content = saved(Image.fromarray(grey), "TIFF" if mode == "CMYK" else "PNG", mode)
     np.testing.assert_array_equal(shape(content), L_SHAPE)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.int32])
+def test_greys_of_32_bits_are_refused(kind):
+    with pytest.raises(ConfigError, match="has greys of 32 bits: save it with 16"):
+        shape(saved(Image.fromarray(L_SHAPE.astype(kind) * 2**16), "TIFF"))
 
 
 def test_a_palette_with_a_transparent_colour():
