@@ -237,18 +237,14 @@ class _Reader:
     def _count(self, outputs: Sequence[int]) -> tuple[list[int], Counter[int]]:
         """Return the gates that are needed, ascending, and how often each literal is read."""
         xag = self.xag
-        needed = {literal >> 1 for literal in outputs}
-        uses: Counter[int] = Counter()
-        for gate in reversed(range(len(xag.kind))):
-            if xag.first_gate + gate in needed:
-                operands = xag.x[gate], xag.y[gate]
-                needed.update(literal >> 1 for literal in operands)
-                uses.update(operands)
+        needed = [node for node in xag.cone(outputs) if node >= xag.first_gate]
+        gates = [node - xag.first_gate for node in needed]
+        uses = Counter(operand for gate in gates for operand in (xag.x[gate], xag.y[gate]))
         inner = {literal >> 1 for literal in uses}
         uses.update(literal for literal in outputs if literal >> 1 in inner)
         nodes = Counter(literal >> 1 for literal in outputs if literal >> 1 >= xag.first_gate)
         self.aliased = {node for node in nodes if node not in inner and nodes[node] > 1}
-        return sorted(node for node in needed if node >= xag.first_gate), uses
+        return needed, uses
 
     def form(self, literal: int) -> Expression:
         """Return the expression of a literal, or its name."""

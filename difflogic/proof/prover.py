@@ -16,7 +16,7 @@ from difflogic.proof.answer import (
     left_open,
 )
 from difflogic.proof.cases import LISTED, ListedStarts
-from difflogic.proof.convergence.confinement import Ground, confine_in_any_order
+from difflogic.proof.convergence.confinement import ANY_ORDER, Ground, confine
 from difflogic.proof.convergence.every_size import SIZES, EverySize, NoTargetError, Plane
 from difflogic.proof.convergence.findings import Convergence, Finding, MethodRun
 from difflogic.proof.convergence.methods import RUNS, SETS, UNROLLED
@@ -153,10 +153,17 @@ def _in_a_picture(question: ListedStarts, wound: Wound, budget: Budget) -> Confi
 
 
 def _confined(question: Convergence, wound: Wound, ground: Ground, budget: Budget) -> Confinement:
-    """Try the distances that damage may reach; without a clock, only that of the wound."""
+    """Try the distances that damage may reach; without a clock, only that of the wound.
+
+    Any order of firing is tried first, even if all cells fire at each step.
+    """
+    rates = (ANY_ORDER, 1.0) if question.synchronous else (ANY_ORDER,)
     for reach in REACHES if budget.clocked else (wound.reach,):
-        asked = replace(wound, reach=reach)
-        found = confine_in_any_order(question, asked, ground, budget.deadline)
+        for rate in rates:
+            asked = replace(question, fire_rate=rate)
+            found = confine(asked, replace(wound, reach=reach), ground, budget.deadline)
+            if found.proved:
+                return found
         if found.margin is not None:
             break
     return found

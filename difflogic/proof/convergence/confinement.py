@@ -170,17 +170,6 @@ def confine(
     return replace(answer, reason=TIME_IS_UP) if deadline.passed else answer
 
 
-def confine_in_any_order(
-    question: Convergence, wound: Wound, ground: Ground, deadline: Deadline = NEVER
-) -> Confinement:
-    """Decide as `confine` does, but if all cells fire at each step, try any order first."""
-    if question.synchronous:
-        found = confine(replace(question, fire_rate=ANY_ORDER), wound, ground, deadline)
-        if found.verdict is Verdict.proved:
-            return found
-    return confine(question, wound, ground, deadline)
-
-
 def windows_of(ground: Ground, wound: Wound, deadline: Deadline = NEVER) -> list[Window]:
     """Return all different windows with squares far enough from the edges; none if too many.
 

@@ -17,6 +17,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -222,68 +223,56 @@ class Settling:
         return None
 
 
-def repeating(picture: Bits) -> Bits:
-    """Return the smallest upper left part that makes a picture (visible, height, width) again."""
-    for axis in (1, 2):
-        periods = range(1, picture.shape[axis] + 1)
-        period = next(n for n in periods if (picture == np.roll(picture, n, axis)).all())
-        picture = picture.take(range(period), axis)
-    return picture
-
-
-class WantedCells:
-    """What each cell should show, by its distance from the corner that cells look at."""
-
-    def __init__(self, picture: Bits, corner: Corner) -> None:
-        """`picture` (visible, height, width) repeats on the plane; grids are its upper left parts.
-
-        Seen from a lower or right corner, a cell's row or column of the picture may be any.
-        """
-        shown = picture.transpose(1, 2, 0).tolist()
-        cells = [[{tuple(cell)} for cell in row] for row in shown]
-        if corner[0] > 0:
-            cells = [[set().union(*column) for column in zip(*cells, strict=True)]]
-        if corner[1] > 0:
-            cells = [[set().union(*row)] for row in cells]
-        self.cells = cells
-        self.height = len(cells)
-        self.width = len(cells[0])
-
-    def at(self, row: int, column: int) -> set[tuple[int, ...]]:
-        return self.cells[row % self.height][column % self.width]
-
-
 @dataclass(frozen=True, eq=False)
-class BesideWanted:
-    """What cells settle in, beside what they should show."""
+class Comparison:
+    """What cells settle in, and what they should show."""
 
     plane: Plane
     settling: Settling
     found: OneSide
-    wanted: WantedCells | None
-    """None if any known values will do."""
+
+    @cached_property
+    def wanted(self) -> list[list[set[tuple[int, ...]]]]:
+        """What cells should show, by their distance from the corner, again and again.
+
+        Grids are the upper left parts of a picture: seen from a lower or right corner, a cell's row
+        or column of it may be any. Empty if any known values will do.
+        """
+        if self.found.picture is None:
+            return []
+        shown = self.found.picture.transpose(1, 2, 0).tolist()
+        cells = [[{tuple(cell)} for cell in row] for row in shown]
+        if self.found.corner[0] > 0:
+            cells = [[set().union(*column) for column in zip(*cells, strict=True)]]
+        if self.found.corner[1] > 0:
+            cells = [[set().union(*row)] for row in cells]
+        return cells
+
+    def shown(self, y: int, x: int) -> tuple[int, ...]:
+        """Return what a cell settles in, by its distance from the corner."""
+        cell = self.found.row(y).at(x)
+        return tuple(cell[row] for row in self.plane.automaton.visible_rows)
 
     def wrong(self) -> tuple[list[tuple[int, int]], bool]:
         """Return cells that may be wrong, by their distance from the corner, near ones first.
 
         And whether these are all kinds of cells.
         """
-        high, wide = (1, 1) if self.wanted is None else (self.wanted.height, self.wanted.width)
+        wanted = self.wanted or [[set()]]
+        high = len(wanted)
+        wide = len(wanted[0])
         places = list[tuple[int, int]]()
         left = MOST_CELLS
         for y in range(self.found.count(high)):
             row = self.found.row(y)
             width = len(row.first) + math.lcm(len(row.again), wide)
             for x in range(min(left, width)):
-                shown = self._shown(row.at(x))
-                if UNKNOWN in shown or (self.wanted and self.wanted.at(y, x) != {shown}):
+                shown = self.shown(y, x)
+                if UNKNOWN in shown or (self.wanted and wanted[y % high][x % wide] != {shown}):
                     places.append((y, x))
             left = max(0, left - width)
         places.sort(key=lambda place: (max(place), place))
         return places, left > 0 and self.found.start is not None
-
-    def _shown(self, cell: Cell) -> tuple[int, ...]:
-        return tuple(cell[row] for row in self.plane.automaton.visible_rows)
 
     def refutation(self, y: int, x: int, budget: Budget) -> EverySize:
         """Look for a state that refutes the smallest grid on which a cell is wrong.
@@ -291,15 +280,15 @@ class BesideWanted:
         If all that it sees settles in one state, a cell comes back to each of its `states`,
         whatever fires when, so a wrong one refutes.
         """
-        (down, across) = self.settling.corner
-        more = self.plane.repeats or 1
-        shown = self._shown(self.found.row(y).at(x))
+        plane = self.plane
+        (down, across) = self.found.corner
+        more = plane.repeats or 1
         for height, width in itertools.product(
             range(y + 1, y + 2 + more * (down > 0)), range(x + 1, x + 2 + more * (across > 0))
         ):
-            target = self.plane.target(height, width)
-            wanted = tuple(target[:, ::-down, ::-across][:, y, x].tolist())
-            if wanted != shown:
+            asked = Convergence.of(plane.automaton, plane.target(height, width))
+            wanted = tuple(asked.target[:, ::-down, ::-across][:, y, x].tolist())
+            if wanted != self.shown(y, x):
                 break
         outside = (0,) * self.settling.network.channels
         seen = {
@@ -307,22 +296,27 @@ class BesideWanted:
             for place in itertools.product(range(y + 1), range(x + 1))
         }
         around = (seen.get(each, outside) for each in ((y - 1, x - 1), (y - 1, x), (y, x - 1)))
-        states = [each for each in self.settling.cell(*around)[1] if self._shown(each) != wanted]
-        seen[y, x] = states[0] if states else (UNKNOWN,)
+        visible = plane.automaton.visible_rows
+        states = (
+            each
+            for each in self.settling.cell(*around)[1]
+            if tuple(each[row] for row in visible) != wanted
+        )
+        seen[y, x] = next(states, (UNKNOWN,))
         if not any(UNKNOWN in cell for cell in seen.values()):
             start = np.zeros((len(outside), height, width), np.uint8)
             start[:, : y + 1, : x + 1] = np.array([*seen.values()]).T.reshape(-1, y + 1, x + 1)
-            asked = Convergence.of(self.plane.automaton, target)
             planes = pack(asked.board, start[:, ::-down, ::-across])
             found = orbits.counterexample(asked, planes, budget.deadline, LONGEST_SAMPLE)
             if found is not None:
-                known = by_sets(asked)
-                method = ONE_SIDE.name
                 finding = replace(
-                    known, verdict=Verdict.refuted, method=method, counterexample=found
+                    by_sets(asked),
+                    verdict=Verdict.refuted,
+                    method=ONE_SIDE.name,
+                    counterexample=found,
                 )
-                return EverySize(self.plane, refuted=finding)
-        return refute(self.plane, [(height, width)], budget)
+                return EverySize(plane, refuted=finding)
+        return refute(plane, [(height, width)], budget)
 
 
 def _fits(question: object) -> bool:
@@ -338,16 +332,13 @@ def _decide(question: Plane, budget: Budget, before: Answer | None) -> Answer | 
     plane = replace(question, automaton=replace(question.automaton, boundary="zero"))
     network = Network(plane.automaton.circuit)
     corner = corner_of(network)
-    repeats = plane.repeats
     assert corner is not None
     settling = Settling(network, corner)
     # Half of the time is left for the method after this one.
     found = settling.everywhere(Deadline.after(budget.deadline.left / 2))
-    wanted = None
-    if plane.compared and repeats is not None:
-        picture = repeating(plane.target(repeats, repeats))
-        found, wanted = replace(found, picture=picture), WantedCells(picture, corner)
-    compared = BesideWanted(plane, settling, found, wanted)
+    if plane.compared and plane.repeats is not None:
+        found = replace(found, picture=plane.target(plane.repeats, plane.repeats))
+    compared = Comparison(plane, settling, found)
     wrong, are_all = compared.wrong()
     if not wrong:
         if not are_all:
