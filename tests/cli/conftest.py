@@ -16,7 +16,7 @@ from cli.app import app
 from difflogic.library.loaded import Loaded
 from difflogic.library.training import train
 from difflogic.simplification import passes
-from tests.cli.processes import Process
+from tests.cli.processes import Process, words_of
 
 TINY = (
     "task.height=4",
@@ -68,11 +68,11 @@ class Result(SimpleNamespace):
 
 @pytest.fixture
 def dct(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
-    """Run `dct` with arguments inside this process, in a new directory."""
+    """Run `dct` with the words of a command line inside this process, in a new directory."""
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments: str) -> Result:
-        result = CliRunner().invoke(app, list(arguments), prog_name="dct", catch_exceptions=False)
+        result = CliRunner().invoke(app, words_of(arguments), prog_name="dct", catch_exceptions=False)
         return Result(exit_code=result.exit_code, stdout=result.stdout, stderr=result.stderr)
 
     return run
@@ -84,7 +84,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Process]]:
     started: list[Process] = []
 
     def begin(*words: str, code: str | None = None, **options: Any) -> Process:
-        arguments = ["-P", "-m", "cli", *words] if code is None else ["-P", "-c", code]
+        arguments = ["-P", "-m", "cli", *words_of(words)] if code is None else ["-P", "-c", code]
         started.append(Process(*arguments, cwd=tmp_path, **options))
         return started[-1]
 

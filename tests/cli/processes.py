@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
 import sysconfig
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -43,9 +44,16 @@ def run_python(*arguments: str, cwd: Path = ROOT, **options: Any) -> Any:
     return subprocess.run([sys.executable, *arguments], cwd=cwd, **with_defaults(options))
 
 
+def words_of(texts: Iterable[str]) -> list[str]:
+    """Return the words of a command, as a shell splits them; a text without blanks is taken as it is."""
+    return [
+        word for text in texts for word in ([text] if text and " " not in text else shlex.split(text))
+    ]
+
+
 def run_dct(*words: str, **options: Any) -> Any:
     """Run `dct` to its end."""
-    return run_python("-P", "-m", "cli", *words, **options)
+    return run_python("-P", "-m", "cli", *words_of(words), **options)
 
 
 def with_hook(folder: Path, code: str) -> dict[str, str]:

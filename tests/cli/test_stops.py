@@ -30,6 +30,7 @@ from typer.testing import CliRunner
 from cli.app import app
 from tests.cli.conftest import TINY
 from tests.cli.faults import FAULTS, READING, Faults, Killed
+from tests.cli.processes import words_of
 from tests.difflogic.experiment.kill import results
 from tests.difflogic.identification.automata import film, life, soup
 from tests.difflogic.tasks import custom_task
@@ -69,7 +70,7 @@ BEFORE = {
 
 
 def dct(*words: str) -> Any:
-    return CliRunner().invoke(app, words, prog_name="dct", catch_exceptions=False)
+    return CliRunner().invoke(app, words_of(words), prog_name="dct", catch_exceptions=False)
 
 
 class Trials:
