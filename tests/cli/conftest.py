@@ -72,7 +72,9 @@ def dct(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments: str) -> Result:
-        result = CliRunner().invoke(app, words_of(arguments), prog_name="dct", catch_exceptions=False)
+        result = CliRunner().invoke(
+            app, words_of(arguments), prog_name="dct", catch_exceptions=False
+        )
         return Result(exit_code=result.exit_code, stdout=result.stdout, stderr=result.stderr)
 
     return run

@@ -45,10 +45,11 @@ def run_python(*arguments: str, cwd: Path = ROOT, **options: Any) -> Any:
 
 
 def words_of(texts: Iterable[str]) -> list[str]:
-    """Return the words of a command, as a shell splits them; a text without blanks is taken as it is."""
-    return [
-        word for text in texts for word in ([text] if text and " " not in text else shlex.split(text))
-    ]
+    """Return the words of a command line; a text with blanks is split as a shell does."""
+    found: list[str] = []
+    for text in texts:
+        found += [text] if text and " " not in text else shlex.split(text)
+    return found
 
 
 def run_dct(*words: str, **options: Any) -> Any:

@@ -49,20 +49,20 @@ def test_help_imports_nothing_heavy(arguments, heavy):
 @pytest.mark.parametrize(
     ("arguments", "hint"),
     [
-        ([], "train-checkerboard"),
-        (["train-checkerbord"], 'did you mean "train-checkerboard"?'),
-        (["verify", "equivalent"], 'did you mean "equivalence"?'),
-        (["nonsense"], "choose from train, train-checkerboard, "),
-        (["train-checkerboard", "--epoch", "3"], "--epochs"),
+        ("", "train-checkerboard"),
+        ("train-checkerbord", 'did you mean "train-checkerboard"?'),
+        ("verify equivalent", 'did you mean "equivalence"?'),
+        ("nonsense", "choose from train, train-checkerboard, "),
+        ("train-checkerboard --epoch 3", "--epochs"),
         (
-            ["train-checkerboard", "--workers", "0"],
+            "train-checkerboard --workers 0",
             'value for --workers: "0" is not a whole number from 1 to 1024, or "auto"',
         ),
-        (["train-checkerboard", "extra"], "extra"),
+        ("train-checkerboard extra", "extra"),
     ],
 )
 def test_usage_errors_exit_2_with_a_hint(dct, arguments, hint):
-    result = dct(*arguments)
+    result = dct(arguments)
     assert result.exit_code == 2
     assert result.stdout == ""
     assert hint in result.stderr
@@ -75,8 +75,8 @@ def test_version(dct):
 @pytest.mark.parametrize(
     ("source", "words"),
     [
-        ("import a_module_that_nobody_has_installed\n", ["--version"]),
-        ("PROJECT = 'another'\n", ["config", "show"]),
+        ("import a_module_that_nobody_has_installed\n", "--version"),
+        ("PROJECT = 'another'\n", "config show"),
     ],
 )
 def test_the_other_difflogic_is_refused(tmp_path, source, words):
@@ -85,7 +85,7 @@ def test_the_other_difflogic_is_refused(tmp_path, source, words):
     (package / "__init__.py").write_text(source)
 
     path = os.pathsep.join([str(tmp_path), str(ROOT)])
-    done = run_dct(*words, cwd=tmp_path, variables={"PYTHONPATH": path})
+    done = run_dct(words, cwd=tmp_path, variables={"PYTHONPATH": path})
     assert done.returncode == 1
     assert done.stdout == ""
     assert "Another package of that name is on PyPI" in done.stderr
@@ -95,11 +95,11 @@ def test_the_other_difflogic_is_refused(tmp_path, source, words):
 
 @pytest.mark.once
 @pytest.mark.thorough
-@pytest.mark.parametrize("arguments", [["--help"], ["train", "--help"], ["config", "show"]])
+@pytest.mark.parametrize("arguments", ["--help", "train --help", "config show"])
 def test_a_closed_pipe_ends_quietly(arguments):
     reader, writer = os.pipe()
     os.close(reader)
-    done = run_dct(*arguments, stdout=writer)
+    done = run_dct(arguments, stdout=writer)
     os.close(writer)
     assert done.returncode == 141
     assert done.stderr == ""
@@ -167,17 +167,17 @@ def test_the_shell_completes(typed, found):
 @pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is always full")
-@pytest.mark.parametrize("arguments", [["--help"], ["train", "--help"], ["config", "show"]])
+@pytest.mark.parametrize("arguments", ["--help", "train --help", "config show"])
 def test_results_that_cannot_be_printed_are_a_failure(arguments):
     with open("/dev/full", "w") as full:
-        done = run_dct(*arguments, stdout=full)
+        done = run_dct(arguments, stdout=full)
     assert done.returncode == 1
     assert done.stderr == "error: standard output: No space left on device\n"
 
 
 @pytest.mark.thorough
 def test_output_is_utf_8_and_a_configuration_that_is_printed_is_read():
-    done = run_dct("config", "show", "lizard", variables={"PYTHONIOENCODING": "cp1252"})
+    done = run_dct("config show lizard", variables={"PYTHONIOENCODING": "cp1252"})
     assert tomllib.loads(done.stdout)["name"] == "lizard"
     assert "×" in done.stdout
     refused = run_dct("plan", "ü\udc80", variables={"PYTHONIOENCODING": "ascii"}).stderr

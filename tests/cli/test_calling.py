@@ -35,10 +35,10 @@ def test_files_are_read_from_and_written_to_pipes(tmp_path):
     def piped(*words, text=SORTING):
         return run_dct(*words, input=text, stdin=None, cwd=tmp_path)
 
-    whole = piped("export", "-", "--format=json", "-o", "-")
+    whole = piped("export - --format=json -o -")
     assert parse(json.loads(whole.stdout), "stdout").circuit.gates > 0
     assert "sorting as json" in whole.stderr
-    shown = piped("config", "show", "-", text='name = "own"')
+    shown = piped("config show -", text='name = "own"')
     assert "[task]" in shown.stderr
     assert shown.returncode == 2
     assert not os.listdir(tmp_path)
@@ -48,6 +48,6 @@ def test_files_are_read_from_and_written_to_pipes(tmp_path):
 @pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="needs /proc")
 def test_a_link_to_a_stream_is_not_replaced_by_a_file(tmp_path):
     (tmp_path / "so").symlink_to("/proc/self/fd/1")
-    words = ("export", str(GALLERY / "sorting.json"), "--format=c", "-o", "so", "--force")
-    assert "for standard output, name it -" in run_dct(*words, cwd=tmp_path).stderr
+    words = f"export {GALLERY / 'sorting.json'} --format=c -o so --force"
+    assert "for standard output, name it -" in run_dct(words, cwd=tmp_path).stderr
     assert (tmp_path / "so").is_symlink()

@@ -57,7 +57,7 @@ sys.meta_path.insert(0, Hanging())
 )
 def test_a_signal_during_imports_ends_without_traceback(tmp_path, start, name, number):
     hook = with_hook(tmp_path, HANGING_IMPORT.format(name=name))
-    process = start("train", "checkerboard-small", variables=hook)
+    process = start("train checkerboard-small", variables=hook)
     process.wait_for("importing")
     assert process.end(number) == EXIT_CODES[number]
     assert process.err.splitlines()[-1] == "interrupted"

@@ -66,8 +66,8 @@ def test_the_limit_in_the_message_suffices(tmp_path, tiny):
 
 def test_too_few_open_files_are_refused(tmp_path):
     files = resource.RLIMIT_NOFILE
-    words = ["sweep", "checkerboard-small", "--seeds=0", "--workers=1", "--dir=run"]
-    done = run_dct(*words, cwd=tmp_path, preexec_fn=lambda: resource.setrlimit(files, (5, 5)))
+    words = "sweep checkerboard-small --seeds=0 --workers=1 --dir=run"
+    done = run_dct(words, cwd=tmp_path, preexec_fn=lambda: resource.setrlimit(files, (5, 5)))
     said = "error: the limit on open files, 5, is too low: raise it with ulimit -n 64\n"
     assert (done.returncode, done.stderr) == (1, said)
     assert not (tmp_path / "run").exists()

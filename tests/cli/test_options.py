@@ -98,7 +98,7 @@ def test_a_function_holds_its_callers_to_what_it_declares():
 @pytest.mark.once
 @pytest.mark.thorough
 def test_without_docstrings_commands_keep_their_options():
-    done = run_dct("sweep", "--help", variables={"PYTHONOPTIMIZE": "2"})
+    done = run_dct("sweep --help", variables={"PYTHONOPTIMIZE": "2"})
     assert done.returncode == 0, done.stderr
     assert "--scheduler-timeout SECONDS" in done.stdout
     assert "Train with many seeds" in done.stdout

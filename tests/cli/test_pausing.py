@@ -68,8 +68,8 @@ def test_many_steps_can_be_stopped(start, tmp_path):
     """In its first epoch, a run leaves nothing, or what resumes."""
     # However quick the machine is, the steps are announced.
     hook = with_hook(tmp_path, "from cli import progress\nprogress.SECONDS = progress.LEFT = 0")
-    words = ["train-checkerboard", "--small", "--dir=run", "--set=automaton.steps=50000"]
-    process = start(*words, variables=hook)
+    words = "train-checkerboard --small --dir=run --set=automaton.steps=50000"
+    process = start(words, variables=hook)
     process.wait_for("/50000 automaton steps")
     assert process.end(signal.SIGTERM) == 143, process.err
     left = {path.name for path in (tmp_path / "run").glob("*")}

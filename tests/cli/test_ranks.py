@@ -63,7 +63,7 @@ def test_a_killed_rank_ends_the_run_and_a_signal_saves_it(tmp_path, tiny, start)
     first.end()
     latest = max(int(path.stem[11:]) for path in folder.glob("checkpoint-*.npz"))
 
-    second = start("train", "--resume=run", "--quiet", **mpiexec(3))
+    second = start("train --resume=run --quiet", **mpiexec(3))
     wait_for_epoch(folder, second, latest + 3)
     os.kill(rank(second, 1), signal.SIGTERM)
     os.kill(rank(second, 0), signal.SIGTERM)
@@ -127,7 +127,7 @@ def test_a_signal_to_any_rank_saves_the_run(place, who, grown, tmp_path, start):
     hook = STOPPED_AT.format(owner=owner, name=name, call=call, who=who)
     options["variables"] |= with_hook(tmp_path, hook)
     (tmp_path / "grow.toml").write_text(GROWN.to_toml())
-    run = start("train", "grow.toml", "--dir=run", "--quiet", **options)
+    run = start("train grow.toml --dir=run --quiet", **options)
     assert run.end() == 143, run.err
     assert "error" not in run.err
     folder = tmp_path / "run"
@@ -179,15 +179,15 @@ def test_a_signal_ends_a_rank_that_waits_for_one_that_never_comes(tmp_path, star
 @pytest.mark.exhaustive
 @pytest.mark.slow
 def test_verify_compares_ranks_with_one_process(tiny, start):
-    run = start("verify", "equivalence", "--small", *overrides(tiny), **mpiexec(2))
+    run = start("verify equivalence --small", *overrides(tiny), **mpiexec(2))
     assert run.end() == 0, run.err
     assert "training by 2 ranks, 1, 2, 3, 5 workers each" in run.out
     assert "comparisons passed" in run.out
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("words", [["train", "checkerboard"], ["verify", "equivalence"]])
+@pytest.mark.parametrize("words", ["train checkerboard", "verify equivalence"])
 def test_ranks_without_mpi_are_refused(dct, monkeypatch, words):
     monkeypatch.setitem(sys.modules, "mpi4py", None)
     monkeypatch.setenv("PMI_SIZE", "2")
-    assert "pip install '.[mpi]'" in dct(*words).refusal
+    assert "pip install '.[mpi]'" in dct(words).refusal

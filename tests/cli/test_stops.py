@@ -128,7 +128,7 @@ class Trials:
         if not place.exists() or not any(place.iterdir()):
             return ""
         copy = shutil.copytree(place, "copy")
-        said = dct("runs", "rm", "copy", "--yes").stderr
+        said = dct("runs rm copy --yes").stderr
         return f"cannot be removed: {said}" if Path(copy).exists() else ""
 
     def _lost(self, folder: Path) -> str:
@@ -139,7 +139,7 @@ class Trials:
             return ""
         done = dct(*self._words)
         if "--resume" in done.stderr:
-            done = dct("train", "--resume=place")
+            done = dct("train --resume=place")
         return "" if self._found(folder) == self.whole else f"is lost: {done.stderr}"
 
     def _found(self, folder: Path) -> Any:

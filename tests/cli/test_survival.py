@@ -38,20 +38,14 @@ def wait_for_epoch(run, process, epoch):
 @pytest.mark.thorough
 def test_a_second_process_is_refused_until_the_first_is_killed(tmp_path, tiny, start, dct):
     process = start(
-        "train",
-        "checkerboard",
-        *overrides(tiny),
-        "--seed=23",
-        "--epochs=1000000",
-        "--dir=run",
-        "--quiet",
+        "train checkerboard", *overrides(tiny), "--seed=23 --epochs=1000000 --dir=run --quiet"
     )
     wait_for_epoch(tmp_path / "run", process, 0)
     for second in (["train", "--resume", "run"], ["train", "checkerboard", "--dir", "run"]):
         refused = dct(*second)
         assert refused.exit_code == 2
         assert "run" in refused.stderr
-    assert f"run: in use by process {process.pid}" in dct("train", "--resume", "run").stderr
+    assert f"run: in use by process {process.pid}" in dct("train --resume run").stderr
     assert process.poll() is None
     process.end(signal.SIGKILL)
     assert (tmp_path / "run" / ".lock").exists()
@@ -89,16 +83,14 @@ def test_a_full_disk_stops_the_run_and_leaves_a_good_checkpoint(tmp_path, tiny, 
         resource.setrlimit(resource.RLIMIT_FSIZE, (2**15, 2**15))
 
     settings = [*tiny, "training.seed=36", "checkpoint.every_epochs=10", "training.epochs=200"]
-    process = start(
-        "train", "checkerboard-small", *overrides(settings), "--dir=run", preexec_fn=limit
-    )
+    process = start("train checkerboard-small", *overrides(settings), "--dir=run", preexec_fn=limit)
     assert process.end() == 1, process.err
     assert process.out == ""
     assert "metrics.csv: cannot be written: file too large: raise the limit" in process.err
     assert "is good. After fixing this, continue with: dct train --resume run" in process.err
     assert "Traceback" not in process.err
 
-    done = dct("train", "--resume", "run")
+    done = dct("train --resume run")
     assert done.exit_code == 0, done.stderr
     execute(as_begun(settings), tmp_path / "whole")
     assert results(tmp_path / "run") == results(tmp_path / "whole")

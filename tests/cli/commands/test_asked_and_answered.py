@@ -103,7 +103,7 @@ def ask(dct: Any, monkeypatch: pytest.MonkeyPatch, seed: int, shipped: bool) -> 
     asked += ["all sizes"] * everywhere + ["damage"] * ("--damage" in options)
     looks = itertools.count()
     monkeypatch.setattr(deadline, "time", SimpleNamespace(monotonic=lambda: next(looks) / 1000))
-    result = dct("verify", "convergence", *source, "--time-limit", f"{limit:.4f}", "--json")
+    result = dct("verify convergence", *source, f"--time-limit {limit:.4f} --json")
     if result.exit_code == 2:
         return "" if made and "settle" in result.stderr else result.stderr
     found = result.json
@@ -145,7 +145,7 @@ def test_what_is_open_is_named(dct, monkeypatch) -> None:
     Path("made.json").write_text(write_circuit(made))
     looks = itertools.count()
     monkeypatch.setattr(deadline, "time", SimpleNamespace(monotonic=lambda: next(looks) / 1000))
-    result = dct("verify", "convergence", "made.json", "--all-sizes", "--time-limit", "0.012")
+    result = dct("verify convergence made.json --all-sizes --time-limit 0.012")
     assert "proved" in result.stdout.splitlines()[2]
     assert (
         "All sizes: not proved for every grid: the time was up.\nopen: all sizes" in result.stdout

@@ -52,7 +52,7 @@ def bench_tiny(dct, tiny, monkeypatch):
         monkeypatch.setattr(module, "fma_rate", lambda threads: threads * 1e9)
 
     def run(*arguments):
-        return dct("bench", "--small", *(f"--set={x}" for x in tiny), "--repeat=2", *arguments)
+        return dct("bench --small", *(f"--set={x}" for x in tiny), "--repeat=2", *arguments)
 
     return run
 

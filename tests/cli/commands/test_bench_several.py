@@ -11,11 +11,11 @@ OVERRIDES = [word for each in TINY for word in ("--set", each)]
 
 @pytest.fixture
 def bench(dct):
-    return lambda *arguments: dct("bench", "--small", *OVERRIDES, "--repeat=1", *arguments)
+    return lambda *arguments: dct("bench --small", *OVERRIDES, "--repeat=1", *arguments)
 
 
 def test_workers(bench):
-    found = bench("--workers", "1,2,5")
+    found = bench("--workers 1,2,5")
     assert found.exit_code == 0, found.stderr
     lines = [line.split() for line in found.stdout.splitlines()]
     assert [line[0] for line in lines[3:6]] == ["1", "2", "5"]
@@ -33,8 +33,8 @@ def test_unequal_rows_fail(bench, monkeypatch):
         return step(trainer)
 
     monkeypatch.setattr(Trainer, "step", wrong)
-    found = bench("--compare", "cells,samples")
-    assert bench("--compare", "cells,samples", "--json").json["equal"] is False
+    found = bench("--compare cells,samples")
+    assert bench("--compare cells,samples --json").json["equal"] is False
     assert found.exit_code == 1
     assert "NO: " in found.stdout
     assert "error: samples (by 0.0051, tolerance 0) and configured disagree" in found.stderr
@@ -43,23 +43,20 @@ def test_unequal_rows_fail(bench, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--compare", "orcale"], "oracle"),
-        (["--workers", "100000"], "1024"),
-        (["--config", "checkerboard"], "--small and --config"),
-        (["--set", "training.bach=2"], 'did you mean "batch"'),
-        (["quick"], "quick"),
-        (["--workers", "1,x"], '"x" is not a whole number from 1'),
+        ("--compare orcale", "oracle"),
+        ("--workers 100000", "1024"),
+        ("--config checkerboard", "--small and --config"),
+        ("--set training.bach=2", 'did you mean "batch"'),
+        ("quick", "quick"),
+        ("--workers 1,x", '"x" is not a whole number from 1'),
         (
-            ["--workers", "1,2", "--compare", "samples,cells"],
+            "--workers 1,2 --compare samples,cells",
             "--workers and --compare measure different things",
         ),
-        (
-            ["--workers", "1,2", "--compare", "oracle"],
-            "--workers and --compare measure different things",
-        ),
-        (["--compare", "cell"], 'no strategy "cell": did you mean "cells"?'),
-        (["--workers", "2,2"], "twice"),
+        ("--workers 1,2 --compare oracle", "--workers and --compare measure different things"),
+        ("--compare cell", 'no strategy "cell": did you mean "cells"?'),
+        ("--workers 2,2", "twice"),
     ],
 )
 def test_refusals(bench, arguments, message):
-    assert message in bench(*arguments).refusal
+    assert message in bench(arguments).refusal

@@ -10,13 +10,13 @@ from difflogic.config import load_config, manual, shipped_configs
 @pytest.mark.parametrize(
     ("arguments", "name"),
     [
-        ([], "checkerboard"),
-        (["--small"], "checkerboard-small"),
-        (["checkerboard-small"], "checkerboard-small"),
+        ("", "checkerboard"),
+        ("--small", "checkerboard-small"),
+        ("checkerboard-small", "checkerboard-small"),
     ],
 )
 def test_show_prints_the_resolved_config_and_nothing_else(dct, arguments, name):
-    result = dct("config", "show", *arguments)
+    result = dct(f"config show {arguments}")
 
     assert result.exit_code == 0
     assert result.stderr == ""
@@ -25,36 +25,36 @@ def test_show_prints_the_resolved_config_and_nothing_else(dct, arguments, name):
 
 
 def test_show_applies_a_recipe(dct, tmp_path):
-    overrides = ["--set", "training.weight_decay=0.5", "--set", "training.epochs=3"]
-    (tmp_path / "my.toml").write_text(dct("config", "show", *overrides).stdout)
-    shown = dct("config", "show", "my.toml", "--recipe", "reference")
+    overrides = "--set training.weight_decay=0.5 --set training.epochs=3"
+    (tmp_path / "my.toml").write_text(dct(f"config show {overrides}").stdout)
+    shown = dct("config show my.toml --recipe reference")
 
     assert shown.exit_code == 0
     training = tomllib.loads(shown.stdout)["training"]
     assert (training["weight_decay"], training["epochs"]) == (0.01, 500)
-    shown = dct("config", "show", "my.toml", "--recipe", "reference", *overrides)
+    shown = dct(f"config show my.toml --recipe reference {overrides}")
     assert tomllib.loads(shown.stdout)["training"]["weight_decay"] == 0.5
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--set", "training.epoch=7"], 'no key "epoch" in [training]: did you mean "epochs"?'),
-        (["chekerboard"], 'did you mean "checkerboard"?'),
-        (["checkerboard", "--small"], "--small and CONFIG both choose"),
-        (["--recipe", "referense"], 'no recipe "referense": did you mean "reference"?'),
-        (["lizard", "--set", "task.target=a b.png"], "a b.png: no such picture"),
+        ("--set training.epoch=7", 'no key "epoch" in [training]: did you mean "epochs"?'),
+        ("chekerboard", 'did you mean "checkerboard"?'),
+        ("checkerboard --small", "--small and CONFIG both choose"),
+        ("--recipe referense", 'no recipe "referense": did you mean "reference"?'),
+        ("lizard --set 'task.target=a b.png'", "a b.png: no such picture"),
     ],
 )
 def test_mistakes_are_explained(dct, arguments, message):
-    refusal = dct("config", "show", *arguments).refusal
+    refusal = dct(f"config show {arguments}").refusal
 
     assert refusal.startswith("error: ")
     assert message in refusal
 
 
 def test_list_has_every_experiment_and_picture(dct):
-    result = dct("config", "list")
+    result = dct("config list")
 
     assert result.exit_code == 0
     assert result.stderr == ""
@@ -68,5 +68,5 @@ def test_list_has_every_experiment_and_picture(dct):
     assert "–" in rows["game-of-life-small"]
     names = ["letter-g", "lizard", "lizard-small"]
     assert pictures.strip().endswith(f"--target: {', '.join(names)}")
-    listed = dct("config", "list", "--json")
+    listed = dct("config list --json")
     assert listed.json == {"experiments": manual.experiments(), "pictures": names}

@@ -26,7 +26,7 @@ def run(dct, tmp_path, forget):
     """A finished run whose task's original file is gone."""
     (tmp_path / "here").mkdir()
     path = write(tmp_path / "here")
-    result = dct("train", str(path), "--dir", "run", "--quiet")
+    result = dct(f"train {path} --dir run --quiet")
     assert result.exit_code == 0, result.stderr
     assert (tmp_path / "run" / "shift.py").read_text() == SOURCE
     (tmp_path / "here" / "shift.py").unlink()
@@ -54,23 +54,23 @@ def test_what_needs_the_circuit_alone_runs_no_code(dct, run):
 
 @pytest.mark.parametrize("source", ["run", "run/model.npz"])
 def test_what_needs_the_task_asks_for_leave(dct, run, source):
-    assert QUESTION in dct("report", source, "-o", "page.html").refusal
-    assert QUESTION in dct("verify", "convergence", source).refusal
+    assert QUESTION in dct(f"report {source} -o page.html").refusal
+    assert QUESTION in dct(f"verify convergence {source}").refusal
     # A task that is named beside it gives none.
-    refusal = dct("verify", "convergence", source, "--task", "checkerboard").refusal
+    refusal = dct(f"verify convergence {source} --task checkerboard").refusal
     assert "has a task of its own: leave it out" in refusal
     assert not has_run(run)
 
 
 def test_looking_at_a_configuration_runs_no_code(dct, tmp_path, forget):
     path = str(write(tmp_path))
-    result = dct("config", "show", path)
+    result = dct(f"config show {path}")
     assert result.exit_code == 0, result.stderr
     assert "by = " not in result.stdout
     assert not has_run(tmp_path)
-    assert "shift · 4×5 cells" in dct("plan", path).stdout
+    assert "shift · 4×5 cells" in dct(f"plan {path}").stdout
     assert not has_run(tmp_path)
-    result = dct("config", "show", path, "--allow-code")
+    result = dct(f"config show {path} --allow-code")
     assert result.exit_code == 0, result.stderr
     assert "by = 1" in result.stdout
     assert has_run(tmp_path)
@@ -89,10 +89,10 @@ def test_what_runs_the_task_needs_allow_code(dct, run, words):
 
 def test_resuming_with_a_changed_file_is_refused(dct, run, tmp_path):
     path = write(tmp_path / "here", SOURCE + "# changed\n")
-    refusal = dct("train", str(path), "--resume", "run", "--epochs", "6", "--quiet").refusal
+    refusal = dct(f"train {path} --resume run --epochs 6 --quiet").refusal
     assert "the file with the task's code has changed" in refusal
     (run / "shift.py").write_text(SOURCE + "# changed too\n")
-    refusal = dct("train", "--resume", "run", "--epochs", "6", "--allow-code").refusal
+    refusal = dct("train --resume run --epochs 6 --allow-code").refusal
     assert "has changed" in refusal
     assert not has_run(run)
 
@@ -100,21 +100,21 @@ def test_resuming_with_a_changed_file_is_refused(dct, run, tmp_path):
 @pytest.mark.thorough
 def test_a_sweep_continues_only_with_allow_code(dct, tmp_path, forget):
     path = write(tmp_path)
-    result = dct("sweep", str(path), "--seeds", "0", "--dir", "sweep", "--quiet")
+    result = dct(f"sweep {path} --seeds 0 --dir sweep --quiet")
     assert result.exit_code == 0, result.stderr + result.stdout
     assert (tmp_path / "sweep" / "shift" / "seed0" / "shift.py").read_text() == SOURCE
     forget()
     has_run(tmp_path)
-    assert QUESTION in dct("sweep", "--dir", "sweep", "--seeds", "1", "--quiet").refusal
-    result = dct("sweep", "--dir", "sweep", "--seeds", "1", "--quiet", "--allow-code")
+    assert QUESTION in dct("sweep --dir sweep --seeds 1 --quiet").refusal
+    result = dct("sweep --dir sweep --seeds 1 --quiet --allow-code")
     assert result.exit_code == 0, result.stderr + result.stdout
     assert (tmp_path / "sweep" / "shift" / "seed1" / "summary.json").exists()
 
 
 def test_debug_shows_the_traceback_of_a_broken_task(dct, tmp_path, forget, monkeypatch):
     path = write(tmp_path, SOURCE.replace("np.roll(", "np.rol("))
-    refusal = dct("train", str(path), "--quiet").refusal
+    refusal = dct(f"train {path} --quiet").refusal
     assert "shift.py: Shift.sample failed in line 20: AttributeError" in refusal
     monkeypatch.setenv("DCT_DEBUG", "1")
-    result = dct("train", str(path), "--quiet")
+    result = dct(f"train {path} --quiet")
     assert 'shift.py", line 20, in sample' in result.stderr

@@ -44,38 +44,38 @@ def wrong(tiny_model, tmp_path):
 
 
 class TestExitCode:
-    @pytest.mark.parametrize(("options", "code"), [([], 0), (["--require-exact"], 1)])
+    @pytest.mark.parametrize(("options", "code"), [("", 0), ("--require-exact", 1)])
     def test_not_exact(self, dct, wrong, options, code):
-        result = dct("eval", wrong, "--test", "exactness", *options)
+        result = dct(f"eval {wrong} --test exactness {options}")
         assert result.exit_code == code
         assert result.stdout.splitlines()[-1] == "not exact: 4096 of 4096 cells are wrong"
-        result = dct("eval", wrong, "--json", "--test", "gates", *options)
+        result = dct(f"eval {wrong} --json --test gates {options}")
         assert (result.exit_code, result.json["exact"]) == (code, False)
 
     def test_exact(self, dct, right, tmp_path):
         run = tmp_path / "run"
         run.mkdir()
         Path(right).rename(run / "model.npz")
-        alone = "eval", "run", "--test", "exactness"
-        result = dct(*alone, "--require-exact")
+        alone = "eval run --test exactness"
+        result = dct(f"{alone} --require-exact")
         assert result.exit_code == 0
         assert result.stdout.splitlines()[-1] == "exact: all 4096 cells are right"
-        assert dct(*alone, "--json").json["exact"] is True
+        assert dct(f"{alone} --json").json["exact"] is True
 
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["--test", "gatse"], 'did you mean "gates"?'),
-            (["--test", "weather"], "choose from exactness, generalisation, fault"),
+            ("--test gatse", 'did you mean "gates"?'),
+            ("--test weather", "choose from exactness, generalisation, fault"),
         ],
     )
     def test_bad_options(self, dct, right, arguments, message):
-        assert message in dct("eval", right, *arguments).refusal
+        assert message in dct(f"eval {right} {arguments}").refusal
 
 
 class TestOutput:
     def test_all_tests(self, dct, wrong):
-        lines = dct("eval", wrong, "--starts", "3").stdout.splitlines()
+        lines = dct(f"eval {wrong} --starts 3").stdout.splitlines()
         assert lines[0] == "checkerboard-small · trained with seed 36 · evaluated with seed 36"
         found = [line.split(":")[0] for line in lines if line.split(":")[0] in TESTS]
         assert found == TEST_NAMES.split()
@@ -95,7 +95,7 @@ class TestOutput:
         assert any(line.startswith("synchronously trained ") for line in lines)
 
     def test_json_holds_the_counts(self, dct, wrong):
-        found = dct("eval", wrong, "--json", "--starts", "3", "--seed", "5").json
+        found = dct(f"eval {wrong} --json --starts 3 --seed 5").json
         assert found["model"] == wrong
         assert (found["seed"], found["training_seed"]) == (5, 36)
         assert list(found["tests"]) == TEST_NAMES.split()
@@ -105,7 +105,7 @@ class TestOutput:
 
     def test_published_result(self, dct, tmp_path):
         Model.create(load_config("letter-g")).save(tmp_path / "g.npz")
-        lines = dct("eval", "g.npz").stdout.splitlines()
+        lines = dct("eval g.npz").stdout.splitlines()
         assert any(line.startswith("published: hard loss 0 from epoch 1871") for line in lines)
         (alike,) = (line for line in lines if line.startswith("not applicable: fault, healing, "))
         assert alike.endswith("noise: the target must persist, but that of pattern does not")

@@ -24,26 +24,26 @@ def pairs(tmp_path):
 @pytest.mark.once
 @pytest.mark.slow
 def test_a_rule_is_learned_and_applied(dct, pairs):
-    learned = dct("train-examples", pairs, "--dir", "learned")
+    learned = dct(f"train-examples {pairs} --dir learned")
     assert learned.exit_code == 0
     assert "training 2 of 2 pairs right; none was kept aside" in learned.stdout
     assert "2 pairs to learn from; 1×3 to 1×4 cells" in learned.stderr
     Path("more.json").write_text(json.dumps({"test": [{"input": [[3, 0, 0, 0, 0, 0]]}]}))
-    applied = dct("apply", "learned", "more.json", "-o", "out.json")
+    applied = dct("apply learned more.json -o out.json")
     assert applied.exit_code == 0
     saved = json.loads(Path("out.json").read_text())
     assert saved["test"][0]["output"] == [[0, 3, 0, 0, 0, 0]]
-    again = dct("apply", "learned", "more.json", "-o", "out.json")
+    again = dct("apply learned more.json -o out.json")
     assert "exists already" in again.refusal
     Path("hostile.json").write_text(json.dumps([[["\x1b]0;title\x07", 0, 0]]]))
-    shown = dct("apply", "learned", "hostile.json").stdout
+    shown = dct("apply learned hostile.json").stdout
     assert shown.count("\\x1b]0;title\\x07") == 2, "before and after"
     Path("wrong.json").write_text(json.dumps([{"input": [[3, 0, 0]], "output": [[0, 3, 3]]}]))
-    wrong = dct("apply", "learned", "wrong.json")
+    wrong = dct("apply learned wrong.json")
     assert wrong.exit_code == 1
     assert "  3 0 0  →  0 3 0*  0 3 3\n" in wrong.stdout
-    assert shown_next(learned.stdout) == shown_next(dct("runs", "show", "learned").stdout)
-    assert "meaning: 0: this" in dct("inspect", "learned").stdout
+    assert shown_next(learned.stdout) == shown_next(dct("runs show learned").stdout)
+    assert "meaning: 0: this" in dct("inspect learned").stdout
 
 
 def shown_next(text):
@@ -53,7 +53,7 @@ def shown_next(text):
 def test_what_a_question_mark_means_is_said(dct, tmp_path, monkeypatch):
     shown = Applied("grid 1", (("3", "0"),), (("3", CLASH_NAME),), None)
     monkeypatch.setattr(applying, "apply", lambda *_: [shown])
-    result = dct("apply", FLOOD, "grids.json")
+    result = dct(f"apply {FLOOD} grids.json")
     assert "3 ?" in result.stdout
     assert result.stderr == "?: a cell for which the rule gives two symbols\n"
 

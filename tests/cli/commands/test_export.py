@@ -30,7 +30,7 @@ pytestmark = pytest.mark.usefixtures("trained")
 
 
 def test_text_goes_to_stdout_and_the_rest_to_stderr(dct, source):
-    result = dct("export", source, "--format", "verilog")
+    result = dct(f"export {source} --format verilog")
     assert result.exit_code == 0
     assert result.stdout.startswith("// little: the update")
     assert result.stdout.endswith("endmodule\n")
@@ -45,22 +45,22 @@ def test_text_goes_to_stdout_and_the_rest_to_stderr(dct, source):
 def test_the_same_circuit_gives_the_same_bytes(dct, source, name):
     files = [Path(f"{place}{FORMATS[name].suffix}") for place in ("first", "second")]
     for file in files:
-        result = dct("export", source, "-f", name, "-o", str(file))
+        result = dct(f"export {source} -f {name} -o {file}")
         assert (result.exit_code, result.stdout) == (0, "")
     assert files[0].stat().st_size > 100
     assert files[0].read_bytes() == files[1].read_bytes()
 
 
 def test_a_files_suffix_chooses_the_format(dct, source):
-    result = dct("export", source, "-o", "x.json", "--unsimplified")
+    result = dct(f"export {source} -o x.json --unsimplified")
     assert "little as json: gates 3 · depth 3 · inputs 4 · channels 2" in result.stderr
     assert load(Path("x.json")).automaton.circuit.gates == 3
-    dct("export", source, "-o", "x.json", "--force")
+    dct(f"export {source} -o x.json --force")
     assert load(Path("x.json")).automaton.circuit.labels == (0,)
 
 
 def test_the_list_names_every_format_and_needs_no_circuit(dct):
-    result = dct("export", "--list")
+    result = dct("export --list")
     assert result.exit_code == 0
     rows = result.stdout.splitlines()[1:]
     assert [row.split()[0] for row in rows] == list(FORMATS)
@@ -72,7 +72,7 @@ def test_the_list_names_every_format_and_needs_no_circuit(dct):
 def test_comparable_files_have_the_same_inputs(dct, source):
     """All inputs of both channels, but only the remaining channel's next state."""
     for more in ([], ["--unsimplified"]):
-        text = dct("export", source, "-f", "blif", "--comparable", *more).stdout
+        text = dct(f"export {source} -f blif --comparable", *more).stdout
         assert ".inputs NW0 NW5 N0 N5 " in text
         assert ".outputs next0\n" in text
 
@@ -80,18 +80,18 @@ def test_comparable_files_have_the_same_inputs(dct, source):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["-f", "verlog"], 'no format "verlog": did you mean "verilog"?'),
-        (["-o", "x.txt"], '"x.txt": no format has this suffix'),
-        ([], "choose a format with --format: json, verilog"),
-        (["-f", "c", "--comparable"], "--comparable does not apply to the format c"),
-        (["-o", "missing/x.v"], "missing/x.v: cannot be written: no such file or directory"),
-        (["-o", ".", "-f", "c"], ".: is a directory: name a file"),
-        (["-o", "/dev/null", "-f", "c", "--force"], "/dev/null: is not a regular file"),
+        ("-f verlog", 'no format "verlog": did you mean "verilog"?'),
+        ("-o x.txt", '"x.txt": no format has this suffix'),
+        ("", "choose a format with --format: json, verilog"),
+        ("-f c --comparable", "--comparable does not apply to the format c"),
+        ("-o missing/x.v", "missing/x.v: cannot be written: no such file or directory"),
+        ("-o . -f c", ".: is a directory: name a file"),
+        ("-o /dev/null -f c --force", "/dev/null: is not a regular file"),
     ],
 )
 def test_refusals(dct, source, arguments, message):
     before = sorted(Path().iterdir())
-    refusal = dct("export", source, *arguments).refusal
+    refusal = dct(f"export {source} {arguments}").refusal
     assert refusal.startswith("error: ")
     assert message in refusal
     assert sorted(Path().iterdir()) == before
@@ -99,10 +99,10 @@ def test_refusals(dct, source, arguments, message):
 
 def test_an_earlier_file_stays_unless_it_may_go(dct, source):
     Path("x.v").write_text("mine")
-    refusal = dct("export", source, "-o", "x.v").refusal
+    refusal = dct(f"export {source} -o x.v").refusal
     assert refusal == "error: x.v: exists already: give --force to overwrite it\n"
     assert Path("x.v").read_text() == "mine"
-    assert dct("export", source, "-o", "x.v", "--force").exit_code == 0
+    assert dct(f"export {source} -o x.v --force").exit_code == 0
     assert Path("x.v").read_text().startswith("// little")
 
 
@@ -139,9 +139,9 @@ def test_an_unequal_simplified_circuit_is_never_written(dct, source, monkeypatch
         return Simplification(whole.with_circuit(circuit_of([(12, 7, 7)], [9])), ())
 
     monkeypatch.setattr(simplification, "simplify", simplify)
-    result = dct("export", source, "-o", "x.v")
+    result = dct(f"export {source} -o x.v")
     assert (result.exit_code, result.stdout) == (1, "")
     assert "NOT EQUAL" in result.stderr
     assert "the simplified circuit could not be proved equal; use --unsimplified" in result.stderr
     assert not Path("x.v").exists()
-    assert dct("export", source, "-o", "x.v", "--unsimplified").exit_code == 0
+    assert dct(f"export {source} -o x.v --unsimplified").exit_code == 0

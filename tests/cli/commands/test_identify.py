@@ -37,22 +37,22 @@ def test_a_recording_becomes_a_circuit(dct, tmp_path, frames):
     first, *rest = pictures(frames, 3)
     first.save(tmp_path / "film.gif", save_all=True, append_images=rest)
     out = str(tmp_path / "rule.json")
-    settings = ["--symmetry", "outer-totalistic", "--effort", "low"]
-    result = dct("identify", str(tmp_path / "film.gif"), *settings, "-o", out)
+    settings = "--symmetry outer-totalistic --effort low"
+    result = dct(f"identify film.gif {settings} -o {out}")
     assert result.exit_code == 0
     assert "40×40 cells, 3 pixels each; black = 0, white = 1; nothing unseen" in result.stdout
     assert "rule: B3/S23" in result.stdout
     assert "no other rule explains the recording" in result.stdout
-    assert dct("simulate", out, "--steps", "3", "--size", "8x8").exit_code == 0
-    assert dct("export", out, "-o", str(tmp_path / "rule.v")).exit_code == 0
+    assert dct(f"simulate {out} --steps 3 --size 8x8").exit_code == 0
+    assert dct(f"export {out} -o rule.v").exit_code == 0
 
 
 def test_a_rule_by_blocks(dct, tmp_path):
-    asked = ["identify", str(CRITTERS), "--neighbourhood", "margolus"]
-    found = dct(*asked, "-o", str(tmp_path / "rule.json")).stdout
+    asked = f"identify {CRITTERS} --neighbourhood margolus"
+    found = dct(f"{asked} -o rule.json").stdout
     assert "of frame 0 is row 1, column 1 of its block, and one further" in found
     assert "properties: reversible, not number-conserving," in found
-    told = json.loads(dct(*asked, "--json").stdout)
+    told = json.loads(dct(f"{asked} --json").stdout)
     assert (told["corners"], told["table"][0]["next"]) == ([[1, 1]], "11/11")
 
 
@@ -61,9 +61,9 @@ def test_patterns_before_and_after(dct, tmp_path):
     for name, each in zip(("a", "b", "c"), film(life, cells, 3, 2), strict=True):
         (tmp_path / f"{name}.rle").write_text(rle(each))
     files = [str(tmp_path / f"{name}.rle") for name in "abc"]
-    settings = ["--gap", "2", "--symmetry", "outer-totalistic", "--effort", "low", "--json"]
-    assert "--boundary periodic" in dct("identify", *files, *settings).stderr  # or cut out by Golly
-    result = dct("identify", *files, *settings, "--boundary", "periodic")
+    settings = "--gap 2 --symmetry outer-totalistic --effort low --json"
+    assert "--boundary periodic" in dct("identify", *files, settings).stderr  # or cut out by Golly
+    result = dct("identify", *files, f"{settings} --boundary periodic")
     found = json.loads(result.stdout)
     assert found["method"] == "SAT"
     known = [each for each in found["table"] if each["known"] == "determined"]
@@ -81,13 +81,13 @@ def _counts(entry):
 def test_a_space_time_diagram_of_a_line(dct, tmp_path):
     start = soup(np.random.default_rng(0), (80,), 0.5)
     pictures(film(automata.elementary(110), start, 30)[None])[0].save(tmp_path / "line.png")
-    film_and_kind = (str(tmp_path / "line.png"), "--neighbourhood", "line-1")
-    assert "rule: rule 110" in dct("identify", *film_and_kind, "--threshold", "0.5").stdout
+    film_and_kind = "line.png --neighbourhood line-1"
+    assert "rule: rule 110" in dct(f"identify {film_and_kind} --threshold 0.5").stdout
     # More than half of the cells are ones here, and are taken for the ground.
-    found = dct("identify", *film_and_kind).stdout
+    found = dct(f"identify {film_and_kind}").stdout
     assert "white = 0, black = 1" in found
     assert "rule: rule 137 (rule 110 with --states black,white)" in found
-    assert "rule: rule 110," in dct("identify", *film_and_kind, "--states", "black,white").stdout
+    assert "rule: rule 110," in dct(f"identify {film_and_kind} --states black,white").stdout
 
 
 BLINKER = np.zeros((5, 5), int)
@@ -191,17 +191,17 @@ def test_a_hidden_state_and_golly(dct, tmp_path):
     out = str(tmp_path / "brain.json")
     golly = tmp_path / "Brain.rule"
     options = ["--effort", "low", "--hidden", "1", "-o", out]
-    result = dct("identify", str(tmp_path / "brain.npz"), *options)
+    result = dct("identify brain.npz", *options)
     assert "rule: B2/S/C3" in result.stdout
     assert (
         "state 2 looks like 0; only the cell itself can tell; the rule is outer-" in result.stdout
     )
     assert "entries: 27; if it is of this kind, determined " in result.stdout
     np.savez(tmp_path / "life.npz", frames=film(life, soup(rng, (9, 9)), 3))
-    plain = dct("identify", str(tmp_path / "life.npz"), *options[:-2], "--symmetry", "rotations")
+    plain = dct("identify life.npz", *options[:-2], "--symmetry rotations")
     assert "found by table" in plain.stdout
     assert "hidden: none, since a rule without hidden states explains" in plain.stdout
-    assert dct("export", out, "-o", str(golly)).exit_code == 0
+    assert dct(f"export {out} -o {golly}").exit_code == 0
     assert "num_states=3" in golly.read_text()
 
 
@@ -209,9 +209,9 @@ def test_rules_that_no_circuit_can_hold(dct, tmp_path, monkeypatch):
     np.savez(tmp_path / "f.npz", frames=film(life, soup(np.random.default_rng(0), (9, 9)), 4))
     monkeypatch.setattr(table_circuit, "MOST_INPUTS", 8)
     monkeypatch.setattr(table_circuit, "MOST_COUNTED", 0)
-    result = dct("identify", str(tmp_path / "f.npz"), "-o", str(tmp_path / "r.json"))
+    result = dct("identify f.npz -o r.json")
     assert "leave out the file; the output and --json have the whole rule" in result.refusal
-    found = json.loads(dct("identify", str(tmp_path / "f.npz"), "--json").stdout)
+    found = json.loads(dct("identify f.npz --json").stdout)
     assert (found["gates"], len(found["table"])) == (None, 512)
 
 
@@ -221,7 +221,7 @@ def refused(dct, tmp_path, name, content, *options):
         path.write_bytes(content)
     else:
         content(path)
-    result = dct("identify", str(path), *options)
+    result = dct(f"identify {path}", *options)
     assert result.exit_code == 2
     assert name in result.stderr
     return result.stderr
@@ -251,8 +251,8 @@ def test_bad_recordings_are_refused_with_the_remedy(dct, tmp_path, frames):
     assert "cannot be divided into cells" in refused(dct, tmp_path, "h.gif", greys, "--cell", "7")
     assert "numbers" in refused(dct, tmp_path, "p.npz", pickled)
     assert "12 states of 9 cells" in refused(dct, tmp_path, "t.tiff", twelve, "--states", "12")
-    both = ("--threshold", "0.5", "--states", "white,black")
-    assert "leave out their names" in dct("identify", str(tmp_path / "g.gif"), *both).refusal
+    both = "--threshold 0.5 --states white,black"
+    assert "leave out their names" in dct(f"identify g.gif {both}").refusal
     assert "has no pixels" in refused(dct, tmp_path, "c.npz", zeros, "--cell", "2")
     assert "no colour" in refused(dct, tmp_path, "n.gif", greys, "--states", "white,blak")
     assert "has the colour black" in refused(dct, tmp_path, "m.gif", greys, "--states", "white,red")
@@ -262,9 +262,9 @@ def test_bad_recordings_are_refused_with_the_remedy(dct, tmp_path, frames):
     one = rle(frames[0]).encode()
     assert "one frame" in refused(dct, tmp_path, "one.rle", one)
     (tmp_path / "two.rle").write_text(rle(frames[0][:5]))
-    result = dct("identify", str(tmp_path / "one.rle"), str(tmp_path / "two.rle"))
+    result = dct("identify one.rle two.rle")
     assert "same size" in result.stderr
-    assert dct("identify", str(tmp_path / "none.npz")).exit_code == 2
+    assert dct("identify none.npz").exit_code == 2
 
 
 def rows_of_pairs(rng, count, query=True):
@@ -284,8 +284,8 @@ def test_pairs_of_rows_get_odds_and_a_prediction(dct, tmp_path):
     (tmp_path / "rows.json").write_text(json.dumps(task))
     predicted = tmp_path / "next.json"
     out = str(tmp_path / "rule.json")
-    options = ["--gap", "auto", "--symmetry", "auto", "--predict", str(predicted), "-o", out]
-    result = dct("identify", str(tmp_path / "rows.json"), *options)
+    options = f"--gap auto --symmetry auto --predict {predicted} -o {out}"
+    result = dct(f"identify rows.json {options}")
     assert result.exit_code == 0, result.stderr
     assert "5 pairs of" in result.stdout
     assert "by odds, not by proof, the rule is of:" in result.stdout
@@ -295,8 +295,8 @@ def test_pairs_of_rows_get_odds_and_a_prediction(dct, tmp_path):
     assert found["states"][0][1:-1] == inside
     assert np.shape(found["odds"]) == (3, 1, len(inside) + 2)
     assert min(found["probability"][0][1:-1]) > 0.99
-    assert dct("simulate", out, "--steps", "3", "--size", "1x30").exit_code == 0
-    again = dct("identify", str(tmp_path / "rows.json"), "--predict", str(predicted))
+    assert dct(f"simulate {out} --steps 3 --size 1x30").exit_code == 0
+    again = dct(f"identify rows.json --predict {predicted}")
     assert again.exit_code == 2  # not overwritten
 
 
@@ -309,18 +309,8 @@ def test_films_go_on(dct, tmp_path):
     first, *rest = pictures(cells[:10], 3, (90, 255, 0))
     first.save(tmp_path / "film.gif", save_all=True, append_images=rest)
     last.save(tmp_path / "still.png")
-    made = dct(
-        "identify",
-        str(tmp_path / "film.gif"),
-        "--symmetry",
-        "outer-totalistic",
-        "--effort",
-        "low",
-        "-o",
-        circuit,
-        "--predict",
-        str(tmp_path / "next.npz"),
-    )
+    options = f"--symmetry outer-totalistic --effort low -o {circuit} --predict next.npz"
+    made = dct(f"identify film.gif {options}")
     known = re.search(r"(\S+) = 0, (\S+) = 1, (\S+) = 2", made.stdout).groups()
     states = np.array([known.index(name) for name in ("#5a5a5a", "white", "black")])[cells]
     np.testing.assert_array_equal(np.load(tmp_path / "next.npz")["states"], states[10])
@@ -330,13 +320,13 @@ def test_films_go_on(dct, tmp_path):
     for name, first in files.items():
         frame = str(first) if name == "film.gif" else "last"
         options = "--frame", frame, "--steps", str(11 - first), "--json"
-        done = dct("simulate", circuit, "--start", str(tmp_path / name), *options)
+        done = dct(f"simulate {circuit} --start {tmp_path / name}", *options)
         assert done.exit_code == 0, done.stderr
         ones = {str(bit): int((states[11] >> bit & 1).sum()) for bit in range(2)}
         assert json.loads(done.stdout)["populations"] == ones, name
     for name, hint in (("film.npz", "the frames 0 to 9"), ("zeros", "name its file")):
         path = name if name == "zeros" else str(tmp_path / name)
-        refused = dct("simulate", circuit, "--start", path, "--frame", "10")
+        refused = dct(f"simulate {circuit} --start {path} --frame 10")
         assert (refused.exit_code, hint in refused.refusal) == (2, True)
 
 
@@ -359,10 +349,10 @@ def test_bad_pairs_are_refused_with_the_remedy(dct, tmp_path):
     two = pairs([[0, 1, 1], [1, 0, 0]], [[0, 1, 1, 0], [1, 0, 0, 0]])
     assert "several sizes" in refused(dct, tmp_path, "two.json", two, "--boundary", "periodic")
     path = str(tmp_path / "two.json")
-    both = dct("identify", path, "--radius", "1", "--neighbourhood", "line-2")
+    both = dct(f"identify {path} --radius 1 --neighbourhood line-2")
     assert "leave out --neighbourhood line-2" in both.stderr
-    assert "whole number from 1 to 3" in dct("identify", path, "--radius", "4").stderr
-    assert "auto weighs" in dct("identify", path, "--gap", "auto", "--hidden", "1").stderr
+    assert "whole number from 1 to 3" in dct(f"identify {path} --radius 4").stderr
+    assert "auto weighs" in dct(f"identify {path} --gap auto --hidden 1").stderr
 
 
 def test_a_rule_by_chance_is_hinted_at_found_and_run(dct, tmp_path):
@@ -373,16 +363,16 @@ def test_a_rule_by_chance_is_hinted_at_found_and_run(dct, tmp_path):
     path = str(tmp_path / "film.npz")
     out = str(tmp_path / "rule.json")
     np.savez(path, frames=frames)
-    assert "of 996 cases: a rule by chance? --chance" in dct("identify", path).stderr
-    result = dct("identify", path, "--chance", "-o", out)
+    assert "of 996 cases: a rule by chance? --chance" in dct(f"identify {path}").stderr
+    result = dct(f"identify {path} --chance -o {out}")
     assert "by chance 3, always followed by one state" in result.stdout
     assert "no dependence seen beside, above and diagonally" in result.stdout
-    assert dct("simulate", out, "--steps", "3").exit_code == 0
-    assert dct("render", out, "-o", str(tmp_path / "film.gif")).exit_code == 0
+    assert dct(f"simulate {out} --steps 3").exit_code == 0
+    assert dct(f"render {out} -o film.gif").exit_code == 0
     for verb in (["export", out, "--format", "golly"], ["inspect", out], ["simplify", out]):
         result = dct(*verb)
         assert result.exit_code == 2
         assert "is a rule by chance, and has no gates" in result.stderr
     for given in (["predict", out], ["effort", "low"]):
-        refused = dct("identify", path, "--chance", f"--{given[0]}", *given[1:])
+        refused = dct(f"identify {path} --chance --{given[0]}", *given[1:])
         assert f"--chance and --{given[0]}" in refused.refusal

@@ -25,7 +25,7 @@ def files(dct):
 
 class TestSuccess:
     def test_to_stdout(self, dct):
-        result = dct("import", "own.json")
+        result = dct("import own.json")
         assert result.exit_code == 0
         assert result.stdout == OWN
         assert result.stderr == (
@@ -34,11 +34,11 @@ class TestSuccess:
 
     def test_an_earlier_file_stays_unless_forced(self, dct):
         Path("out.json").write_text("precious")
-        refusal = dct("import", "own.json", "-o", "out.json").refusal
+        refusal = dct("import own.json -o out.json").refusal
         assert "out.json: exists already: give --force to overwrite it" in refusal
         assert Path("out.json").read_text() == "precious"
         for name in ("out.json", "own.json"):  # a file can replace itself
-            assert dct("import", "own.json", "-o", name, "--force").exit_code == 0
+            assert dct(f"import own.json -o {name} --force").exit_code == 0
             assert Path(name).read_text() == OWN
 
 
@@ -54,7 +54,7 @@ class TestSuccess:
 )
 def test_refusals(dct, text, arguments, says):
     Path("bad.json").write_text(text)
-    refusal = dct("import", "bad.json", *(arguments or ["-o", "out.json"])).refusal
+    refusal = dct("import bad.json", *(arguments or ["-o", "out.json"])).refusal
     assert says in refusal
     assert len(refusal.splitlines()) == 1
     assert set(os.listdir()) == {"own.json", "bad.json"}
@@ -74,7 +74,7 @@ def test_rules_of_golly(dct, tmp_path):
     (tmp_path / "Life.rule").write_text(write_golly(life_automaton(), "Life"))
     for name in ("Wire", "Life"):
         path = tmp_path / f"{name}.json"
-        done = dct("import", str(path.with_suffix(".rule")), "-o", str(path))
+        done = dct("import", str(path.with_suffix(".rule")), f"-o {path}")
         assert (done.exit_code, done.stdout) == (0, "")
         assert "read from Golly: " in done.stderr
         assert (
@@ -83,5 +83,5 @@ def test_rules_of_golly(dct, tmp_path):
         ) in done.stderr
         assert_same(circuit_file.read_circuit(path), imported.read(path).automaton)
     (tmp_path / "bad.rule").write_bytes(b"\xff\x00@RULE")
-    assert "bad.rule: is no rule of Golly" in dct("import", str(tmp_path / "bad.rule")).refusal
-    assert "no such file" in dct("import", str(tmp_path / "no.rule")).refusal
+    assert "bad.rule: is no rule of Golly" in dct("import bad.rule").refusal
+    assert "no such file" in dct("import no.rule").refusal

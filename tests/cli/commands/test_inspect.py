@@ -43,7 +43,7 @@ def pair(tmp_path):
 
 class TestText:
     def test_a_small_circuit(self, dct, pair, trained):
-        result = dct("inspect", pair)
+        result = dct(f"inspect {pair}")
         assert result.exit_code == 0
         lines = result.stdout.splitlines()
         assert lines[0] == "trained on 4×9 cells, zero boundary, 4 steps, synchronous"
@@ -56,17 +56,17 @@ class TestText:
         assert any(line.startswith("  yes: ") and "affine over GF(2)" in line for line in lines)
 
     def test_life(self, dct, life):
-        lines = dct("inspect", life, "--unsimplified").stdout.splitlines()
+        lines = dct(f"inspect {life} --unsimplified").stdout.splitlines()
         yes = lines[lines.index("symmetries of the rule, for all channels together:") + 1]
         assert yes.startswith("  yes: rotation by 90°, rotation by 180°, ")
         assert yes.endswith("(proved)")
         assert "outer-totalistic: yes, B3/S23; totalistic: no" in lines
 
     def test_unsimplified(self, dct, pair):
-        text = dct("inspect", pair, "--unsimplified").stdout
+        text = dct(f"inspect {pair} --unsimplified").stdout
         assert text.endswith("\npair: 2 gates, depth 1, 3 channels\n")
         assert "n3' = NW0 ∧ NW3\n" in text
-        last = dct("inspect", pair, "--unsimplified", "--json").json["equations"][-1]
+        last = dct(f"inspect {pair} --unsimplified --json").json["equations"][-1]
         assert last == {"target": "n5'", "channel": 5, "text": "n5' = ¬C5"}
 
     def test_long_circuits_fold(self, dct, tmp_path):
@@ -74,7 +74,7 @@ class TestText:
         example = automaton(random_circuit(rng, channels=30, gates=90), start="zeros")
         path = save(example, tmp_path / "long.json")
         short, whole = (
-            dct("inspect", path, "--unsimplified", "--limit", limit).stdout for limit in ("5", "0")
+            dct(f"inspect {path} --unsimplified --limit {limit}").stdout for limit in ("5", "0")
         )
         left = re.search(r"… and (\d+) more equations: --limit 0 prints all", short)
         assert left
@@ -86,7 +86,7 @@ class TestText:
 
 class TestJson:
     def test_everything(self, dct, life):
-        found = dct("inspect", life, "--unsimplified", "--json").json
+        found = dct(f"inspect {life} --unsimplified --json").json
         assert found["name"] == "life"
         assert found["rule"]["notation"] == "B3/S23"
         assert sum(found["ops"].values()) == found["circuit"]["gates"]
@@ -104,7 +104,7 @@ def test_an_interrupt_ends_a_proof(dct, tmp_path, monkeypatch):
         return solve(self, *arguments)
 
     monkeypatch.setattr(Formula, "solve", interrupted)
-    result = dct("inspect", path, "--unsimplified", "--time-limit", "60")
+    result = dct(f"inspect {path} --unsimplified --time-limit 60")
     assert next(asked) in range(3, 5)
     assert result.exit_code == 130
     assert (result.stdout, result.stderr) == ("", "interrupted\n")

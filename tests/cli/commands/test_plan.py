@@ -23,7 +23,7 @@ def plan(dct, monkeypatch):
 
 
 def test_a_plan_gives_decisions(plan):
-    found = plan("checkerboard", "--recipe", "benchmark")
+    found = plan("checkerboard --recipe benchmark")
     assert found.exit_code == 0, found.stderr
     lines = found.stdout.splitlines()
     assert lines[0] == ("checkerboard · 16×16 cells, 20 automaton steps, batch 2 · 2 cores")
@@ -44,22 +44,22 @@ def test_a_plan_gives_decisions(plan):
 
 def test_numbers_of_workers_stand_side_by_side(plan):
     """With their memory, as a plan for each alone has it."""
-    common = ("checkerboard", "--set", "training.batch=5")
-    found = plan(*common, "--workers", "3,1")
+    common = "checkerboard --set training.batch=5"
+    found = plan(f"{common} --workers 3,1")
     table = {workers: cells for workers, *cells in rows(found)}
     assert list(table) == ["3", "1"]
     for workers in table:
-        alone = json.loads(plan(*common, "--workers", workers, "--json").stdout)["plan"]
+        alone = json.loads(plan(f"{common} --workers {workers} --json").stdout)["plan"]
         tasks, samples, _, number, unit = table[workers]
         assert (int(tasks), int(samples)) == (alone["tasks"], 5)
         assert show_bytes(alone["bytes"]) == f"{number} {unit}"
-    tight = ("--set", f"parallel.memory_budget={alone['bytes']}B", "--workers", "1,64", "--json")
-    one, many = json.loads(plan(*common, *tight).stdout)["by_workers"]
+    tight = f"--set parallel.memory_budget={alone['bytes']}B --workers 1,64 --json"
+    one, many = json.loads(plan(f"{common} {tight}").stdout)["by_workers"]
     assert one["used"] == 1 <= many["used"] < 64
 
 
 def test_more_workers_than_tasks_cause_a_warning(plan):
-    found = plan("game-of-life", "--workers", "8")
+    found = plan("game-of-life --workers 8")
     assert found.exit_code == 0
     assert found.stderr.startswith("warning: 8 workers for 3 tasks: 5 of them only wait\n")
 
@@ -67,13 +67,13 @@ def test_more_workers_than_tasks_cause_a_warning(plan):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--set", "parallel.memory_budget=1MB"], '[parallel] memory_budget "1MB": the buffers'),
-        (["--set", "parallel.memory_budget=much"], '[parallel] memory_budget must be "auto" or a'),
-        (["--workers", "0"], '"0" is not a whole number from 1'),
-        (["--workers", "1,x"], '"x" is not a whole number from 1'),
-        (["--recipe", "none"], 'no recipe "none"'),
-        (["nothing"], "nothing"),
+        ("--set parallel.memory_budget=1MB", '[parallel] memory_budget "1MB": the buffers'),
+        ("--set parallel.memory_budget=much", '[parallel] memory_budget must be "auto" or a'),
+        ("--workers 0", '"0" is not a whole number from 1'),
+        ("--workers 1,x", '"x" is not a whole number from 1'),
+        ("--recipe none", 'no recipe "none"'),
+        ("nothing", "nothing"),
     ],
 )
 def test_refusals(plan, arguments, message):
-    assert message in plan(*arguments).refusal
+    assert message in plan(arguments).refusal

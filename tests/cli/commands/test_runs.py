@@ -24,19 +24,19 @@ def test_runs(dct, several):
         " ".join(lines[0].split()) == "run experiment verdict batch seed gates epochs seconds age"
     )
     assert [line.split()[4] for line in lines[1:]] == ["0", "1", "2", "3"]
-    assert [run["training.batch"] for run in dct("runs", "--json").json] == [2, 3, 2, 3]
+    assert [run["training.batch"] for run in dct("runs --json").json] == [2, 3, 2, 3]
     copy = Path("runs/two\nlines\x1b")
     shutil.copytree("runs/run0", copy)
     assert sum("two\\nlines\\x1b" in line for line in dct("runs").stdout.splitlines()) == 1
-    assert len(dct("runs", "runs").stdout.splitlines()) == 6
+    assert len(dct("runs runs").stdout.splitlines()) == 6
 
 
 def test_single_runs(dct, several):
-    shown = dct("runs", "show", "last").stdout
+    shown = dct("runs show last").stdout
     for words in ("runs/run3", "perception.kernels 2, shipped 16", "proof "):
         assert words in shown
-    assert dct("runs", "show", "last", "--json").json["record"]["seed"] == 3
-    lines = dct("runs", "compare", "runs/run0", "last").stdout.splitlines()
+    assert dct("runs show last --json").json["record"]["seed"] == 3
+    lines = dct("runs compare runs/run0 last").stdout.splitlines()
     assert lines[:3] == ["A  runs/run0", "B  runs/run3", ""]
     assert [line.split() for line in lines[3:6]] == [
         ["A", "B"],
@@ -47,14 +47,14 @@ def test_single_runs(dct, several):
 
 
 def test_remove(dct, several, monkeypatch):
-    done = dct("runs", "rm", "runs/run0", "last", "runs/run0", "--yes")
+    done = dct("runs rm runs/run0 last runs/run0 --yes")
     assert done.stderr == "removed runs/run0\nremoved runs/run3\n"
     assert sorted(os.listdir("runs")) == ["run1", "run2"]
     stdin = SimpleNamespace(isatty=lambda: True)
     monkeypatch.setattr("cli.commands.runs.sys", SimpleNamespace(stdin=stdin))
     for answer, left in ((False, 2), (True, 1)):
         monkeypatch.setattr("typer.confirm", lambda *words, answer=answer, **more: answer)
-        assert dct("runs", "rm", "last").exit_code == 0
+        assert dct("runs rm last").exit_code == 0
         assert len(os.listdir("runs")) == left
 
 
@@ -108,4 +108,4 @@ def test_no_runs(dct):
     Path("runs").mkdir()
     Path("runs/README.md").touch()
     assert "no runs yet" in dct("runs").stderr
-    assert dct("runs", "--json").json == []
+    assert dct("runs --json").json == []

@@ -57,7 +57,7 @@ def wrong_rule(monkeypatch):
 class TestSimplify:
     def test_shows_stages_and_proof_and_saves(self, dct, clumsy):
         Path("small.json").write_text("mine")
-        result = dct("simplify", clumsy, "-o", "small.json", "--force")
+        result = dct(f"simplify {clumsy} -o small.json --force")
         assert result.exit_code == 0
         lines = result.stdout.splitlines()
         head = "stage gates active depth channels"
@@ -67,7 +67,7 @@ class TestSimplify:
         assert last.split()[-4:] == ["3", "3", "2", "1"]
         assert any(line.startswith("proved equal: 1 next state") for line in lines)
         assert "saved small.json" in result.stderr
-        found = dct("simplify", clumsy, "--json", "--effort", "low").json
+        found = dct(f"simplify {clumsy} --json --effort low").json
         assert (found["stages"][0]["gates"], found["stages"][-1]["gates"]) == (8, 3)
         assert found["proof"] | {"verdict": "proved", "dropped": [1]} == found["proof"]
         small = load(Path("small.json")).automaton
@@ -79,35 +79,35 @@ class TestSimplify:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            (["-o", "."], "is a directory: name a file"),
-            (["-o", "last"], "last: means the newest run: name a file"),
-            (["-o", "no/such/small.json"], "create the directory"),
-            (["--effort", "most"], "most"),
-            (["-o", "kept.json"], "kept.json: exists already"),
+            ("-o .", "is a directory: name a file"),
+            ("-o last", "last: means the newest run: name a file"),
+            ("-o no/such/small.json", "create the directory"),
+            ("--effort most", "most"),
+            ("-o kept.json", "kept.json: exists already"),
         ],
     )
     def test_refusals(self, dct, clumsy, options, message):
         Path("kept.json").write_text("mine")
-        assert message in dct("simplify", clumsy, *options).refusal
+        assert message in dct(f"simplify {clumsy} {options}").refusal
         assert Path("kept.json").read_text() == "mine"
 
     def test_a_wrong_rule_is_caught_and_nothing_written(self, dct, clumsy, wrong_rule):
-        result = dct("simplify", clumsy, "-o", "small.json")
+        result = dct(f"simplify {clumsy} -o small.json")
         assert result.exit_code == 1
         assert "NOT EQUAL" in result.stdout
         assert "the next state of channel 0 is" in result.stdout
         assert "small.json was not written" in result.stderr
         assert not Path("small.json").exists()
-        found = dct("simplify", clumsy, "--json", "-o", "small.json")
+        found = dct(f"simplify {clumsy} --json -o small.json")
         assert found.exit_code == 1
         assert found.json["output"] is None
-        assert dct("verify", "circuit", clumsy).exit_code == 1
+        assert dct(f"verify circuit {clumsy}").exit_code == 1
 
     def test_out_of_time(self, dct, clumsy, monkeypatch):
         # Time that passes before the first output is compared.
         clock = iter(range(0, 10**6, 100))
         monkeypatch.setattr(equivalence.time, "monotonic", lambda: next(clock))
-        result = dct("simplify", clumsy, "-o", "small.json", "--time-limit", "50")
+        result = dct(f"simplify {clumsy} -o small.json --time-limit 50")
         assert result.exit_code == 1
         assert "UNKNOWN: 1 of 1 next state undecided" in result.stdout
         assert not Path("small.json").exists()
@@ -115,7 +115,7 @@ class TestSimplify:
 
 class TestVerify:
     def test_simplified(self, dct, clumsy):
-        result = dct("verify", "circuit", clumsy)
+        result = dct(f"verify circuit {clumsy}")
         assert result.exit_code == 0
         sizes = next(line for line in result.stdout.splitlines() if line.startswith("its simpl"))
         assert sizes.split()[-3:] == ["3", "2", "1"]
@@ -128,13 +128,13 @@ class TestVerify:
             tmp_path / "same.json",
         )
         other = save(circuit_of([(Op.OR, 0, 1)], [18, 0], (0, 4)), tmp_path / "other.json")
-        assert dct("verify", "circuit", one, "--against", same).exit_code == 0
-        result = dct("verify", "circuit", one, "--against", other)
+        assert dct(f"verify circuit {one} --against {same}").exit_code == 0
+        result = dct(f"verify circuit {one} --against {other}")
         assert result.exit_code == 1
         assert result.stdout.endswith(
             f"if NW0, NW4 are 1,\nthe next state of channel 0 is\n  0  in {one}\n  1  in {other}\n"
         )
-        found = dct("verify", "circuit", one, "--against", other, "--json")
+        found = dct(f"verify circuit {one} --against {other} --json")
         assert found.exit_code == 1
         assert found.json["equal"] is False
         assert found.json["proof"]["counterexample"] == {
@@ -147,11 +147,11 @@ class TestVerify:
     def test_another_visible_channel_is_another_automaton(self, dct, tmp_path):
         one = save(circuit_of([], [0, 1]), tmp_path / "one.json")
         other = save(circuit_of([], [0, 1]), tmp_path / "other.json", (1,))
-        result = dct("verify", "circuit", one, "--against", other)
+        result = dct(f"verify circuit {one} --against {other}")
         assert result.exit_code == 1
         assert "NOT EQUAL, but proved the same rule: 2 next states" in result.stdout
         assert "differs in: visible channels [0] and [1]" in result.stdout
-        result = dct("verify", "circuit", one, "--against", other, "--rule-only", "--json")
+        result = dct(f"verify circuit {one} --against {other} --rule-only --json")
         assert (result.exit_code, result.json["equal"], result.json["same_rule"]) == (
             0,
             False,

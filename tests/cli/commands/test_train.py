@@ -48,7 +48,7 @@ def train_tiny(dct, tiny):
         settings = [f"--set={x}" for x in tiny]
         if not any(word.startswith("--seed") for word in arguments):
             settings.append("--seed=36")
-        return dct("train-checkerboard", "--small", *settings, *arguments)
+        return dct("train-checkerboard --small", *settings, *arguments)
 
     return run
 
@@ -63,7 +63,7 @@ class TestRun:
     """A successful run."""
 
     def test_writes_all_files(self, train_tiny):
-        summary = train_tiny("--epochs=3", "--json", "--seed=8", "--workers=2").json
+        summary = train_tiny("--epochs=3 --json --seed=8 --workers=2").json
         run = only_run()
         assert "checkerboard-small" in run.name
         assert files(run) == FILES
@@ -76,11 +76,11 @@ class TestRun:
 
     def test_results_go_to_stdout_and_progress_to_stderr(self, train_tiny, staged):
         staged.needs_compiling = True
-        shown = train_tiny("--epochs=3", "--dir=a/b")
+        shown = train_tiny("--epochs=3 --dir=a/b")
         assert files(Path("a/b")) == FILES
         assert not Path("runs").exists()
         assert "█ training " in shown.stdout
-        assert "hard evaluation" in train_tiny("--epochs=3", "--timings").stdout
+        assert "hard evaluation" in train_tiny("--epochs=3 --timings").stdout
         assert "tested     " in shown.stdout
         assert "\nnext " in shown.stdout
         assert "a/b" in shown.stdout
@@ -90,14 +90,14 @@ class TestRun:
         assert "epochs/s" in shown.stderr
         assert "compiling the kernels for float32, once" in shown.stderr
         assert "\x1b" not in shown.stdout + shown.stderr
-        quiet = train_tiny("--epochs=3", "--quiet")
+        quiet = train_tiny("--epochs=3 --quiet")
         assert quiet.stderr == ""
         assert "phase" not in quiet.stdout
         assert "next " in quiet.stdout
 
     def test_options_go_before_the_file(self, train_tiny, tiny):
-        options = ["--set", "training.batch=3", "--epochs", "2", "--seed", "5", "--workers", "3"]
-        assert train_tiny(*options).exit_code == 0
+        options = "--set training.batch=3 --epochs 2 --seed 5 --workers 3"
+        assert train_tiny(options).exit_code == 0
         written = tomllib.loads((only_run() / "config.toml").read_text())
         given = ["epochs=2", "batch=3", "seed=5"]
         settings = [*tiny, *(f"training.{each}" for each in given), "parallel.workers=3"]
@@ -111,7 +111,7 @@ class TestInterruption:
 
     def test_finishes_the_step_saves_and_exits_130(self, train_tiny, staged):
         staged.before_step = interrupt_at(4)
-        result = train_tiny("--epochs", "100")
+        result = train_tiny("--epochs 100")
         assert result.exit_code == 130
         assert "interrupted after epoch 5 of 100" in result.stderr
         assert str(only_run()) in result.stderr
@@ -130,7 +130,7 @@ class TestInterruption:
             os.kill(os.getpid(), signal.SIGINT)
 
         monkeypatch.setattr(Model, "save", slow_save)
-        result = train_tiny("--epochs", "100", "--json")
+        result = train_tiny("--epochs 100 --json")
         assert result.exit_code == 130
         assert (result.json["interrupted"], result.json["epochs"]) == (True, 1)
         assert files(only_run()) == FILES
@@ -147,18 +147,18 @@ class TestRefusal:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["--set", "training.epoch=3"], 'did you mean "epochs"?'),
-            (["checkerboard"], "--small and checkerboard both choose"),
-            (["--dir", "mine"], "mine: is not empty"),
-            (["--dir", "mine/thesis.txt"], "mine/thesis.txt"),
-            (["--from", "mine/thesis.txt"], "mine/thesis.txt"),
-            (["--resume", "last"], "runs: has no run"),
+            ("--set training.epoch=3", 'did you mean "epochs"?'),
+            ("checkerboard", "--small and checkerboard both choose"),
+            ("--dir mine", "mine: is not empty"),
+            ("--dir mine/thesis.txt", "mine/thesis.txt"),
+            ("--from mine/thesis.txt", "mine/thesis.txt"),
+            ("--resume last", "runs: has no run"),
         ],
     )
     def test_a_bad_config_or_directory(self, train_tiny, arguments, message):
         Path("mine").mkdir()
         Path("mine/thesis.txt").write_text("all my work")
-        refusal = train_tiny(*arguments).refusal
+        refusal = train_tiny(arguments).refusal
         assert refusal.startswith("error: ")
         assert message in refusal
         assert not Path("runs").exists()
@@ -171,9 +171,9 @@ class TestRefusal:
 
         monkeypatch.setattr(RunDirectory, "write", refuse)
         Path("mine").mkdir()
-        assert train_tiny("--dir", "mine").exit_code == 2
+        assert train_tiny("--dir mine").exit_code == 2
         assert Path("mine").is_dir()
-        assert train_tiny("--dir", "new").exit_code == 2
+        assert train_tiny("--dir new").exit_code == 2
         assert not Path("new").exists()
 
 
@@ -185,7 +185,7 @@ class TestResume:
     def stopped(self, train_tiny, staged):
         """A run of 9 epochs that was stopped after 5."""
         staged.before_step = interrupt_at(4)
-        assert train_tiny("--epochs", "9", "--seed", "3").exit_code == 130
+        assert train_tiny("--epochs 9 --seed 3").exit_code == 130
         staged.before_step = staticmethod(lambda epoch: None)
         return only_run()
 
@@ -207,16 +207,16 @@ class TestResume:
         assert len(read_metrics(stopped)) == 9
 
     def test_a_finished_run_is_shown_again_or_extended(self, dct, stopped):
-        dct("train", "--resume", "last")
-        again = dct("train", "--resume", "last", "--json")
+        dct("train --resume last")
+        again = dct("train --resume last --json")
         assert again.exit_code == 0
         assert "finished already, after 9 epochs: --epochs above 9 extends it" in again.stderr
         assert again.json["epochs"] == 9
-        longer = dct("train", "--resume", "last", "--json", "--epochs", "12")
+        longer = dct("train --resume last --json --epochs 12")
         assert longer.exit_code == 0
         assert (longer.json["epochs"], longer.json["resumed"]) == (12, 2)
         assert load_config(stopped / "config.toml").training.epochs == 12
-        refusal = dct("train", "--resume", "last", "--epochs", "10").refusal
+        refusal = dct("train --resume last --epochs 10").refusal
         assert "is a run of 12 epochs, which is more than 10" in refusal
 
     @pytest.mark.parametrize(
@@ -262,37 +262,37 @@ class TestExperiments:
     @pytest.mark.parametrize(
         ("arguments", "name"),
         [
-            (["train", "lizard"], "lizard"),
-            (["train-checkerboard"], "checkerboard-tough"),
-            (["train-checkerboard", "--small"], "checkerboard-small"),
-            (["train-checkerboard", "--async"], "checkerboard-tough-async"),
-            (["train-gol"], "game-of-life"),
-            (["train-gol", "--small"], "game-of-life-small"),
-            (["train-pattern"], "lizard"),
-            (["train-pattern", "letter-g"], "letter-g"),
-            (["train-pattern", "--colors=3"], "letter-g"),
+            ("train lizard", "lizard"),
+            ("train-checkerboard", "checkerboard-tough"),
+            ("train-checkerboard --small", "checkerboard-small"),
+            ("train-checkerboard --async", "checkerboard-tough-async"),
+            ("train-gol", "game-of-life"),
+            ("train-gol --small", "game-of-life-small"),
+            ("train-pattern", "lizard"),
+            ("train-pattern letter-g", "letter-g"),
+            ("train-pattern --colors=3", "letter-g"),
         ],
     )
     def test_shipped_ones(self, config_of, arguments, name):
-        assert config_of(*arguments) == load_config(name)
+        assert config_of(arguments) == load_config(name)
 
     def test_a_small_asynchronous_checkerboard(self, config_of):
-        config = config_of("train-checkerboard", "--small", "--async").to_dict()
+        config = config_of("train-checkerboard --small --async").to_dict()
         expected = load_config("checkerboard-async").to_dict()
         expected["update"]["gates"] = list(load_config("checkerboard-small").update.gates)
         # Nothing was published about it.
         assert config == expected | {"name": "checkerboard-async-small", "published": {}}
 
     def test_any_rule(self, config_of):
-        config = config_of("train-gol", "--rule", "B36/S23")
+        config = config_of("train-gol --rule B36/S23")
         assert (config.task.rule, config.name) == ("B36/S23", "life-B36-S23")
         for rule in ("B3/S23", "b3s23", "23/3", "S32/B3"):
-            assert config_of("train-gol", "--rule", rule) == load_config("game-of-life")
-        assert config_of("train-gol", "--rule", "34/2h").task.rule == "B2/S34H"
+            assert config_of(f"train-gol --rule {rule}") == load_config("game-of-life")
+        assert config_of("train-gol --rule 34/2h").task.rule == "B2/S34H"
 
     def test_published_results_are_dropped_for_other_experiments(self, config_of):
-        assert config_of("train-gol", "--seed=3").published.learned_by == 1441
-        assert config_of("train", "lizard", "--set=training.batch=2").published.epochs == 3500
+        assert config_of("train-gol --seed=3").published.learned_by == 1441
+        assert config_of("train lizard --set=training.batch=2").published.epochs == 3500
         for command in (
             ["train-gol", "--rule=B36/S23"],
             ["train", "game-of-life", "--set=task.rule=B36/S23"],
@@ -303,7 +303,7 @@ class TestExperiments:
     def test_any_picture(self, config_of):
         rows = [".r" * 8, *["." * 16] * 15]
         Path("mine.txt").write_text("\n".join(rows))
-        config = config_of("train-pattern", "letter-g", "--target=mine.txt")
+        config = config_of("train-pattern letter-g --target=mine.txt")
         assert config.task.target.split() == rows
         assert config.task.loss_channels == (0, 1, 2)
         assert config.name == "pattern-mine"
@@ -311,44 +311,36 @@ class TestExperiments:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["train"], "name a configuration, one of addition, bricks, checkerboard"),
-            (["train", "lizzard"], 'did you mean "lizard"?'),
-            (["train", "."], ".: is a directory: name a configuration or a TOML file"),
-            (["train-gol", "lizard"], 'lizard is of kind "pattern"'),
-            (["train", "lizard", "--recipe", "referense"], 'did you mean "reference"?'),
-            (["train-gol", "--rule", "B9/S23"], "[task] rule must be"),
-            (["train-gol", "--small", "game-of-life"], "--small and game-of-life both"),
-            (["train-checkerboard", "--async", "x"], "--async and x both"),
-            (["train-pattern", "--target", "lizzard"], "lizzard"),
-            (["train-pattern", "--colors", "5"], "is not 1, 2, 3, 4, 8 or 16"),
-            (["train-pattern", "--colors", "3", "lizard"], "--colors and lizard both"),
-            (["train-pattern", "--palette", "ega"], "is not 2 to 16 different colours"),
-            (["train-pattern", "--palette", "#000000,#000000"], "is not 2 to 16 different"),
-            (
-                ["train-pattern", "--palette", "#ff0000,#00ff00", "--colors=4"],
-                "both choose colours",
-            ),
-            (["train-pattern", "--palette", "#ff0000,#00ff00"], "is text: only images"),
+            ("train", "name a configuration, one of addition, bricks, checkerboard"),
+            ("train lizzard", 'did you mean "lizard"?'),
+            ("train .", ".: is a directory: name a configuration or a TOML file"),
+            ("train-gol lizard", 'lizard is of kind "pattern"'),
+            ("train lizard --recipe referense", 'did you mean "reference"?'),
+            ("train-gol --rule B9/S23", "[task] rule must be"),
+            ("train-gol --small game-of-life", "--small and game-of-life both"),
+            ("train-checkerboard --async x", "--async and x both"),
+            ("train-pattern --target lizzard", "lizzard"),
+            ("train-pattern --colors 5", "is not 1, 2, 3, 4, 8 or 16"),
+            ("train-pattern --colors 3 lizard", "--colors and lizard both"),
+            ("train-pattern --palette ega", "is not 2 to 16 different colours"),
+            ("train-pattern --palette '#000000,#000000'", "is not 2 to 16 different"),
+            ("train-pattern --palette '#ff0000,#00ff00' --colors=4", "both choose colours"),
+            ("train-pattern --palette '#ff0000,#00ff00'", "is text: only images"),
         ],
     )
     def test_refusals(self, dct, arguments, message):
-        assert message in dct(*arguments).refusal
+        assert message in dct(arguments).refusal
         assert not Path("runs").exists()
 
     def test_a_picture_is_shown_before_the_training_starts(self, dct):
-        small = [
-            "--epochs=1",
-            "--channels=4",
-            "--set=perception.kernels=1",
-            "--set=update.gates=[4]",
-        ]
-        result = dct("train-pattern", *small)
+        small = "--epochs=1 --channels=4 --set=perception.kernels=1 '--set=update.gates=[4]'"
+        result = dct(f"train-pattern {small}")
         assert result.exit_code == 0, result.stderr
         shown, _, rest = result.stderr.partition("attempt 1")
         rows = load_config("lizard").task.target.split()
         assert shown.splitlines()[1:] == rows
         assert rest
-        assert "#" not in dct("train-pattern", *small, "--quiet").stderr
+        assert "#" not in dct(f"train-pattern {small} --quiet").stderr
 
 
 @pytest.mark.usefixtures("staged")
@@ -358,61 +350,61 @@ class TestFrom:
     @pytest.fixture
     def source(self, train_tiny, tmp_path):
         path = tmp_path / "source"
-        assert train_tiny("--epochs=2", "--seed=4", "--quiet", f"--dir={path}").exit_code == 0
+        assert train_tiny(f"--epochs=2 --seed=4 --quiet --dir={path}").exit_code == 0
         return path
 
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["--set", "perception.kernels=3"], "perception.kernels: 2 in the model, 3 asked for"),
-            (["--resume", "last"], "leave --from out"),
-            (["--from", ""], "no directory and no run"),
-            (["--dir", "last"], "choose another name"),
+            ("--set perception.kernels=3", "perception.kernels: 2 in the model, 3 asked for"),
+            ("--resume last", "leave --from out"),
+            ("--from ''", "no directory and no run"),
+            ("--dir last", "choose another name"),
         ],
     )
     def test_what_cannot_be(self, train_tiny, source, arguments, message):
-        assert message in " ".join(train_tiny("--from", str(source), *arguments).refusal.split())
+        assert message in " ".join(train_tiny(f"--from {source} {arguments}").refusal.split())
 
     def test_gates_of_another_form(self, dct, train_tiny, source, tmp_path):
         def refusal(*arguments):
-            result = train_tiny("--epochs", "1", "--quiet", "--from", str(source), *arguments)
+            result = train_tiny(f"--epochs 1 --quiet --from {source}", *arguments)
             assert result.exit_code == 0
             return " ".join(result.stderr.split())
 
         lost = "they begin as sure of their most probable op"
         assert lost not in refusal()
         run = str(tmp_path / "run")
-        assert lost in refusal("--set", "training.form=truth-table", "--dir", run)
-        resumed = dct("train", "--resume", run, "--epochs", "2", "--quiet")
+        assert lost in refusal(f"--set training.form=truth-table --dir {run}")
+        resumed = dct(f"train --resume {run} --epochs 2 --quiet")
         assert resumed.exit_code == 0
         assert lost not in " ".join(resumed.stderr.split())
 
     def test_a_model_of_another_run_is_refused(self, dct, train_tiny, source, tmp_path):
         other = tmp_path / "other"
         run = tmp_path / "run"
-        train_tiny("--epochs", "2", "--seed", "5", "--quiet", "--dir", str(other))
+        train_tiny(f"--epochs 2 --seed 5 --quiet --dir {other}")
         shutil.copy(other / "model.npz", source)
         for command in ("eval", "report", "export --format json", "runs show"):
             result = dct(*command.split(), str(source))
             assert "model.npz: is damaged" in " ".join((result.stdout + result.stderr).split())
 
         def begun(name, *arguments):
-            result = train_tiny("--from", str(name), "--epochs", "1", "--quiet", *arguments)
+            result = train_tiny(f"--from {name} --epochs 1 --quiet", *arguments)
             assert (result.exit_code, run.exists()) == ((2, False) if result.stderr else (0, True))
             return " ".join(result.stderr.split())
 
-        refusal = begun(source, "--dir", str(run))
+        refusal = begun(f"{source} --dir {run}")
         assert "model.npz: is damaged, or of another run" in refusal
         assert f"dct train --resume {source}" in refusal
         summary = read_summary(RunDirectory(source))
         write_summary(RunDirectory(source), summary)
-        assert "summary.json: is that of another run" in begun(source, "--dir", str(run))
+        assert "summary.json: is that of another run" in begun(f"{source} --dir {run}")
         # Of the model's own run, or of one that did not end and may have a newer model.
         for right in ({"seed": 5}, {"finished": False}):
             write_summary(RunDirectory(source), summary.model_copy(update=right))
-            assert begun(source, "--dir", str(run)) == ""
+            assert begun(f"{source} --dir {run}") == ""
             shutil.rmtree(run)
         (source / "summary.json").write_text("{")
-        assert "summary.json: is damaged" in begun(source, "--dir", str(run))
+        assert "summary.json: is damaged" in begun(f"{source} --dir {run}")
         # By its own name the file is taken as it is.
-        assert begun(source / "model.npz", "--dir", str(run)) == ""
+        assert begun(f"{source / 'model.npz'} --dir {run}") == ""

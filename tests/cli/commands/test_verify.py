@@ -28,7 +28,7 @@ def check(dct, monkeypatch):
 
     def run(findings, *arguments):
         monkeypatch.setattr(verification, "equivalence", lambda config: iter(findings))
-        return dct("verify", "equivalence", *arguments)
+        return dct("verify equivalence", *arguments)
 
     return run
 
@@ -106,9 +106,9 @@ class TestRun:
         monkeypatch.setattr(verification, "equivalence", equivalence)
         monkeypatch.setattr("difflogic.experiment.searching.compile_kernels", compiled.append)
         options = [f"--set={x}" for x in tiny]
-        assert dct("verify", "equivalence").exit_code == 0
-        assert dct("verify", "equivalence", "--small", *options).exit_code == 0
-        assert dct("verify", "equivalence", "--config", "checkerboard-small").exit_code == 0
+        assert dct("verify equivalence").exit_code == 0
+        assert dct("verify equivalence --small", *options).exit_code == 0
+        assert dct("verify equivalence --config checkerboard-small").exit_code == 0
         assert checked == [
             load_config("checkerboard"),
             load_config("checkerboard-small", tiny),
@@ -127,7 +127,7 @@ class TestRun:
 
         monkeypatch.setattr(verification, "equivalence", equivalence)
         monkeypatch.setattr("difflogic.experiment.searching.compile_kernels", lambda *given: None)
-        result = dct("verify", "equivalence")
+        result = dct("verify equivalence")
         assert result.exit_code == 130
         assert "stopped after 2 comparisons, 1 failed" in result.stderr
         assert result.stdout == ""
@@ -136,12 +136,12 @@ class TestRun:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["equivalence", "--config", "checkerbord"], "checkerboard"),
-        (["equivalence", "--small", "--config", "checkerboard"], "--small and --config"),
-        (["equivalence", "--set", "training.precision=float16"], "float32"),
-        (["equivalence", "more"], "more"),
-        (["equivalnce"], "equivalence"),
+        ("equivalence --config checkerbord", "checkerboard"),
+        ("equivalence --small --config checkerboard", "--small and --config"),
+        ("equivalence --set training.precision=float16", "float32"),
+        ("equivalence more", "more"),
+        ("equivalnce", "equivalence"),
     ],
 )
 def test_bad_values(dct, arguments, words):
-    assert words in dct("verify", *arguments).refusal
+    assert words in dct(f"verify {arguments}").refusal

@@ -48,11 +48,11 @@ SLOW = [
 @pytest.fixture
 def verify(dct):
     """Run `dct verify convergence` of a circuit with options in one text."""
-    return lambda circuit, options="": dct("verify", "convergence", circuit, *options.split())
+    return lambda *words: dct("verify convergence", *words)
 
 
 def test_proved(verify):
-    result = verify(SEED_1, "--task checkerboard -o c.json")
+    result = verify(f"{SEED_1} --task checkerboard -o c.json")
     assert result.exit_code == 0
     head, line = result.stdout.splitlines()[:2]
     assert head.split()[:2] == ["grid", "verdict"]
@@ -64,7 +64,7 @@ def test_proved(verify):
 
 
 def test_json_of_several_sizes(verify):
-    result = verify(SEED_1, "--task checkerboard --size 16x16 --size 32x32 --size 9x9 --json")
+    result = verify(f"{SEED_1} --task checkerboard --size 16x16 --size 32x32 --size 9x9 --json")
     assert result.exit_code == 1
     first, second, third = result.json["findings"]
     assert (first["verdict"], first["from_step"], first["any_schedule"]) == ("proved", 18, True)
@@ -75,7 +75,7 @@ def test_json_of_several_sizes(verify):
 
 
 def test_a_refutation_is_shown_and_no_certificate_written(verify):
-    result = verify(SEED_1, "--task checkerboard --size 9x9 -o c.json")
+    result = verify(f"{SEED_1} --task checkerboard --size 9x9 -o c.json")
     assert result.exit_code == 1
     assert re.search(r"9×9: a state with \d+ wrong cells repeats at every step", result.stdout)
     assert "c.json was not written: there is no proof" in result.stderr
@@ -84,20 +84,20 @@ def test_a_refutation_is_shown_and_no_certificate_written(verify):
 
 def test_an_open_question_is_shown(verify, monkeypatch):
     monkeypatch.setattr(prover, "METHODS", (methods.SETS,))
-    result = verify(SEED_2, "--task checkerboard --size 9x9")
+    result = verify(f"{SEED_2} --task checkerboard --size 9x9")
     assert result.exit_code == 1
     assert "open" in result.stdout
     assert "9×9: not decided (sets of values: too coarse)" in result.stdout
 
 
 def test_without_a_task_the_target_is_what_zeros_end_in(verify):
-    result = verify(SEED_1, "--size 9x9 --json")
+    result = verify(f"{SEED_1} --size 9x9 --json")
     assert result.exit_code == 0
     (found,) = result.json["findings"]
     assert found["verdict"] == "proved"
     assert {len(row) for row in found["known"]} == {9}
     assert "the state that a start of zeros ends in" in result.stderr
-    assert "the state that a start of zeros ends in" in verify(SEED_1, "--size 9x9").stdout
+    assert "the state that a start of zeros ends in" in verify(f"{SEED_1} --size 9x9").stdout
 
 
 def test_zeros_that_settle_late(verify, tmp_path):
@@ -106,7 +106,7 @@ def test_zeros_that_settle_late(verify, tmp_path):
     circuit = circuit_of(SLOW, [56, 49, 50, 54, 55])
     slow = replace(automaton_of(circuit), boundary="zero", height=1, width=22)
     file.write_text(write_circuit(slow))
-    refused = verify(str(file), "--time-limit 0.1").refusal
+    refused = verify(f"{file} --time-limit 0.1").refusal
     assert "does not settle in the time" in refused
     assert "raise --time-limit" in refused
 
@@ -124,7 +124,7 @@ def sources(tmp_path):
 
 def test_a_proof_for_every_size_without_a_certificate(verify):
     circuit = str(Path(__file__).parents[3] / "docs" / "gallery" / "flood.json")
-    result = verify(circuit, "--task flood -o c.json")
+    result = verify(f"{circuit} --task flood -o c.json")
     assert result.exit_code == 1
     said, asked = result.stdout.splitlines()
     assert said.startswith("proved for every grid")
@@ -170,7 +170,7 @@ def test_all_cases_are_refuted_and_proved(verify, sources):
     assert (found["verdict"], found["scope"]) == ("refuted", "every case")
     Path("c.json").write_text("mine")
     proved = str(DOCS / "gallery" / "game-of-life.json")
-    assert verify(proved, "--task game-of-life -o c.json --force").exit_code == 0
+    assert verify(f"{proved} --task game-of-life -o c.json --force").exit_code == 0
     assert json.loads(Path("c.json").read_text())["format"] == "dct-cases"
 
 
@@ -179,13 +179,13 @@ class TestAllSizes:
         """The hand-written rule is right everywhere, a circuit that knows one grid is not."""
         tough = tmp_path / "tough.json"
         tough.write_text(write_circuit(tough_checkerboard()))
-        result = verify(str(tough), "--task checkerboard-async --damage 4 --margin 1")
+        result = verify(f"{tough} --task checkerboard-async --damage 4 --margin 1")
         assert result.exit_code == 0
         assert "All sizes: proved for every start on every grid." in result.stdout
         assert "Damage: a wound of 4×4 zeroed cells at least 1 cell from" in result.stdout
-        found = verify(str(tough), "--task checkerboard-async --damage 4 --contents any --json")
+        found = verify(f"{tough} --task checkerboard-async --damage 4 --contents any --json")
         assert (found.exit_code, found.json["damage"]["verdict"]) == (1, "refuted")
-        found = verify(SEED_1, "--task checkerboard --all-sizes --json")
+        found = verify(f"{SEED_1} --task checkerboard --all-sizes --json")
         assert found.exit_code == 1
         everywhere = found.json["every_size"]
         assert (everywhere["verdict"], everywhere["from_step"]) == ("refuted", {})
@@ -241,7 +241,7 @@ def test_shipped_pictures(verify, file):
     healed = [re.search(r"(\d+) of \1  (\d+) steps", line) for line in lines[3:5]]
     assert sum(int(each[1]) for each in healed) == cases
     assert max(int(each[2]) for each in healed) == regrown
-    found = verify(str(source), "--json").json["findings"]
+    found = verify(f"{source} --json").json["findings"]
     assert [(each["from_step"], each["any_schedule"]) for each in found] == [(rounds, True)]
     automaton = read_circuit(source)
     target = make_task(load_config(task)).target
