@@ -9,7 +9,8 @@ import numpy as np
 from difflogic.circuit.grid import Grid
 from difflogic.circuit.specification import Cases
 from difflogic.evaluation.scene import NumberedStarts, Patches, Scene, Streams, scene_of
-from difflogic.evaluation.trial import Count
+from difflogic.evaluation.scores import Counted
+from difflogic.evaluation.trial import counts_of
 from difflogic.system.array_types import Bits, Int64s
 from difflogic.tasks.base import Task
 from difflogic.tasks.checked import later_steps
@@ -19,7 +20,7 @@ from difflogic.tasks.checked import later_steps
 class StepCounts:
     """The wrong cells at each step; only `decisive` counts decide."""
 
-    counts: tuple[Count, ...]
+    counts: list[Counted]
 
     @property
     def exact(self) -> bool:
@@ -136,11 +137,9 @@ class Plan:
 
     def judge(self, wrong: Int64s) -> StepCounts:
         """Return the counts from the wrong cells of each start, (steps, starts)."""
+        counts = counts_of(self.name, self.scene, wrong)
         return StepCounts(
-            tuple(
-                replace(count, decisive=count.step in self.decisive)
-                for count in Count.of_scene(self.name, self.scene, wrong)
-            )
+            [each.model_copy(update={"decisive": each.step in self.decisive}) for each in counts]
         )
 
 

@@ -18,9 +18,9 @@ from difflogic.evaluation.assurance import keeps
 from difflogic.evaluation.check_plan import Plan, is_deterministic
 from difflogic.evaluation.exactness import STARTS, held_out_streams, name_starts
 from difflogic.evaluation.scene import Scene, Streams, scene_of
-from difflogic.evaluation.scores import Tested
+from difflogic.evaluation.scores import Counted, Tested
 from difflogic.evaluation.settled import right_pairs
-from difflogic.evaluation.trial import Count, Ops, count_wrong
+from difflogic.evaluation.trial import Ops, count_of_all_steps, count_wrong, counts_of
 from difflogic.examples.pairs import right_in_words
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
@@ -76,10 +76,10 @@ class Subject:
         """Return a test's random streams."""
         return Streams(self.seed, Purpose.EVALUATION_START, Purpose.EVALUATION_MASK, draw)
 
-    def count(self, name: str, scene: Scene, starts: int) -> list[Count]:
+    def count(self, name: str, scene: Scene, starts: int) -> list[Counted]:
         """Return the wrong cells at each counted step of a scene, over `starts` starts."""
         wrong = count_wrong(*self.netlist, scene, starts)
-        return list(Count.of_scene(name, scene, wrong))
+        return counts_of(name, scene, wrong)
 
 
 Measure = Callable[[Subject], dict[str, Any]]
@@ -95,7 +95,7 @@ class CircuitTest:
     require: Callable[[Task], object]
     """Raises InapplicableError, with the reason, if it does not apply to a task."""
     run: Measure
-    """Returns JSON values, among them `notes`, and a list of Count in `counts` if it counts."""
+    """Returns JSON values, among them `notes`, and a list of Counted in `counts` if it counts."""
 
     def refusal(self, task: Task) -> str | None:
         """Return why it does not apply to a task; None if it does."""
@@ -171,7 +171,7 @@ def exactness(subject: Subject) -> dict[str, Any]:
     task = subject.task
     plan = Plan.of(subject.task, subject.starts or STARTS, held_out_streams(subject.seed))
     found = plan.judge(count_wrong(*subject.netlist, plan.scene, plan.starts))
-    counts = list(found.counts)
+    counts = [*found.counts]
     notes = []
     more: dict[str, Any] = {}
     if is_deterministic(task):
@@ -203,7 +203,7 @@ def exactness(subject: Subject) -> dict[str, Any]:
     }
 
 
-def run_soup(subject: Subject) -> tuple[Count, int | None]:
+def run_soup(subject: Subject) -> tuple[Counted, int | None]:
     """Run a soup of fair bits beside the real rule, and compare after every T training steps.
 
     Only for tasks whose target moves on. Returns the counts of all compared steps together, and the
@@ -217,5 +217,5 @@ def run_soup(subject: Subject) -> tuple[Count, int | None]:
     scene = scene_of(torus, subject.streams(Drawn.SOUP), at)
     wrong = count_wrong(*subject.netlist, scene, 1)
     bad = np.flatnonzero(wrong[:, 0])
-    count = Count.of_all_steps(f"random soup, total of {len(at)} steps", scene, wrong)
+    count = count_of_all_steps(f"random soup, total of {len(at)} steps", scene, wrong)
     return count, at[int(bad[0])] if len(bad) else None

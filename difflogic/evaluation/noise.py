@@ -6,7 +6,8 @@ import numpy as np
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.evaluation.scene import Scene
-from difflogic.evaluation.trial import Count
+from difflogic.evaluation.scores import Counted
+from difflogic.evaluation.trial import count_of_all_steps
 from difflogic.simulation.bit_grid import Geometry, pack
 from difflogic.simulation.simulator import Simulator, World, choose_engine
 from difflogic.system.streams import Purpose, stream
@@ -23,7 +24,7 @@ MOST_STARTS = 8
 """About as many cells in all, so that large grids do not take long; at most as many starts."""
 
 
-def count_wrong(automaton: Automaton, scene: Scene, probability: float, starts: int) -> Count:
+def count_wrong(automaton: Automaton, scene: Scene, probability: float, starts: int) -> Counted:
     """Count the wrong cells of a scene without damage, all steps of `scene.at` together.
 
     Each bit flips with this probability after each step, from a random stream of its start. A cell
@@ -52,4 +53,4 @@ def count_wrong(automaton: Automaton, scene: Scene, probability: float, starts: 
                 bits = running.grid.cells(rows)[:, channels] ^ target
                 cells = np.bitwise_or.reduce(bits, axis=1) & counted
                 wrong[0, sample] += np.bitwise_count(cells).sum()
-    return Count.of_all_steps(f"{100 * probability:g} % noise", scene, wrong)
+    return count_of_all_steps(f"{100 * probability:g} % noise", scene, wrong)

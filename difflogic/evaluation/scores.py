@@ -54,7 +54,10 @@ class Assured(Proof):
 
 
 class Counted(Entries):
-    """A `Count`: wrong cells, and starts with a wrong cell, after a step of a scene."""
+    """Wrong cells, and starts with a wrong cell, after a step of a scene.
+
+    A cell is wrong if any of its loss channels is.
+    """
 
     name: str
     height: int
@@ -64,8 +67,10 @@ class Counted(Entries):
     starts: int
     wrong_starts: int
     cells: int
+    """Of all starts together."""
     wrong_cells: int
     decisive: bool | None = None
+    """Whether an exact circuit must have no wrong cell here; None if this test does not decide."""
 
 
 class Tested(Entries):

@@ -159,8 +159,6 @@ def robustness(subject: Subject) -> dict[str, Any]:
         "mean_wrong_cells": float(means.mean()),
         "best_start": float(means.min()),
         "worst_start": float(means.max()),
-        "least_wrong_cells": int(wrong.min()),
-        "most_wrong_cells": int(wrong.max()),
         "trained": "synchronously trained" if trained == 1 else "asynchronously trained",
         "published": dict(subject.task.published_robustness),
         "notes": [

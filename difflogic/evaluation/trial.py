@@ -7,9 +7,8 @@ simulated at a time.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from difflogic.circuit.netlist import Netlist
 from difflogic.engine.hard.candidates import Candidates
 from difflogic.engine.hard.hard_simulator import HardSimulator, Script
 from difflogic.evaluation.scene import Scene
+from difflogic.evaluation.scores import Counted
 from difflogic.system.array_types import Array, Bits, Int64s, Words
 from difflogic.system.streams import sample_streams
 from difflogic.system.work import may_cancel
@@ -33,53 +33,30 @@ Wrong = Int64s
 """Wrong bits or cells of each start after each counted step, shape (counted steps, starts)."""
 
 
-@dataclass(frozen=True)
-class Count:
-    """Wrong cells, and starts with a wrong cell, after one step of one scene.
+def counts_of(name: str, scene: Scene, wrong: Int64s) -> list[Counted]:
+    """Return a count for each step, from the wrong cells of each start (steps, starts)."""
+    counted = scene.counted(wrong.shape[1])
+    return [
+        Counted(
+            name=name,
+            height=scene.grid.height,
+            width=scene.grid.width,
+            fire_rate=scene.fire_rate,
+            step=step,
+            starts=len(cells),
+            wrong_starts=int((cells > 0).sum()),
+            cells=counted,
+            wrong_cells=int(cells.sum()),
+        )
+        for step, cells in zip(scene.at, wrong, strict=True)
+    ]
 
-    `cells` are those of all starts. A cell is wrong if any of its loss channels is.
-    """
 
-    name: str
-    height: int
-    width: int
-    fire_rate: float
-    step: int
-    starts: int
-    wrong_starts: int
-    cells: int
-    wrong_cells: int
-    decisive: bool | None = None
-    """Whether an exact circuit must have no wrong cell here; None if this test does not decide."""
-
-    @classmethod
-    def of_scene(cls, name: str, scene: Scene, wrong: Int64s) -> Iterator[Count]:
-        """Yield a count for each step, from the wrong cells of each start (steps, starts)."""
-        counted = scene.counted(wrong.shape[1])
-        for step, cells in zip(scene.at, wrong, strict=True):
-            yield cls(
-                name=name,
-                height=scene.grid.height,
-                width=scene.grid.width,
-                fire_rate=scene.fire_rate,
-                step=step,
-                starts=len(cells),
-                wrong_starts=int((cells > 0).sum()),
-                cells=counted,
-                wrong_cells=int(cells.sum()),
-            )
-
-    @classmethod
-    def of_all_steps(cls, name: str, scene: Scene, wrong: Int64s) -> Count:
-        """Return the count of all steps together, from the wrong cells as for `of_scene`."""
-        last = replace(scene, at=scene.at[-1:])
-        total = wrong.sum(axis=0, keepdims=True)
-        (count,) = cls.of_scene(name, last, total)
-        return replace(count, cells=count.cells * len(scene.at))
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON, without `decisive` if it is None."""
-        return {key: value for key, value in asdict(self).items() if value is not None}
+def count_of_all_steps(name: str, scene: Scene, wrong: Int64s) -> Counted:
+    """Return the count of all steps together, from the wrong cells as for `counts_of`."""
+    last = replace(scene, at=scene.at[-1:])
+    (count,) = counts_of(name, last, wrong.sum(axis=0, keepdims=True))
+    return count.model_copy(update={"cells": count.cells * len(scene.at)})
 
 
 @dataclass(frozen=True)

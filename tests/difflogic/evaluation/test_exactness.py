@@ -1,4 +1,3 @@
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -10,7 +9,8 @@ from difflogic.evaluation import exactness
 from difflogic.evaluation.check_plan import Plan, StepCounts
 from difflogic.evaluation.exactness import check, held_out_streams
 from difflogic.evaluation.scene import Streams
-from difflogic.evaluation.trial import Count, count_wrong
+from difflogic.evaluation.scores import Counted
+from difflogic.evaluation.trial import count_wrong
 from difflogic.model.model import Model
 from difflogic.system.streams import Purpose
 from difflogic.tasks import draw_batch, make_task
@@ -134,17 +134,13 @@ class TestCheckerboard:
         assert scores.exact is False
 
     def test_one_wrong_cell_is_too_much(self):
-        def count(step, wrong, required=True):
-            return Count("", 4, 4, 1.0, step, 64, min(wrong, 1), 64 * 16, wrong, required)
-
-        right = [count(step, 0) for step in later_steps(20)]
-        assert StepCounts(tuple(right)).exact
-        for index in range(4):
-            counts = list(right)
-            counts[index] = replace(counts[index], wrong_cells=1)
-            assert not StepCounts(tuple(counts)).exact
-            counts[index] = replace(counts[index], decisive=False)
-            assert StepCounts(tuple(counts)).exact
+        sizes = {"name": "", "height": 4, "width": 4, "fire_rate": 1.0, "starts": 64}
+        right = Counted(**sizes, step=20, wrong_starts=0, cells=1024, wrong_cells=0, decisive=True)
+        assert StepCounts([right] * 4).exact
+        for place, decisive in product(range(4), (False, True)):
+            counts = [right] * 4
+            counts[place] = right.model_copy(update={"wrong_cells": 1, "decisive": decisive})
+            assert StepCounts(counts).exact != decisive
 
     @pytest.mark.parametrize(
         ("steps", "later"), [(20, (20, 21, 40, 41)), (2, (2, 3, 4, 5)), (1, (1, 2, 3))]

@@ -173,7 +173,6 @@ class TestRobustness:
         assert found["best_start"] == pytest.approx(min(means))
         assert found["worst_start"] == pytest.approx(max(means))
         assert (found["cells"], found["first_step"]) == (144, 11)
-        assert (found["least_wrong_cells"], found["most_wrong_cells"]) == (min(wrong), max(wrong))
         assert found["trained"] == "synchronously trained"
         assert found["published"]["synchronously trained"] == 1107
 

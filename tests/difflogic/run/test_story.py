@@ -2,13 +2,13 @@
 
 import pytest
 
-from difflogic.evaluation.trial import Count
 from difflogic.run.measures import PHASES
 from difflogic.run.story import answer, story, time_by_part
 from tests.difflogic.run.summaries import summary
 
 GAIN = {"gates": (7, 6), "from_step": (18, 16)}
-SOUP = vars(Count("random soup", 128, 128, 1.0, 300, 1, 1, 4915200, 7))
+SOUP = {"name": "random soup", "height": 128, "width": 128, "fire_rate": 1.0, "step": 300}
+SOUP |= {"starts": 1, "wrong_starts": 1, "cells": 4915200, "wrong_cells": 7}
 TESTED = {"about": "", "notes": [], "counts": [SOUP], "first_wrong_step": 12}
 WRONG = {"checked": {"exact": False}}
 
