@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from difflogic import inspection
 from difflogic.config import Config
 from difflogic.evaluation import exactness
+from difflogic.evaluation.battery import run_tests
 from difflogic.evaluation.scores import Checked, Evaluation
-from difflogic.evaluation.tests import run_tests
 from difflogic.inspection import Inspection
 from difflogic.library.loaded import Loaded, Source, experiment_of, load, load_trusted, require_same
 from difflogic.library.simplifying import small_form

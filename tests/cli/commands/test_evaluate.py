@@ -7,8 +7,8 @@ import pytest
 from cli.commands.evaluate import evaluate
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
-from difflogic.evaluation import tests
-from difflogic.evaluation.tests import TESTS
+from difflogic.evaluation import battery
+from difflogic.evaluation.battery import TESTS
 from difflogic.model.model import Model
 from tests.cli.terminal.screens import open_terminal
 
@@ -27,7 +27,7 @@ def save(model, op, path):
 def tiny_model(tiny, monkeypatch):
     """A checkerboard whose target is 0 everywhere."""
     for name, value in (("LONG_SIDE", 16), ("LONG_STEPS", 220)):
-        monkeypatch.setattr(tests, name, value)
+        monkeypatch.setattr(battery, name, value)
     return Model.create(
         load_config("checkerboard-small", [*tiny, "task.square=4", "training.seed=36"])
     )

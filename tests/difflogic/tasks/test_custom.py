@@ -12,10 +12,10 @@ from difflogic.circuit.hard_netlist import netlist_of
 from difflogic.config import load_config
 from difflogic.config.effects import without_effect
 from difflogic.config.manual import describe
+from difflogic.evaluation.battery import run_tests
 from difflogic.evaluation.check_plan import Plan
 from difflogic.evaluation.exactness import held_out_streams
 from difflogic.evaluation.judge import Judge
-from difflogic.evaluation.tests import run_tests
 from difflogic.evaluation.trial import count_wrong
 from difflogic.library.training import resolve
 from difflogic.model.model import Model

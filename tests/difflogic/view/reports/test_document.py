@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from difflogic.config import load_config
-from difflogic.evaluation.tests import run_tests
+from difflogic.evaluation.battery import run_tests
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.view.reports import ReportSource, assets, build, webpage

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from difflogic.config import load_config
-from difflogic.evaluation.tests import run_tests
+from difflogic.evaluation.battery import run_tests
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.view.reports import ReportSource, build

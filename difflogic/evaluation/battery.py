@@ -1,4 +1,4 @@
-"""The tests of `dct eval`: the circuit on fresh starts, larger grids, with damage, and so on."""
+"""The battery of `dct eval`: the circuit on fresh starts, larger grids, with damage, and so on."""
 
 from __future__ import annotations
 

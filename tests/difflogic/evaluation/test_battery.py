@@ -11,9 +11,9 @@ from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import Grid
 from difflogic.circuit.live_part import live_part
 from difflogic.config import load_config
-from difflogic.evaluation import circuit_test, noise, tests
+from difflogic.evaluation import battery, circuit_test, noise
+from difflogic.evaluation.battery import TESTS, Drawn, Subject, choose, run_tests
 from difflogic.evaluation.scene import Scene, Streams
-from difflogic.evaluation.tests import TESTS, Drawn, Subject, choose, run_tests
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.pictures.text import parse_picture
@@ -73,7 +73,7 @@ class TestGeneralisation:
         for n in range(3):
             states = rollout(model, starts[n], 13, masks=masks[n])
             wrong += [(states[step][0] != targets[n][0]).sum() for step in (11, 12)]
-        found = tests.generalisation(subject_of(model))
+        found = battery.generalisation(subject_of(model))
         assert wrong_cells(found) == [(12, wrong[0]), (13, wrong[1])]
         assert found["counts"][0].cells == 3 * 24 * 28
 
@@ -86,18 +86,18 @@ class TestGeneralisation:
         picture = parse_picture(config.task.target, 1)[0]
         target = np.zeros((40, 40))
         target[10:30, 10:30] = picture
-        found = tests.generalisation(subject_of(model))
+        found = battery.generalisation(subject_of(model))
         assert wrong_cells(found) == [(12, (state[0] != target).sum())]
 
 
 class TestDamage:
     @pytest.fixture(autouse=True)
     def _small(self, monkeypatch):
-        monkeypatch.setattr(tests, "SQUARE_SIDE", 12)
-        monkeypatch.setattr(tests, "SQUARE", 4)
+        monkeypatch.setattr(battery, "SQUARE_SIDE", 12)
+        monkeypatch.setattr(battery, "SQUARE", 4)
 
     @pytest.mark.parametrize("fire_rate", [1.0, 0.6])
-    @pytest.mark.parametrize(("run", "until"), [(tests.fault, 12), (tests.healing, 6)])
+    @pytest.mark.parametrize(("run", "until"), [(battery.fault, 12), (battery.healing, 6)])
     def test_as_defined(self, run, until, fire_rate):
         config = tiny(f"automaton.fire_rate={fire_rate}")
         model = random_model(config, seed=1)
@@ -138,19 +138,19 @@ class TestAsynchronous:
             for step in steps:
                 wrong = [states[n][step - 1][0] != targets[n][0] for n in range(3)]
                 found.append((rate, step, int(np.sum(wrong))))
-        counts = tests.asynchronous(subject_of(model))["counts"]
+        counts = battery.asynchronous(subject_of(model))["counts"]
         assert [(c.fire_rate, c.step, c.wrong_cells) for c in counts] == found
 
     def test_steps_of_the_published_experiments(self):
-        assert tests.equal_steps(20, 1.0, 0.6) == math.ceil(20 / 0.6)
-        assert tests.equal_steps(50, 0.6, 1.0) == 30
+        assert battery.equal_steps(20, 1.0, 0.6) == math.ceil(20 / 0.6)
+        assert battery.equal_steps(50, 0.6, 1.0) == 30
 
 
 class TestRobustness:
     def test_as_defined(self, monkeypatch):
         sizes = {"LONG_SIDE": 12, "LONG_SQUARE": 5, "LONG_STEPS": 30, "SETTLED": 10}
         for name, value in sizes.items():
-            monkeypatch.setattr(tests, name, value)
+            monkeypatch.setattr(battery, name, value)
         config = tiny()
         model = random_model(config, seed=1)
         starts, targets, masks = drawn(resized(config, 12, 12), Drawn.ROBUSTNESS, 3, 30, 0.6)
@@ -168,7 +168,7 @@ class TestRobustness:
             states = rollout(model, starts[n], 30, masks=masks[n], damage=zero)
             wrong += [int((state[0] != targets[n][0]).sum()) for state in states[10:]]
             means.append(np.mean(wrong[-len(states[10:]) :]))
-        found = tests.robustness(subject_of(model))
+        found = battery.robustness(subject_of(model))
         assert found["mean_wrong_cells"] == pytest.approx(np.mean(means))
         assert found["best_start"] == pytest.approx(min(means))
         assert found["worst_start"] == pytest.approx(max(means))
@@ -183,10 +183,10 @@ class TestNoise:
         sizes = {"PROBABILITIES": (0.0, 0.1), "SETTLING": 5, "COUNTED": 7}
         for name, value in sizes.items():
             monkeypatch.setattr(noise, name, value)
-        monkeypatch.setattr(tests, "SQUARE_TIMES", 1)
+        monkeypatch.setattr(battery, "SQUARE_TIMES", 1)
         model = random_model(tiny(f"automaton.fire_rate={fire_rate}"), seed=1)
         starts, targets, _ = drawn(model.config, Drawn.NOISE, 2, 1, 1.0)
-        found = tests.noise(subject_of(model, 2))
+        found = battery.noise(subject_of(model, 2))
         counts = iter(found["counts"])
         circuit = from_model(model).circuit
         for name, rate in (("synchronous", 1.0), ("asynchronous", min(0.6, fire_rate))):
@@ -300,8 +300,8 @@ class TestEvaluate:
     @pytest.fixture(autouse=True)
     def _small(self, monkeypatch):
         for name, value in (("LONG_SIDE", 16), ("LONG_STEPS", 220)):
-            monkeypatch.setattr(tests, name, value)
-        monkeypatch.setattr(tests, "SQUARE_SIDE", 24)
+            monkeypatch.setattr(battery, name, value)
+        monkeypatch.setattr(battery, "SQUARE_SIDE", 24)
 
     @pytest.mark.once
     @pytest.mark.thorough
