@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from difflogic.circuit.grid import Grid
 from difflogic.config import load_config
 from difflogic.evaluation import trial
 from difflogic.evaluation.scene import Damage, Streams
@@ -105,28 +104,6 @@ def test_uncounted_cells():
     assert scene.counted(70) == counted < scene.cells * 70
     plain = replace(scene, ignored=np.eye(9, 8, dtype=np.uint8))
     assert (count_wrong(model.netlist, model.ops, plain, STARTS) <= expected).all()
-
-
-@pytest.mark.parametrize(("field", "value"), [("seed", 6), ("epoch", 3)])
-def test_other_streams_give_other_starts_masks_and_damage(field, value):
-    config = tiny("automaton.fire_rate=0.6", "task.height=20")
-    other = STREAMS._replace(**{field: value})
-    scenes = [scene_of(config, streams, (3,)) for streams in (STREAMS, other)]
-    first, second = (scene.draw(0, 2)[0] for scene in scenes)
-    assert (first != second).any()
-    damage = Damage(2, 9, anywhere=True)
-    grid = Grid(30, 30, "zero")
-    drawn = [damage.draw(grid, streams, range(2), range(9)) for streams in (STREAMS, other)]
-    assert (drawn[0] != drawn[1]).any()
-    assert (drawn[0][0] != drawn[0][1]).any()
-
-
-def test_damage_reaches_every_place():
-    grid = Grid(6, 5, "zero")
-    damage = Damage(4, 400, anywhere=True)
-    drawn = damage.draw(grid, STREAMS, range(1), range(400))[0]
-    assert (drawn.sum(axis=(1, 2)) == 16).all()
-    assert len(np.unique(drawn.reshape(400, -1), axis=0)) == 3 * 2
 
 
 @pytest.mark.parametrize("fire_rate", [1.0, 0.6])

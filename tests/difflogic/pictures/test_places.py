@@ -28,20 +28,6 @@ def config(height, width, *overrides):
     return counting(Picture("disc", bits.astype(np.uint8)), *overrides)
 
 
-@pytest.mark.parametrize(("height", "width"), [(1, 1), (3, 8), (9, 4), (17, 16)])
-def test_places_are_numbers_of_rows_and_columns(height, width):
-    rows, columns = bits = place_bits(height, width)
-    state = Places(bits).settled(12, height, width).astype(int)
-    own = state[12 - rows - columns :]
-    y = sum(own[bit] << bit for bit in range(rows)) + np.zeros((height, width), int)
-    x = sum(own[rows + bit] << bit for bit in range(columns)) + np.zeros((height, width), int)
-    assert not state[: 12 - rows - columns].any()
-    for row in range(height):
-        for column in range(width):
-            found = y[row, column], x[row, column]
-            assert found == ((row + 1) % 2**rows, (column + 1) % 2**columns)
-
-
 @pytest.mark.once
 @pytest.mark.thorough
 @settings(max_examples=25)
