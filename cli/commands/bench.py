@@ -208,12 +208,9 @@ def _show_several(head: str, config: Config, found: Comparison, as_json: bool) -
 
 
 def _show_table(found: Comparison, head: str) -> None:
-    heads = (
-        f"{head} | min | ms | max | speed-up | efficiency | ceiling | waiting | samples/s | run"
-        " | equal"
-    )
+    heads = f"{head} | min | ms | max | speed-up | efficiency | waiting | equal"
     rows = (_cells(row, found.rows[0]) for row in found.rows)
-    output.show_table(heads, rows, spare="samples/s | max")
+    output.show_table(heads, rows, spare="max")
 
 
 def _cells(row: Measurement, first: Measurement) -> list[Any]:
@@ -227,10 +224,7 @@ def _cells(row: Measurement, first: Measurement) -> list[Any]:
         *(f"{1000 * value:.2f}" for value in (total.minimum, total.median, total.maximum)),
         times(row.speedup(first)),
         None if efficiency is None else f"{100 * efficiency:.0f} %",
-        times(row.ceiling),
         None if row.plan is None else f"{100 * row.waiting:.1f} %",
-        f"{row.samples_per_second:.0f}",
-        _duration(row.run_seconds),
         equal,
     ]
 
@@ -247,9 +241,3 @@ def times(factor: float | None) -> str | None:
         return None
     digits = 0 if factor >= 100 else 2
     return f"{factor:.{4 if factor < 0.1 else digits}f}×"
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 120:
-        return f"{seconds:.1f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -51,7 +51,7 @@ def _show(found: Planned) -> None:
     )
     output.show_lines(_decisions(plan))
     typer.echo()
-    heads = "workers | tasks at once | samples in flight | most speed-up | memory"
+    heads = "workers | tasks at once | samples in flight | memory"
     output.show_table(heads, (_row(*each) for each in found.others.items()), texts=0)
 
 
@@ -73,4 +73,4 @@ def _decisions(plan: ParallelPlan) -> dict[str, str]:
 
 def _row(asked: int, plan: ParallelPlan) -> tuple[Any, ...]:
     workers = asked if plan.workers == asked else f"{plan.workers} of {asked}"
-    return workers, plan.tasks, plan.wave, f"{plan.ceiling():.2f}", show_bytes(plan.bytes)
+    return workers, plan.tasks, plan.wave, show_bytes(plan.bytes)

@@ -15,7 +15,8 @@ import numpy as np
 from difflogic.circuit.firing import Firing
 from difflogic.circuit.netlist import Netlist
 from difflogic.engine.hard.candidates import Candidates
-from difflogic.engine.hard.hard_simulator import HardSimulator, Script
+from difflogic.engine.hard.hard_simulator import HardSimulator
+from difflogic.engine.kernels.structures import HardScript
 from difflogic.evaluation.scene import Scene
 from difflogic.evaluation.scores import Counted
 from difflogic.system.array_types import Array, Bits, Int64s, Words
@@ -65,7 +66,7 @@ class Block:
 
     simulator: HardSimulator
     starts: Words
-    scripts: Iterable[Script]
+    scripts: Iterable[HardScript]
     steps: int
     """Number of steps of all scripts together."""
 
@@ -157,8 +158,8 @@ def draw_samples(scene: Scene, samples: Sequence[int]) -> tuple[Bits, Array]:
 
 
 def _scripts(
-    pack: Callable[..., Script], scene: Scene, samples: Sequence[int], targets: Bits
-) -> Iterator[Script]:
+    pack: Callable[..., HardScript], scene: Scene, samples: Sequence[int], targets: Bits
+) -> Iterator[HardScript]:
     """Draw masks, damage and targets of some starts, and `pack` them, for some steps at a time."""
     seed, _, mask, epoch = scene.streams
     streams = sample_streams(seed, mask, epoch, samples)

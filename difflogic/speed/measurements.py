@@ -42,9 +42,6 @@ SHARED = 0.75
 """A core passes four instructions or more in a cycle. One that is shared passes fewer, or fewer
 than this share of the most in the same run: docs/notebook/kernels.md."""
 
-ROUNDING = 0.005
-"""Rounding of printed speed-ups."""
-
 ORACLE_GATE_LANES = 2_500_000
 """Largest problem for the oracle, in gate evaluations per step: half a second."""
 ORACLE_TOLERANCE = 1e-4
@@ -89,11 +86,6 @@ class Measurement:
         return self.setting.config.training.batch
 
     @property
-    def ceiling(self) -> float | None:
-        """Highest speed-up that number and size of tasks allow; None for plain NumPy."""
-        return None if self.plan is None else self.plan.ceiling() * self.batch / self.plan.batch
-
-    @property
     def oversubscribed(self) -> bool:
         """Whether there are more workers than cores."""
         return self.workers > cpu_count()
@@ -128,25 +120,9 @@ class Measurement:
         few = max(FEW_INSTRUCTIONS, SHARED * max(self.passed, default=0.0))
         return float(np.mean([found < few for found in self.passed or [few]]))
 
-    @property
-    def samples_per_second(self) -> float:
-        return self.batch / self.total.median
-
-    @property
-    def run_seconds(self) -> float:
-        """Time of the configured epochs, at the median step."""
-        return self.setting.config.training.epochs * self.total.median
-
     def speedup(self, first: Measurement) -> float | None:
-        """Return the speed-up: the median of pairs.
-
-        None if it is above the ceiling, since it then measures other programs.
-        """
-        steps = ratio(first.steps, self.steps)
-        ceiling = self.ceiling if first.workers == 1 and not first.setting.oracle else None
-        if steps is not None and ceiling is not None and steps > ceiling + ROUNDING:
-            return None
-        return steps
+        """Return the speed-up: the median of pairs."""
+        return ratio(first.steps, self.steps)
 
     def efficiency(self, first: Measurement) -> float | None:
         """Return the speed-up divided by the factor of workers."""
@@ -162,9 +138,8 @@ class Measurement:
             "phase_seconds": {name: self.phase(name).as_dict() for name in self.phases},
             "speedup": self.speedup(first),
             "efficiency": self.efficiency(first),
-            **chosen(self, "workers", "oversubscribed", "ceiling", "waiting"),
-            **chosen(self, "peak", "shared", "samples_per_second"),
-            **chosen(self, "run_seconds", "difference", "tolerance", "equal", "plan"),
+            **chosen(self, "workers", "oversubscribed", "waiting"),
+            **chosen(self, "peak", "shared", "difference", "tolerance", "equal", "plan"),
         }
 
 
@@ -184,7 +159,6 @@ class Comparison:
         config = self.rows[0].setting.config
         return {
             "experiment": config.name,
-            "epochs": config.training.epochs,
             "repeat": len(self.rows[0].steps),
             "rows": [row.as_dict(self.rows[0]) for row in self.rows],
             "equal": self.equal,

@@ -111,7 +111,6 @@ class ParallelPlan(Arrangement):
             "samples_in_flight": self.wave,
             "waves": self.waves,
             "tasks": self.tasks,
-            "speedup_ceiling": self.ceiling(),
             **{name: getattr(self, name) for name in taken},
             "memory_budget": self.budget,
         }

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, cast
 
 import numpy as np
@@ -22,11 +19,7 @@ from difflogic.engine.soft.rollout import Engine
 from difflogic.engine.soft.sharing import SEQUENTIAL, Sharing
 from difflogic.experiment.device_plan import plan_of
 from difflogic.experiment.searching import Trainer
-from difflogic.experiment.session import Session, execute
 from difflogic.model.model import Model
-from difflogic.run.measures import StepResult
-from difflogic.run.metrics import MetricsRow
-from difflogic.run.run_directory import RunDirectory
 from difflogic.system.array_types import Array, Float64s
 from difflogic.system.machine import cpu_count
 from difflogic.system.quantities import counted
@@ -36,7 +29,6 @@ from difflogic.tasks import Task, task_class
 from difflogic.tasks.parts import Sample
 from difflogic.training.optimizer import Learned
 from difflogic.training.reference import ReferenceTrainer
-from difflogic.training.sampling import draw_loss_steps, draw_samples
 from difflogic.training.trainer import Descent
 from difflogic.verification.case import Case, awkward_cases, case_of, hard_cases, uneven_run
 from difflogic.verification.deviation import (
@@ -65,8 +57,7 @@ def equivalence(config: Config) -> Iterator[Deviation]:
     for case in [*cases, case_of(config, steps=4, batch=3)]:
         yield from sharing_changes_nothing(case)
     run = uneven_run()
-    yield from samples_come_from_their_streams(run)
-    yield from waves_and_resuming_change_nothing(run)
+    yield from training_is_the_same_at_any_worker_count(run)
     yield from trainer_agrees_with_the_reference(run)
     levers = with_levers(config)
     yield from training_is_the_same_at_any_worker_count(config)
@@ -74,7 +65,6 @@ def equivalence(config: Config) -> Iterator[Deviation]:
     for case in [*cases, case_of(config, steps=2, batch=1)]:
         yield from kernels_agree_with_the_oracle(case)
         yield from supervised_steps_agree(case, max(worker_counts()))
-    yield from samples_come_from_their_streams(config)
     yield from trainer_agrees_with_the_reference(config)
     yield from trainer_agrees_with_the_reference(levers)
     for form in FORMS:
@@ -133,7 +123,12 @@ def training_is_the_same_at_any_worker_count(config: Config) -> Iterator[Deviati
         "2 workers, cells": {"workers": 2, "strategy": "cells"},
         "3 workers, steps": {"workers": 3, "strategy": "steps"},
     }
-    yield from _training_is_the_same(config, ways | in_waves(config))
+    expected = _train(config, {"strategy": "sequential"})
+    steps = config.automaton.steps
+    for name, parallel in (ways | in_waves(config)).items():
+        worst = max(map(distance, expected, _train(config, parallel)))
+        where = f"{config.name}, {steps} steps, losses and logits of {EPOCHS} epochs"
+        yield Deviation(f"training with {name}", "sequential", where, worst, EXACT)
 
 
 def in_waves(config: Config) -> dict[str, dict[str, Any]]:
@@ -142,34 +137,6 @@ def in_waves(config: Config) -> dict[str, dict[str, Any]]:
     least = replace(plan, wave=plan.samples_per_group).bytes
     name = f"2 workers, {counted(plan.samples_per_group, 'sample')} in flight"
     return {name: {"workers": 2, "memory_budget": f"{least}B"}}
-
-
-def waves_and_resuming_change_nothing(config: Config) -> Iterator[Deviation]:
-    """Compare training with one sample in flight, and a resumed run, with training in one go."""
-    config = config.with_sections(training={"epochs": EPOCHS})
-    yield from _training_is_the_same(config, in_waves(config))
-    config = config.with_sections(training={"batch": SAMPLES})
-    calls = itertools.count()
-    half = EPOCHS // 2
-    with TemporaryDirectory() as place:
-        run = RunDirectory.at(Path(place) / "run")
-        execute(config, run.path, should_stop=lambda: next(calls) == half)
-        with Session(config.with_sections(parallel={"workers": 2}), run) as session:
-            session.train()
-            found = _numbers(session.history.rows), session.trainer.model.logits
-    worst = max(map(distance, _train(config, {}), found))
-    where = f"{config.name}, losses and logits of {EPOCHS} epochs"
-    yield Deviation(f"training resumed after epoch {half}", "in one go", where, worst, EXACT)
-
-
-def _training_is_the_same(config: Config, ways: dict[str, dict[str, Any]]) -> Iterator[Deviation]:
-    """Compare training with several [parallel] sections to training by one worker."""
-    expected = _train(config, {"strategy": "sequential"})
-    steps = config.automaton.steps
-    for name, parallel in ways.items():
-        worst = max(map(distance, expected, _train(config, parallel)))
-        where = f"{config.name}, {steps} steps, losses and logits of {EPOCHS} epochs"
-        yield Deviation(f"training with {name}", "sequential", where, worst, EXACT)
 
 
 def kernels_agree_with_the_oracle(case: Case) -> Iterator[Deviation]:
@@ -240,38 +207,6 @@ class OwnTargets:
             for number in numbers
         ]
         return starts, np.stack(own).astype(targets.dtype)
-
-
-def samples_come_from_their_streams(config: Config) -> Iterator[Deviation]:
-    """Compare what whole epochs draw with samples drawn one by one from their streams."""
-    short = config.with_sections(training={"batch": SAMPLES}, automaton={"steps": 2})
-    problem = short.problem
-    training = short.training
-    rate = short.automaton.fire_rate
-    task = problem.task
-    later = training.later_steps
-    shape = (short.task.height, short.task.width)
-    worst: dict[str, float] = {}
-    for epoch in range(EPOCHS):
-        if later and not task.has_loss():
-            rng = stream(training.seed, Purpose.LATER_STEP, epoch)
-            expected = np.array([2, 2 + rng.integers(1, later + 1)])
-            difference = distance(np.array(draw_loss_steps(problem, epoch)), expected)
-            worst["loss step"] = max(worst.get("loss step", 0.0), difference)
-        starts, targets, masks, _ = draw_samples(problem, epoch)
-        for number in range(SAMPLES):
-            start, target = task.draw(stream(training.seed, Purpose.START, epoch, number))
-            found = {"start": (starts[number], start), "target": (targets[number], target)}
-            if masks is not None:
-                uniform = stream(training.seed, Purpose.MASK, epoch, number).random(
-                    (2 + later, *shape)
-                )
-                found["mask"] = (masks[number], (uniform <= rate).astype(np.uint8))
-            for name, (x, y) in found.items():
-                worst[name] = max(worst.get(name, 0.0), distance(x, np.asarray(y)))
-    where = f"{config.name}, {SAMPLES} samples, {EPOCHS} epochs"
-    for name, difference in worst.items():
-        yield Deviation(f"{name}s of a batch", "samples by themselves", where, difference, EXACT)
 
 
 def oracle_agrees_with_finite_differences(case: Case, samples: int = 12) -> Deviation:
@@ -375,11 +310,9 @@ def _run(case: Case, coefficients: Array, sharing: Sharing) -> tuple[Array, Arra
 def _train(config: Config, parallel: dict[str, Any]) -> tuple[Array, ...]:
     """Return soft and hard losses of a few epochs, and the logits after them."""
     with Trainer(config.with_sections(parallel=parallel, training={"batch": SAMPLES})) as trainer:
-        return _numbers([trainer.step() for _ in range(EPOCHS)]), trainer.model.logits
-
-
-def _numbers(epochs: Sequence[StepResult | MetricsRow]) -> Array:
-    return np.array([[each.soft_loss, each.hard_loss or 0.0] for each in epochs])
+        epochs = [trainer.step() for _ in range(EPOCHS)]
+        losses = np.array([[each.soft_loss, each.hard_loss or 0.0] for each in epochs])
+        return losses, trainer.model.logits
 
 
 @dataclass(frozen=True)

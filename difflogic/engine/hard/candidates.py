@@ -16,7 +16,7 @@ import numpy as np
 
 from difflogic.circuit.gates import Op
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.hard.hard_simulator import HardSimulator, Script, new_marks, prune, wires_of
+from difflogic.engine.hard.hard_simulator import HardSimulator, new_marks, prune, wires_of
 from difflogic.engine.kernels import candidates as k
 from difflogic.engine.kernels.candidate_base import (
     NOWHERE,
@@ -30,7 +30,7 @@ from difflogic.engine.kernels.candidate_base import (
 )
 from difflogic.engine.kernels.candidate_changes import FOLLOWED, UNORDERED, Scratch
 from difflogic.engine.kernels.hard import hard_rollout, read_values
-from difflogic.engine.kernels.structures import WORDS, HardRun
+from difflogic.engine.kernels.structures import WORDS, HardRun, HardScript
 from difflogic.system.array_types import Array, Bits, Int32s, Words
 from difflogic.system.arrays import aligned
 from difflogic.system.work import may_cancel
@@ -62,7 +62,7 @@ class Found(NamedTuple):
 class Candidates:
     """Judges changes of a circuit, whose values at every step of one packed batch are kept."""
 
-    def __init__(self, simulator: HardSimulator, starts: Words, script: Script) -> None:
+    def __init__(self, simulator: HardSimulator, starts: Words, script: HardScript) -> None:
         """`starts` and `script` are packed by the simulator. The script says what counts."""
         netlist = simulator.netlist
         self.ops: Bits = np.empty(0, np.uint8)
@@ -78,11 +78,6 @@ class Candidates:
         states = np.zeros(((script.steps + 1) * channels, simulator.shape[1]), np.uint64)
         states[:channels, pad : pad + self._words] = starts
         self._history = RolloutValues(np.empty((0, self._words), np.uint64), states)
-        every = np.full((1, self._words), ~np.uint64(0))
-        self._masks = script.packed._replace(
-            fires=script.packed.fires if len(script.packed.fires) else every,
-            keeps=script.packed.keeps if len(script.packed.keeps) else every,
-        )
         self._base = Base(
             np.empty(rows, np.uint8),
             np.empty(rows, np.int32),
@@ -110,7 +105,7 @@ class Candidates:
         return self._simulate()
 
     def _simulate(self) -> bool:
-        counted = self._script.packed.channels
+        counted = self._script.channels
         base = self._base
         needed = set_ops(self._wiring, base, self.ops, counted, self._marks)
         slots = min(len(base.op), self._spare * (needed + needed // 2 + SPARE_ROWS)) + 1
@@ -133,21 +128,21 @@ class Candidates:
         """Run the circuit; write the `values` of its slots, shape (steps, slots, words)."""
         simulator = self._simulator
         base = self._base
-        found = prune(simulator.netlist, self.ops, self._script.packed.channels.tolist())
+        found = prune(simulator.netlist, self.ops, self._script.channels.tolist())
         rows = np.flatnonzero(base.slot != NOWHERE)
         places = np.zeros(1 + len(rows), np.int64)
         places[base.slot[rows]] = found.values[rows]
         tile = aligned((simulator.netlist.inputs + len(found.origin), WORDS), np.uint64)
         states = self._history.states.reshape(self._steps + 1, *simulator.shape)
         run = HardRun(found.code, simulator.cells, states, tile)
-        nothing = self._masks._replace(at=self._masks.at[:0])
+        nothing = self._script._replace(at=self._script.at[:0])
         hard_rollout(run, nothing, 0, self._steps, np.empty((0, simulator.batch), np.int64))
         read_values(run, places, values)
 
     @property
     def _rolled(self) -> Rolled:
         cells = self._simulator.cells
-        return Rolled(self._wiring, self._base, cells, self._masks, self._steps, self._history)
+        return Rolled(self._wiring, self._base, cells, self._script, self._history)
 
     def _new_scratch(self, slots: int) -> Scratch:
         rows = len(self._base.op)
@@ -231,7 +226,7 @@ class Candidates:
 
     def _tidy(self) -> None:
         """Drop the rows that no longer matter."""
-        tidy(self._wiring, self._base, self._script.packed.channels, self._marks)
+        tidy(self._wiring, self._base, self._script.channels, self._marks)
         self._reset_scratch()
 
 

@@ -43,7 +43,6 @@ class HardGradients:
         rows = netlist.rows
         channels = netlist.channels
         self._a, self._b, self._param = netlist.wires
-        self._every = np.full((1, simulator.words), ~np.uint64(0))
         slots = most_slopes(netlist)
         self._slopes = Slopes(
             # Memory costs nothing until it is written.
@@ -150,7 +149,7 @@ class HardGradients:
         simulator.state[:] = simulator.pack_states(self._filled(starts))
         script = simulator.script(self._steps, None if masks is None else self._filled(masks))
         simulator.roll(script)
-        return self._every if masks is None else script.packed.fires
+        return script.fires
 
     def _read(self, read: Int32s) -> Words:
         """Return the values of rows in the last forward pass, shape (len(read), steps, words)."""

@@ -6,7 +6,6 @@ A hardened circuit is pruned first, since most gates of a trained circuit only p
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -29,16 +28,7 @@ Longer rollouts can be stopped between calls."""
 FORMS = np.where(COEFFICIENTS.astype(np.int64) % 2 == 1, ~np.uint64(0), np.uint64(0))
 """Each op's algebraic normal form as words of zeros or ones, shape (16, 4)."""
 
-EVERY = np.full(k.WORDS, ~np.uint64(0))
 _NO_ROWS = np.empty(0, np.int32)
-
-
-@dataclass(frozen=True)
-class Script:
-    """Masks and damage of a batch for `steps` steps, and what to count; packed by a simulator."""
-
-    steps: int
-    packed: k.HardScript
 
 
 class HardSimulator:
@@ -85,9 +75,9 @@ class HardSimulator:
         return self._pack(by_channel.reshape(states.shape[1], -1))
 
     def _pack_cells(self, cells: Array | None) -> Words:
-        """Pack (batch, n, H, W) into (n, words); None gives no rows."""
+        """Pack (batch, n, H, W) into (n, words); None gives a row of ones."""
         if cells is None:
-            return np.zeros((0, self.words), dtype=np.uint64)
+            return np.full((1, self.words), ~np.uint64(0))
         return self.pack_states(cells)
 
     def load(
@@ -122,7 +112,7 @@ class HardSimulator:
         ignored: Array | None = None,
         counts: Flags | None = None,
         by_cell: bool = False,
-    ) -> Script:
+    ) -> k.HardScript:
         """Prepare a rollout of this simulator's batch for `run`. All arrays hold 0 and 1.
 
         `masks` (batch, steps, H, W) is 1 where a cell takes its new state. `damage`, of the same
@@ -144,18 +134,15 @@ class HardSimulator:
         cells = 1 - ignored.reshape(-1, self.grid.cells).astype(np.uint8)
         counted = (some[:, :, None] * cells).reshape(len(some), -1)
         keeps = None if damage is None else 1 - damage
-        return Script(
+        return k.HardScript(
             steps,
-            k.HardScript(
-                self._pack_cells(masks),
-                self._pack_cells(keeps),
-                np.array(at, dtype=np.int64),
-                np.array(channels, dtype=np.int32),
-                packed,
-                self._pack(counted),
-                EVERY,
-                np.array([by_cell]),
-            ),
+            self._pack_cells(masks),
+            self._pack_cells(keeps),
+            np.array(at, dtype=np.int64),
+            np.array(channels, dtype=np.int32),
+            packed,
+            self._pack(counted),
+            np.array([by_cell]),
         )
 
     @property
@@ -172,7 +159,7 @@ class HardSimulator:
         pad = self.cells.pad
         return self._states[0, :, pad : pad + self.words]
 
-    def run(self, script: Script, done: int = 0, total: int = 0) -> Int64s:
+    def run(self, script: k.HardScript, done: int = 0, total: int = 0) -> Int64s:
         """Run the script from `state`; return the bits or cells that it counts, (counts, batch).
 
         If the script is a part of a longer rollout, `done` of its `total` steps came before; pauses
@@ -183,21 +170,20 @@ class HardSimulator:
             self._states[0] = self._states[last]
         return wrong
 
-    def roll(self, script: Script, done: int = 0, total: int = 0) -> Int64s:
+    def roll(self, script: k.HardScript, done: int = 0, total: int = 0) -> Int64s:
         """Do `run`, but leave the state after the last step where the kept states end."""
         run = self.hard_run
-        packed = script.packed
-        wrong = np.zeros((len(packed.at), self.batch), dtype=np.int64)
+        wrong = np.zeros((len(script.at), self.batch), dtype=np.int64)
         per_call = steps_per_call(self.active_gates, self.words)
-        changes = len(packed.fires) or len(packed.keeps) or len(self._states) > 2
+        steady = len(script.fires) == len(script.keeps) == 1 and len(self._states) == 2
         for first in range(0, script.steps, per_call):
             heartbeat("rollout of the hard circuit", done + first, total or script.steps)
             end = min(first + per_call, script.steps)
-            kernels.hard_rollout(run, packed, first, end, wrong)
-            if not changes and np.array_equal(*self._states):
+            kernels.hard_rollout(run, script, first, end, wrong)
+            if steady and np.array_equal(*self._states):
                 # A fixed point: later states are the same, and need only be counted.
-                for step in packed.at[packed.at > end]:
-                    kernels.hard_rollout(run, packed, step - 1, step, wrong)
+                for step in script.at[script.at > end]:
+                    kernels.hard_rollout(run, script, step - 1, step, wrong)
                 break
         return wrong
 

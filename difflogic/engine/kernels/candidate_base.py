@@ -66,7 +66,6 @@ class Rolled(NamedTuple):
     base: Base
     cells: HardCells
     script: HardScript
-    steps: int
     history: RolloutValues
 
 

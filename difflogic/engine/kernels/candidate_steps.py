@@ -193,7 +193,7 @@ def evaluate_rest(rolled, scratch, begun, counts, total, most):
     for i in range(scratch.sizes[k.DIFFERING]):
         scratch.differs[begun % 2, scratch.differing[i]] = True
     arrays = scratch.values, scratch.records, rolled.cells.forms
-    for step in range(begun, rolled.steps):
+    for step in range(begun, script.steps):
         view_inputs(rolled, scratch, step)
         hard_list(arrays, (scratch.sizes[k.INPUTS], scratch.sizes[k.SIZE], scratch.values.shape[1]))
         write_states(rolled, scratch, step, False)

@@ -175,7 +175,7 @@ def judge(rolled, scratch, job, decisions):
         begin(history, scratch)
         if taken != NO_ROOM:
             write_records(wiring, base, scratch, parameter)
-        for step in range(rolled.steps if taken != NO_ROOM else 0):
+        for step in range(script.steps if taken != NO_ROOM else 0):
             evaluate_changes(rolled, scratch, step)
             write_states(rolled, scratch, step, True)
             if keep:
@@ -184,7 +184,7 @@ def judge(rolled, scratch, job, decisions):
             if counts < len(script.at) and script.at[counts] == step + 1:
                 total += count(rolled, scratch, step, counts)
                 counts += 1
-            if step + 1 == rolled.steps:
+            if step + 1 == script.steps:
                 continue
             if total > limit:
                 break

@@ -138,8 +138,7 @@ def fill_tile(run, state, first):
 def hard_step(run, fires, keeps, state, new_state):
     """Advance bit-packed cells by one step: `state` to `new_state`, both (C, pad + words + pad).
 
-    `fires` and `keeps` are (words,), or (WORDS,) if they are the same for all cells, see
-    HardScript. The number of words is a multiple of WORDS.
+    `fires` and `keeps` are (words,), see HardScript. The number of words is a multiple of WORDS.
     """
     code = run.code
     cells = run.cells
@@ -148,13 +147,11 @@ def hard_step(run, fires, keeps, state, new_state):
     words = stride - 2 * cells.pad
     for first in range(0, words, WORDS):
         fill_tile(run, state, first)
-        fire = first if len(fires) == words else 0
-        keep = first if len(keeps) == words else 0
         for i in range(len(code.channels)):
             place = code.channels[i] * stride + cells.pad + first
             hard_advance(
                 (tile, tile, new_state, state, fires, keeps),
-                (code.outputs[i] * WORDS, 0, place, 0, place, place, fire, keep, WORDS),
+                (code.outputs[i] * WORDS, 0, place, 0, place, place, first, first, WORDS),
             )
 
 
@@ -197,8 +194,8 @@ def hard_rollout(run, script, first, end, wrong):
     while counts < len(script.at) and script.at[counts] <= first:
         counts += 1
     for step in range(first, end):
-        fires = script.fires[step % len(script.fires)] if len(script.fires) != 0 else script.every
-        keeps = script.keeps[step % len(script.keeps)] if len(script.keeps) != 0 else script.every
+        fires = script.fires[step % len(script.fires)]
+        keeps = script.keeps[step % len(script.keeps)]
         state = run.states[(step + 1) % len(run.states)]
         hard_step(run, fires, keeps, run.states[step % len(run.states)], state)
         if counts < len(script.at) and script.at[counts] == step + 1:

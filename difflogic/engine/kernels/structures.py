@@ -279,18 +279,15 @@ class HardCells(NamedTuple):
 
 @by_reference
 class HardScript(NamedTuple):
-    """What happens to a batch of bit-packed samples during a rollout, and what is counted.
+    """What happens to a batch of bit-packed samples during a rollout, and what is counted."""
 
-    `fires` and `keeps` are empty, or have one row of words for all steps, or one per step.
-    """
-
-    fires: np.ndarray  # uint64 (… , words): bits of cells that take their new state
-    keeps: np.ndarray  # uint64 (… , words): bits of cells that are not zeroed after the step
+    steps: int
+    fires: np.ndarray  # uint64 (1 or steps, words): bits of cells that take their new state
+    keeps: np.ndarray  # uint64 (1 or steps, words): bits of cells that are not zeroed then
     at: np.ndarray  # int64 (counts,): steps after which wrong bits are counted, ascending, from 1
     channels: np.ndarray  # int32 (loss channels,)
     targets: np.ndarray  # uint64 (1 or counts, loss channels, words)
     counted: np.ndarray  # uint64 (1 or counts, words): bits of cells that count
-    every: np.ndarray  # uint64 (WORDS,): all ones, for empty `fires` or `keeps`
     by_cell: np.ndarray  # bool (1,): whether a cell counts once, however many of its bits are wrong
 
 

@@ -29,7 +29,7 @@ from difflogic.engine.soft.layout import (
     tiles_per_chunk,
 )
 from difflogic.engine.soft.program import Program, compile_program
-from difflogic.engine.soft.sharing import SEQUENTIAL, Sharing, ceiling, plan_team
+from difflogic.engine.soft.sharing import SEQUENTIAL, Sharing, plan_team
 from difflogic.system.array_types import Array
 from difflogic.system.arrays import CACHE_LINE, aligned
 from difflogic.system.errors import ConfigError
@@ -239,11 +239,6 @@ class Arrangement:
     def at(self, workers: int) -> Self:
         """Return the plan for another number of workers, with the same cut and the same bits."""
         return replace(self, sharing=replace(self.sharing, workers=workers))
-
-    def ceiling(self, workers: int | None = None) -> float:
-        """Return the speed-up that `workers` could reach if only tasks took time."""
-        plan = self if workers is None else self.at(workers)
-        return ceiling(plan.team, plan.groups, plan.rollouts.steps, plan.chunks)
 
     @property
     def gate_lanes(self) -> int:

@@ -1,4 +1,4 @@
-"""How workers share the work, and how much faster that can make it."""
+"""How workers share the work."""
 
 from __future__ import annotations
 
@@ -32,16 +32,3 @@ def plan_team(sharing: Sharing, groups: int, chunks: int) -> Team:
     elif sharing.strategy == "auto":
         whole = groups if chunks == 1 else groups - groups % workers
     return Team(workers, whole)
-
-
-def ceiling(team: Team, groups: int, steps: int, chunks: list[int]) -> float:
-    """Return an upper bound of the speed-up, from the number and sizes of the tasks alone.
-
-    A whole group is one task of all `steps`. In the other groups each of the `chunks`, given by
-    their lanes, is a task in each step; the tasks of one chunk follow each other.
-    """
-    per_step = sum(chunks)
-    shared = groups - team.groups_alone
-    work = groups * steps * per_step
-    alone = steps * per_step * -(-team.groups_alone // team.workers)
-    return work / max(work / team.workers, alone, steps * max(chunks) if shared else 0)

@@ -24,7 +24,6 @@ def measured(name, workers, milliseconds, config=None, **changes):
         batch=config.training.batch,
         bytes_per_worker=960_000,
         bytes_shared=1_580_000,
-        ceiling=lambda: 2.0,
     )
     row = Measurement(Setting(name, config, oracle=name == "oracle"), plan, steps, **changes)
     phases = {"forward": [s / 4 for s in steps], "hard": [s / 8 for s in steps], "other": [0.0] * 3}

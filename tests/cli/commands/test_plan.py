@@ -32,13 +32,7 @@ def test_a_plan_gives_decisions(plan):
     assert words["strategy"].split() == ["strategy", "samples"]
     assert " of buffers: " in words["memory"]
     assert words["besides"].endswith("170 MB or more, for the interpreter and its libraries")
-    assert {workers: ceiling for workers, _, _, ceiling, *_ in rows(found)} == {
-        "1": "1.00",
-        "2": "2.00",
-        "4": "4.00",
-        "8": "8.00",
-        "16": "8.00",
-    }
+    assert [workers for workers, *_ in rows(found)] == ["1", "2", "4", "8", "16"]
     assert not found.stderr
 
 
@@ -50,7 +44,7 @@ def test_numbers_of_workers_stand_side_by_side(plan):
     assert list(table) == ["3", "1"]
     for workers in table:
         alone = json.loads(plan(f"{common} --workers {workers} --json").stdout)["plan"]
-        tasks, samples, _, number, unit = table[workers]
+        tasks, samples, number, unit = table[workers]
         assert (int(tasks), int(samples)) == (alone["tasks"], 5)
         assert show_bytes(alone["bytes"]) == f"{number} {unit}"
     tight = f"--set parallel.memory_budget={alone['bytes']}B --workers 1,64 --json"

@@ -4,17 +4,9 @@ import math
 
 import pytest
 
-from difflogic.experiment.device_plan import plan_of
 from difflogic.library.benchmarking import compare
 from difflogic.speed import measurements
-from difflogic.speed.measurements import (
-    Comparison,
-    Measurement,
-    Setting,
-    measure,
-    of_workers,
-    ratio,
-)
+from difflogic.speed.measurements import Measurement, Setting, measure, of_workers, ratio
 from difflogic.system.errors import ConfigError
 from tests.difflogic.training.tiny import tiny
 
@@ -38,34 +30,14 @@ def test_rows_of_worker_counts_give_the_same_bits(monkeypatch, two_cores):
     assert [row.peak for row in found.rows] == [1e9, 2e9, None]
     first = found.rows[0]
     assert first.speedup(first) == first.efficiency(first) == 1
+    first.steps[:], found.rows[1].steps[:] = [3.0, 3.0], [2.0, 2.0]
+    assert (found.rows[1].speedup(first), found.rows[1].efficiency(first)) == (1.5, 0.75)
     for row in found.rows:
         assert len(row.steps) == len(row.phases["backward"]) == 2
         assert len(row.losses) == measurements.WARM_UP_STEPS + 4
         assert 0 <= row.waiting <= 1
     data = found.as_dict()["rows"]
-    assert data[1]["ceiling"] == 2
     assert [row["plan"]["workers"] for row in data] == [1, 2, 3]
-
-
-def made_up(*steps, repeat=8):
-    """Return rows of 1, 2, … workers with these step times, on a sound machine."""
-    found = []
-    for setting, seconds in zip(of_workers(CONFIG, range(1, len(steps) + 1)), steps, strict=True):
-        row = Measurement(setting, plan_of(setting.config))
-        row.steps[:] = [seconds + 0.01 * turn for turn in range(repeat)]
-        phases = ("backward", "hard", "optimizer", "waiting")
-        row.phases = {phase: [0.5 * seconds] * repeat for phase in phases} | {"reduce": row.steps}
-        row.peak = 1e9 * row.workers
-        found.append(row)
-    return Comparison(found)
-
-
-@pytest.mark.once
-def test_speedups_above_the_ceiling_are_hidden():
-    first, row = made_up(3.0, 2.0, repeat=1).rows
-    assert (row.speedup(first), row.efficiency(first)) == (1.5, 0.75)
-    row.steps[:] = [1.0]
-    assert row.speedup(first) is row.efficiency(first) is None
 
 
 @pytest.mark.once

@@ -72,18 +72,12 @@ def test_every_cell_is_in_one_chunk(overrides, machine):
 
 @settings(max_examples=12)
 @given(configurations(), machines, st.integers(1, 64), st.integers(1, 64))
-def test_more_workers_keep_the_cut_and_are_no_slower(overrides, machine, few, many):
+def test_more_workers_keep_the_cut(overrides, machine, few, many):
     few, many = sorted((few, many))
     one, other = (
         plan_of(*texts(overrides | {"parallel.workers": n}), machine=machine) for n in (few, many)
     )
     assert (one.tiles, one.chunks) == (other.tiles, other.chunks)
-    if one.wave == other.wave:
-        assert (
-            one.ceiling() <= other.ceiling() + 1e-9
-            or other.team.groups_alone != one.team.groups_alone
-        )
-    assert 1 <= one.ceiling() <= max(1, few) + 1e-9
     cores = replace(machine, cores=few), replace(machine, cores=many)
     auto = [plan_of(*texts(overrides | {"parallel.workers": "auto"}), machine=m) for m in cores]
     assert auto[0].workers <= auto[1].workers
@@ -164,26 +158,25 @@ def test_available_memory_is_not_exceeded():
 @pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    ("name", "recipe", "cores", "workers", "strategies", "tasks", "ceilings"),
+    ("name", "recipe", "cores", "workers", "strategies", "tasks"),
     [
         # The benchmark recipe has two samples, the default one.
-        ("checkerboard", "benchmark", 2, 2, ["samples"], 2, {2: 2, 3: 3, 8: 8, 16: 8}),
-        ("checkerboard", "benchmark", 64, 8, ["steps"], 8, {}),
-        ("checkerboard", None, 2, 2, ["steps"], 4, {2: 2, 4: 4, 8: 4}),
+        ("checkerboard", "benchmark", 2, 2, ["samples"], 2),
+        ("checkerboard", "benchmark", 64, 8, ["steps"], 8),
+        ("checkerboard", None, 2, 2, ["steps"], 4),
         # Waking a worker takes longer than the step.
-        ("game-of-life", None, 64, 1, [], 3, {2: 1.5, 3: 3, 64: 3}),
-        ("letter-g", None, 2, 2, ["steps"], 4, {2: 2, 64: 4}),
+        ("game-of-life", None, 64, 1, [], 3),
+        ("letter-g", None, 2, 2, ["steps"], 4),
         # Six tiles of 64 cells and one of 16.
-        ("lizard", None, 2, 2, ["steps"], 7, {2: 2, 7: 6.25}),
+        ("lizard", None, 2, 2, ["steps"], 7),
     ],
 )
-def test_plans_of_the_experiments(name, recipe, cores, workers, strategies, tasks, ceilings):
+def test_plans_of_the_experiments(name, recipe, cores, workers, strategies, tasks):
     machine = Hardware(cores=cores, memory=10**11)
     plan = plan_of_config(load_config(name, recipe=recipe), machine)
     assert plan.workers == workers
     assert list(plan.strategies) == strategies
     assert plan.tasks == tasks
-    assert {count: plan.ceiling(count) for count in ceilings} == pytest.approx(ceilings)
     assert not plan.warnings
 
 

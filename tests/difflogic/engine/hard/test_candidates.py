@@ -208,7 +208,7 @@ def test_a_change_that_leaves_nothing_wrong_is_found():
     )
     case.alone(case.ops)
     # The targets are the circuit's own result, so that changes without effect are hits.
-    case.script.packed.targets[:] = case.simulator.state[case.channels]
+    case.script.targets[:] = case.simulator.state[case.channels]
     assert case.alone(case.ops)[0] == 0
     candidates = case.candidates()
     rng = np.random.default_rng(0)

@@ -1,9 +1,8 @@
-"""How workers share groups of samples, and bounds on the speed-up."""
+"""How workers share groups of samples."""
 
 import pytest
 
-from difflogic.engine.kernels.structures import Team
-from difflogic.engine.soft.sharing import Sharing, ceiling, plan_team
+from difflogic.engine.soft.sharing import Sharing, plan_team
 
 
 @pytest.mark.parametrize(
@@ -20,17 +19,3 @@ from difflogic.engine.soft.sharing import Sharing, ceiling, plan_team
 )
 def test_plan_team(workers, groups, chunks, strategy, team):
     assert tuple(plan_team(Sharing(workers, strategy), groups, chunks)) == team
-
-
-@pytest.mark.parametrize(
-    ("team", "groups", "chunks", "speedup"),
-    [
-        (Team(1, 3), 3, [64], 1),
-        (Team(3, 0), 2, [64] * 4, 3),  # no worker waits for a step
-        (Team(2, 0), 1, [32] * 12 + [16], 2),
-        (Team(64, 0), 1, [32] * 12 + [16], 12.5),
-        (Team(2, 3), 3, [64], 1.5),  # one worker takes two groups
-    ],
-)
-def test_the_ceiling(team, groups, chunks, speedup):
-    assert ceiling(team, groups, 5, chunks) == pytest.approx(speedup)
