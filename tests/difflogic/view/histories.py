@@ -1,5 +1,11 @@
-"""Epochs of made-up runs, for figures and pages."""
+"""Epochs and models of made-up runs, for figures and pages."""
 
+from dataclasses import replace
+
+import numpy as np
+
+from difflogic.config import load_config
+from difflogic.model.model import Model
 from difflogic.run.metrics import MetricsRow, Search
 
 
@@ -18,3 +24,10 @@ def rows(count, restarts=()):
         )
         for n in range(1, count + 1)
     )
+
+
+def model(*changes, name="checkerboard-small", seed=0, spread=4):
+    """A model whose logits are drawn around those that it begins with."""
+    made = Model.create(load_config(name, changes))
+    drawn = np.random.default_rng(seed).normal(0, spread, made.logits.shape)
+    return replace(made, logits=made.logits + drawn.astype(np.float32))

@@ -7,26 +7,19 @@ import numpy as np
 import pytest
 
 from difflogic.circuit.gates import Op
-from difflogic.config import load_config
 from difflogic.library.reporting import plot
-from difflogic.model.model import Model
 from difflogic.run.metrics import MetricsRow
 from difflogic.sweeps.sweep_plan import Request, SweepPlan, Variant
 from difflogic.sweeps.sweep_results import Row, aggregate
 from difflogic.system.errors import ConfigError
 from difflogic.view.plotting import runs, sweeps
 from difflogic.view.plotting.style import encode, require_matplotlib, styled
-from tests.difflogic.view.histories import rows
+from tests.difflogic.view.histories import model, rows
 
 pytestmark = pytest.mark.skipif(find_spec("matplotlib") is None, reason="no matplotlib")
 
 
-@pytest.fixture(scope="module")
-def model():
-    config = load_config("checkerboard-small", ["training.seed=4"])
-    made = Model.create(config)
-    logits = np.random.default_rng(0).normal(0, 4, made.logits.shape).astype(np.float32)
-    return Model(made.layers, logits, config)
+MODEL = model("training.seed=4")
 
 
 def by_label(axes):
@@ -35,10 +28,10 @@ def by_label(axes):
 
 @pytest.mark.once
 @pytest.mark.thorough
-def test_curves_have_every_epoch_of_a_short_run(model):
+def test_curves_have_every_epoch_of_a_short_run():
     with styled():
-        made = runs.draw(model, rows(40, (15, 22, 35)), 30)
-        plain = runs.draw(model, [MetricsRow(1, 5.0, 4.0, 0.5)], None)
+        made = runs.draw(MODEL, rows(40, (15, 22, 35)), 30)
+        plain = runs.draw(MODEL, [MetricsRow(1, 5.0, 4.0, 0.5)], None)
     losses, accuracy, decided, searches, phases, *_ = made.axes
     lines = by_label(losses)
     np.testing.assert_allclose(lines["soft loss"], [(n, 200 / n) for n in range(1, 41)], rtol=1e-5)
@@ -58,12 +51,12 @@ def test_curves_have_every_epoch_of_a_short_run(model):
     assert words == [["not recorded"], ["not recorded"]]
 
 
-def test_histograms_count_the_ops(model):
+def test_histograms_count_the_ops():
     with styled():
-        made = runs.draw(model, (), None)
+        made = runs.draw(MODEL, (), None)
     perception, update = made.axes[5:7]
-    split = model.config.architecture.kernels * model.config.architecture.kernel_gates
-    for axes, ops in ((perception, model.ops[:split]), (update, model.ops[split:])):
+    split = MODEL.config.architecture.kernels * MODEL.config.architecture.kernel_gates
+    for axes, ops in ((perception, MODEL.ops[:split]), (update, MODEL.ops[split:])):
         heights = [bar.get_height() for bar in axes.patches]
         assert heights == np.bincount(ops, minlength=len(Op)).tolist()
 
@@ -86,12 +79,12 @@ def test_a_sweeps_figure():
 
 
 @pytest.mark.thorough
-def test_settings_of_the_user_change_no_figure(model):
+def test_settings_of_the_user_change_no_figure():
     import matplotlib
 
     def drawn():
         with styled():
-            return encode(runs.draw(model, rows(40), 30), ".svg")
+            return encode(runs.draw(MODEL, rows(40), 30), ".svg")
 
     own = {"text.usetex": True, "axes.prop_cycle": matplotlib.cycler(color=[]), "text.color": "w"}
     expected = drawn()

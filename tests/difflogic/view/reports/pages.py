@@ -1,16 +1,14 @@
 """Reports of the gallery's circuits, as if just trained."""
 
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
-
-import numpy as np
 
 from difflogic.config import load_config
 from difflogic.formats.circuit_file import read_circuit
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.view.reports import ReportSource, build
+from tests.difflogic.view.histories import model
 
 GALLERY = Path(__file__).parents[4] / "docs" / "gallery"
 EXPERIMENTS = (
@@ -32,17 +30,14 @@ def automaton(name):
 @cache
 def many_gates():
     """A lizard's model with too many active gates for a drawing with wires."""
-    made = Model.create(load_config("lizard"))
-    rng = np.random.default_rng(0)
-    logits = made.logits + rng.normal(0, 20, made.logits.shape).astype(np.float32)
-    return replace(made, logits=logits)
+    return model(name="lizard", spread=20)
 
 
 @cache
 def large_page():
     """The report of a lizard with very many gates."""
-    model = many_gates()
-    return build(ReportSource(from_model(model), model), automaton("lizard"), None)
+    made = many_gates()
+    return build(ReportSource(from_model(made), made), automaton("lizard"), None)
 
 
 @cache

@@ -8,19 +8,11 @@ import numpy as np
 import pytest
 
 from difflogic.circuit.circuit import Circuit
-from difflogic.config import load_config
 from difflogic.model.hardening import from_model
-from difflogic.model.model import Model
 from difflogic.run.metrics import MetricsRow
 from difflogic.view.watching import Feed
 from difflogic.view.watching.news import WAITING, news, page
-from tests.difflogic.view.histories import rows
-
-
-def model(*changes, seed=0):
-    made = Model.create(load_config("checkerboard-small", changes))
-    logits = np.random.default_rng(seed).normal(0, 3, made.logits.shape).astype(np.float32)
-    return replace(made, logits=logits)
+from tests.difflogic.view.histories import model, rows
 
 
 class Browser:

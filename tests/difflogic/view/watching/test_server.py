@@ -17,8 +17,7 @@ from difflogic.system.errors import DctError
 from difflogic.view.watching import Feed, WatchServer
 from difflogic.view.watching import server as watching
 from difflogic.view.watching.server import MOST_CONNECTIONS
-from tests.difflogic.view.histories import rows
-from tests.difflogic.view.watching.test_news import model
+from tests.difflogic.view.histories import model, rows
 
 
 @pytest.fixture
