@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import astuple
 from enum import IntEnum
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -183,9 +181,10 @@ def _gain_to_array(gain: Polished | None) -> Array:
     """Return gates and steps, each before and after, and candidates, (5,) int64."""
     if gain is None:
         return np.full(5, MISSING, np.int64)
-    costs = zip(astuple(gain.before), astuple(gain.after), strict=True)
-    values = [*chain(*costs), gain.candidates]
-    return np.array([MISSING if value is None else value for value in values], np.int64)
+    gates = [gain.before.gates, gain.after.gates]
+    steps = [gain.before.from_step, gain.after.from_step]
+    known = [MISSING if each is None else each for each in steps]
+    return np.array([*gates, *known, gain.candidates], np.int64)
 
 
 def _gain_from_array(values: Array) -> Polished | None:

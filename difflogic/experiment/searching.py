@@ -261,24 +261,26 @@ class Trainer:
     @property
     def result(self) -> Model:
         """The model that the run saves: the best one found by a search, or else the current one."""
+        return self._model_of(self._completed[0])
+
+    @property
+    def correction(self) -> Correction | None:
+        """The correction of the circuit that was found, if its picture has places."""
+        return self._completed[1]
+
+    @property
+    def _completed(self) -> tuple[SoftCircuit, Correction | None]:
+        """The circuit that the run saves, and its correction."""
         finisher = None if self.exact_epoch is None else self._finisher
-        found = self._trained
-        return self._model_of(found if finisher is None else finisher.complete(found))
+        if finisher is None:
+            return self._trained, None
+        return finisher.complete(self._trained), finisher.correction
 
     def _model_of(self, circuit: SoftCircuit) -> Model:
         """Return a circuit with its configuration; the same object for the last one."""
         if self._model is None or self._model[0] is not circuit:
             self._model = circuit, Model.of(circuit, self.first_model.config)
         return self._model[1]
-
-    @property
-    def correction(self) -> Correction | None:
-        """The correction of the circuit that was found, if its picture has places."""
-        finisher = None if self.exact_epoch is None else self._finisher
-        if finisher is None:
-            return None
-        finisher.complete(self._trained)
-        return finisher.correction
 
     @property
     def _trained(self) -> SoftCircuit:
