@@ -58,16 +58,6 @@ def test_a_module_gives_the_bits_of_the_library(automaton, hard):
     np.testing.assert_array_equal(other.detach(), states[:, 2])
 
 
-def test_rollouts_compose(automaton):
-    """Four steps equal two times two steps, including gradients."""
-    starts = starts_of(automaton)
-    automaton(starts, steps=4).square().sum().backward()
-    whole = automaton.logits.grad.clone()
-    automaton.zero_grad()
-    automaton(automaton(starts, steps=2), steps=2).square().sum().backward()
-    torch.testing.assert_close(automaton.logits.grad, whole, rtol=0, atol=1e-12)
-
-
 def test_a_module_is_copied_saved_and_shown(automaton):
     starts = starts_of(automaton)
     expected = automaton(starts).detach()
