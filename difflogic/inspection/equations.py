@@ -8,7 +8,7 @@ ops meet. An expression that is used twice, or makes a line too long, gets a nam
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -34,7 +34,6 @@ class Kind(Enum):
     CONSTANT = "constant"
     INPUT = "input"
     NAME = "name"
-    OUTPUT = "output"
     NOT = "not"
     AND = "and"
     OR = "or"
@@ -42,7 +41,7 @@ class Kind(Enum):
 
 
 CHAINS = (Kind.AND, Kind.OR, Kind.XOR)
-LEAVES = (Kind.INPUT, Kind.NAME, Kind.OUTPUT)
+LEAVES = (Kind.INPUT, Kind.NAME)
 
 _NAME_LENGTH = 3
 """Assumed length of a name before it gets its number."""
@@ -104,27 +103,7 @@ def _place(term: Expression) -> tuple[int, int]:
     return (LEAVES.index(bare.kind) if bare.kind in LEAVES else -1), bare.value
 
 
-OP_SIGNS = {Kind.AND: "∧", Kind.OR: "∨", Kind.XOR: "⊕"}
-ASCII = str.maketrans({"¬": "~", "∧": "&", "∨": "|", "⊕": "^"})
-"""Translates the signs to those of C and Python. The meaning stays the same, since there are
-parentheses wherever ops mix."""
-
-
-def text(expression: Expression, name: Callable[[Expression], str]) -> str:
-    """Return an expression as text; `name` maps inputs, names and outputs to text."""
-    if expression.kind is Kind.CONSTANT:
-        return str(expression.value)
-    if expression.kind in LEAVES:
-        return name(expression)
-    if expression.kind is Kind.NOT:
-        return "¬" + _grouped(expression.terms[0], name)
-    sign = f" {OP_SIGNS[expression.kind]} "
-    return sign.join(_grouped(term, name) for term in expression.terms)
-
-
-def _grouped(term: Expression, name: Callable[[Expression], str]) -> str:
-    inner = text(term, name)
-    return f"({inner})" if term.is_chain else inner
+OP_SIGNS = {Kind.AND: " ∧ ", Kind.OR: " ∨ ", Kind.XOR: " ⊕ "}
 
 
 @dataclass(frozen=True)
@@ -144,36 +123,35 @@ class Equations:
     circuit: Circuit
     lines: tuple[Equation, ...]
 
-    def text(self, equation: Equation) -> str:
-        """Return one equation as text, as in n0' = C0 ⊕ (NW0 ∧ ¬E0)."""
-        return f"{equation.target} = {text(equation.expression, self._name)}"
-
     @property
     def texts(self) -> list[str]:
-        """All equations as text."""
-        return [self.text(line) for line in self.lines]
+        """All equations as text, as in n0' = C0 ⊕ (NW0 ∧ ¬E0)."""
+        return [f"{line.target} = {self._text(line.expression)}" for line in self.lines]
 
-    def _name(self, leaf: Expression) -> str:
-        match leaf.kind:
+    def _text(self, expression: Expression) -> str:
+        match expression.kind:
+            case Kind.CONSTANT:
+                return str(expression.value)
             case Kind.INPUT:
-                return self.circuit.input_name(leaf.value)
-            case Kind.OUTPUT:
-                return target(leaf.value)
-            case _:
-                return f"t{leaf.value}"
+                return self.circuit.input_name(expression.value)
+            case Kind.NAME:
+                return f"t{expression.value}"
+            case Kind.NOT:
+                return "¬" + self._grouped(expression.terms[0])
+            case kind:
+                return OP_SIGNS[kind].join(map(self._grouped, expression.terms))
 
-
-def target(label: int) -> str:
-    """Return the name of the next state of a channel."""
-    return f"n{label}'"
+    def _grouped(self, term: Expression) -> str:
+        text = self._text(term)
+        return f"({text})" if term.is_chain else text
 
 
 def equations(circuit: Circuit) -> Equations:
     """Return the equations of all channels.
 
     Neighbours are named NW N NE W C E SW S SE, each followed by a channel's label. n0' is the next
-    state of channel 0. A next state that equals an earlier one, or its inverse, refers to it: n4' =
-    n0'. Raises CircuitError if the circuit has more than MOST_ROWS inputs and gates that matter.
+    state of channel 0. Raises CircuitError if the circuit has more than MOST_ROWS inputs and gates
+    that matter.
     """
     if circuit.rows > MOST_ROWS:
         circuit = fold(circuit)
@@ -187,22 +165,13 @@ def equations(circuit: Circuit) -> Equations:
     reader = _Reader(circuit, xag, outputs)
     lines: list[Equation] = []
     numbers: dict[int, int] = {}
-    first: dict[int, tuple[int, int]] = {}
     for literal, label in zip(outputs, circuit.labels, strict=True):
-        node = literal >> 1
-        if node in reader.aliased and node in first:
-            other, earlier = first[node]
-            expression = leaf(Kind.OUTPUT, earlier)
-            if literal != other:
-                expression = invert(expression)
-        else:
-            expression = reader.form(literal)
-            first[node] = literal, label
+        expression = reader.form(literal)
         for named in reader.needed_names(expression, numbers):
             numbers[named] = len(numbers) + 1
             definition = _numbered(reader.definitions[named], numbers)
             lines.append(Equation(f"t{numbers[named]}", None, definition))
-        lines.append(Equation(target(label), label, _numbered(expression, numbers)))
+        lines.append(Equation(f"n{label}'", label, _numbered(expression, numbers)))
     return Equations(circuit, tuple(lines))
 
 
@@ -222,8 +191,6 @@ class _Reader:
     def __init__(self, circuit: Circuit, xag: Xag, outputs: Sequence[int]) -> None:
         self.xag = xag
         self.definitions: dict[int, Expression] = {}
-        self.aliased: set[int] = set()
-        """Gates that are read by several outputs and by no gate."""
         # The expression of each node, and of its inverse.
         self._forms: dict[int, tuple[Expression, Expression]] = {0: (constant(0), constant(1))}
         # The literals that each unnamed gate's chain joins.
@@ -240,10 +207,7 @@ class _Reader:
         needed = [node for node in xag.cone(outputs) if node >= xag.first_gate]
         gates = [node - xag.first_gate for node in needed]
         uses = Counter(operand for gate in gates for operand in (xag.x[gate], xag.y[gate]))
-        inner = {literal >> 1 for literal in uses}
-        uses.update(literal for literal in outputs if literal >> 1 in inner)
-        nodes = Counter(literal >> 1 for literal in outputs if literal >> 1 >= xag.first_gate)
-        self.aliased = {node for node in nodes if node not in inner and nodes[node] > 1}
+        uses.update(outputs)
         return needed, uses
 
     def form(self, literal: int) -> Expression:

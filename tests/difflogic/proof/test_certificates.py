@@ -16,10 +16,10 @@ from difflogic.circuit.specification import Cases
 from difflogic.config import load_config
 from difflogic.formats.circuit_file import read_circuit, write_circuit
 from difflogic.library.groups import Claims
-from difflogic.library.loaded import Loaded, load
+from difflogic.library.loaded import load
 from difflogic.library.proving import Certified, certify
 from difflogic.library.signals import rule
-from difflogic.proof.answer import Assurance, Confinement
+from difflogic.proof.answer import Confinement
 from difflogic.proof.certificates import write_cases, write_certificate
 from difflogic.proof.convergence.confinement import Ground, confine
 from difflogic.proof.convergence.findings import Convergence
@@ -33,7 +33,6 @@ from difflogic.system.errors import CircuitError, RunDirectoryError
 from difflogic.tasks import make_task
 from difflogic.tasks.line import ADDITION
 from tests.difflogic.circuit.circuits import automaton_of, circuit_of
-from tests.difflogic.evaluation.naive import blinker
 from tests.difflogic.library.test_signals import tough
 from tests.difflogic.proof.asking import decide, every_size
 from tests.difflogic.proof.conftest import Check
@@ -174,7 +173,7 @@ def no_cells(proof: Proof) -> None:
     proof["states"], proof["target"] = [[] for _ in proof["states"]], [[]]
 
 
-def seldom_fired(proof: Proof) -> None:
+def fired_at_random(proof: Proof) -> None:
     proof["circuit"]["fire_rate"] = 0.5
     asked(fire_rate=0.5, unit="round", schedule="every fair schedule")(proof)
 
@@ -183,55 +182,42 @@ def agreed(**fields: object) -> Forge:
     return lambda proof: (proof["circuit"].update(fields), proof["question"].update(fields))
 
 
-BOTH: dict[str, tuple[Forge, str]] = {
-    "another gate": (lambda proof: proof["circuit"]["gates"][-1].update(op="FALSE"), ""),
-    "a smaller grid": (lambda proof: asked(height=proof["question"]["height"] - 1)(proof), "cells"),
-    "negative sides, where each neighbour is outside": (asked(height=-4, width=-4), "the grid"),
-    "another claim": (asked(claim="holds"), "the question has claim"),
-    "healing": (asked(damages=9), "the question has damages 0"),
-    "rounds for steps": (asked(unit="round"), "the question has unit step"),
-    "any schedule": (asked(schedule="every schedule"), "the question has schedule all cells"),
-    "the boundary of the proof": (asked(boundary="?"), "the question has boundary"),
-    "no boundary that exists": (agreed(boundary="?"), "the circuit file's keys"),
-    "a number twice": (lambda proof: proof["circuit"].update(channels=[0, 0]), "channels are"),
+BOTH: dict[str, Forge] = {
+    "another gate": lambda proof: proof["circuit"]["gates"][-1].update(op="FALSE"),
+    "a smaller grid": lambda proof: asked(height=proof["question"]["height"] - 1)(proof),
+    "negative sides, where each neighbour is outside": asked(height=-4, width=-4),
+    "another claim": asked(claim="holds"),
+    "healing": asked(damages=9),
+    "rounds for steps": asked(unit="round"),
+    "any schedule": asked(schedule="every schedule"),
+    "the boundary of the proof": asked(boundary="?"),
+    "no boundary that exists": agreed(boundary="?"),
+    "a number twice": lambda proof: proof["circuit"].update(channels=[0, 0]),
 }
-OF_SETS: dict[str, tuple[Forge, str]] = BOTH | {
-    "another target": (lambda proof: proof["target"][0][0].__setitem__(1, 1), "show the target"),
-    "a start left out": (lambda proof: skip_a_step(proof, 0), "hold all states"),
-    "a step left out": (lambda proof: skip_a_step(proof, 3), "into the next sets"),
-    "more known": (
-        lambda proof: proof["sets"].__setitem__(1, proof["sets"][1].replace("?", "0", 1)),
-        "",
-    ),
-    "no cells": (no_cells, "the grid"),
-    "other signs": (lambda proof: proof["sets"].append("x" * len(proof["sets"][0])), "a sign for"),
-    "nothing shown": (shown_nowhere, "visible channels"),
-    "fewer starts": (asked(starts="zeros"), "from every start"),
+OF_SETS: dict[str, Forge] = BOTH | {
+    "another target": lambda proof: proof["target"][0][0].__setitem__(1, 1),
+    "a start left out": lambda proof: skip_a_step(proof, 0),
+    "a step left out": lambda proof: skip_a_step(proof, 3),
+    "more known": lambda proof: proof["sets"].__setitem__(1, proof["sets"][1].replace("?", "0", 1)),
+    "no cells": no_cells,
+    "other signs": lambda proof: proof["sets"].append("x" * len(proof["sets"][0])),
+    "nothing shown": shown_nowhere,
+    "fewer starts": asked(starts="zeros"),
 }
-OF_CASES: dict[str, tuple[Forge, str]] = BOTH | {
-    "another target": (lambda proof: proof["cases"][77].__setitem__(1, [[[9, 1]]]), "the target"),
-    "more steps": (asked(step=2), "the target"),
-    "copies of a start": (
-        lambda proof: proof.update(cases=512 * proof["cases"][:1]),
-        "no start appears twice",
+OF_CASES: dict[str, Forge] = BOTH | {
+    "another target": lambda proof: proof["cases"][77].__setitem__(1, [[[9, 1]]]),
+    "more steps": asked(step=2),
+    "copies of a start": lambda proof: proof.update(cases=512 * proof["cases"][:1]),
+    "a channel more": lambda proof: [case[0].append(case[0][0]) for case in proof["cases"]],
+    "one start as three": lambda proof: proof.update(
+        cases=[[[[[9, bit]]], [[[9, 0]]]] for bit in (0, False, 0.0)]
     ),
-    "a channel more": (
-        lambda proof: [case[0].append(case[0][0]) for case in proof["cases"]],
-        "the channels of a start",
+    "two starts as all": lambda proof: (
+        proof.update(cases=proof["cases"][:2]),
+        asked(starts="all 2 starts of channel 0")(proof),
     ),
-    "one start as three": (
-        lambda proof: proof.update(cases=[[[[[9, bit]]], [[[9, 0]]]] for bit in (0, False, 0.0)]),
-        "a stretch of cells",
-    ),
-    "two starts as all": (
-        lambda proof: (
-            proof.update(cases=proof["cases"][:2]),
-            asked(starts="all 2 starts of channel 0")(proof),
-        ),
-        "the question is about 2 listed starts",
-    ),
-    "cells that seldom fire": (seldom_fired, "all cells fire at each step"),
-    "every start": (asked(starts="every start"), "the question is about all 512 starts"),
+    "cells that fire at random": fired_at_random,
+    "every start": asked(starts="every start"),
 }
 
 
@@ -246,16 +232,16 @@ def cut(columns: int) -> Forge:
     ]
 
 
-OF_LINES: dict[str, tuple[Forge, str]] = {
-    "another machine": (lambda proof: proof["machine"]["prints"][0].sort(), "a marked cell"),
-    "sooner": (due("n", delay=1), "beyond the edge"),
-    "another step": (due("n"), "every input of a line"),
-    "no carry": (lambda proof: proof["first"].pop("1"), "has histories"),
-    "a history less": (lambda proof: proof["histories"][0].popitem(), "history is among"),
-    "another circuit": (lambda proof: proof["circuit"]["outputs"].reverse(), ""),
-    "two channels shown": (agreed(visible=[1, 0]), "one channel is shown"),
-    "a ring": (agreed(boundary="periodic"), "zeros beyond the edge"),
-    "never 1 + 1": (cut(3), "each state reads all numbers"),
+OF_LINES: dict[str, Forge] = {
+    "another machine": lambda proof: proof["machine"]["prints"][0].sort(),
+    "sooner": due("n", delay=1),
+    "another step": due("n"),
+    "no carry": lambda proof: proof["first"].pop("1"),
+    "a history less": lambda proof: proof["histories"][0].popitem(),
+    "another circuit": lambda proof: proof["circuit"]["outputs"].reverse(),
+    "two channels shown": agreed(visible=[1, 0]),
+    "a ring": agreed(boundary="periodic"),
+    "never 1 + 1": cut(3),
 }
 
 
@@ -272,32 +258,26 @@ def settled_nowhere(proof: Proof) -> None:
             cells.pop()
 
 
-OF_DAMAGE: dict[str, tuple[Forge, str]] = {
+OF_DAMAGE: dict[str, Forge] = {
     key: OF_SETS[key]
     for key in ("another gate", "healing", "another claim", "a step left out", "fewer starts")
 } | {
-    "another step": (asked(step=1), "the number of steps"),
-    "sooner": (
-        lambda proof: damage(
-            arrivals=[[max(1, t - 1) for t in each] for each in proof["damage"]["arrivals"]]
-        )(proof),
-        "",
-    ),
-    "other delays": (damage(delays=[0, 0]), "rows and columns repeat"),
-    "a period that is too long": (damage(period=9), "a square of zeros"),
-    "many small grids": (damage(first=64, period=60), "not too many"),
-    "a smaller distance": (damage(within=0, reach=0), "damage stays local"),
-    "no cell wrong outside": (damage(reach=0), "damage stays local"),
-    "a round less": (lambda proof: damage(rounds=proof["damage"]["rounds"] - 1)(proof), "nothing"),
-    "at the edges, too": (damage(margin=0), "damage stays local"),
-    "small grids left out": (settled_nowhere, "the number of cells"),
-    "another period": (damage(period=3), ""),
-    "other contents": (damage(contents="ones"), "a square of zeros or of anything"),
-    "another target": (lambda proof: proof["target"][0][0].__setitem__(1, 1), ""),
-    "another settled state": (
-        lambda proof: proof["damage"]["settled"][-1].__setitem__(1, 0),
-        "every start settles so",
-    ),
+    "another step": asked(step=1),
+    "sooner": lambda proof: damage(
+        arrivals=[[max(1, t - 1) for t in each] for each in proof["damage"]["arrivals"]]
+    )(proof),
+    "other delays": damage(delays=[0, 0]),
+    "a period that is too long": damage(period=9),
+    "many small grids": damage(first=64, period=60),
+    "a smaller distance": damage(within=0, reach=0),
+    "no cell wrong outside": damage(reach=0),
+    "a round less": lambda proof: damage(rounds=proof["damage"]["rounds"] - 1)(proof),
+    "at the edges, too": damage(margin=0),
+    "small grids left out": settled_nowhere,
+    "another period": damage(period=3),
+    "other contents": damage(contents="ones"),
+    "another target": lambda proof: proof["target"][0][0].__setitem__(1, 1),
+    "another settled state": lambda proof: proof["damage"]["settled"][-1].__setitem__(1, 0),
 }
 FORGERIES = {
     "check.py": OF_SETS,
@@ -318,13 +298,11 @@ def test_forgeries_are_not_confirmed(
     valid = {"check.py": of_sets, "cases.py": life, "lines.py": of_lines, "damage.py": wounded}
     valid = valid[checker]
     proof = json.loads(json.dumps(valid))
-    (forge, reason) = FORGERIES[checker][what]
-    forge(proof)
+    FORGERIES[checker][what](proof)
     (tmp_path / "proof.json").write_text(json.dumps(proof))
     confirmed, output = check_here(checker, str(tmp_path / "proof.json"))
     assert not confirmed
     assert output.startswith("NOT CONFIRMED: ")
-    assert reason in output
 
 
 def test_a_key_that_appears_twice_is_refused(life: Proof, check: Check) -> None:
@@ -416,22 +394,6 @@ def test_a_proof_by_cases_keeps_unneeded_gates(folder: Path, check: Check) -> No
     certify(file, task="game-of-life").save(folder / "longer-proof.json", force=True)
     confirmed, output = check((folder / "longer-proof.json").read_text(), file)
     assert confirmed, output
-
-
-def test_a_models_proof_has_only_needed_gates(folder: Path, check: Check) -> None:
-    model = blinker(Op.NAND, "automaton.steps=2")
-    task = model.config.task
-    channels = model.config.automaton.channels
-    starts, targets = (
-        np.zeros((1, count, task.height, task.width), np.uint8) for count in (channels, 1)
-    )
-    cases = Cases("zeros", starts, targets, model.config.automaton.boundary, 2, "")
-    proved = Assurance(Verdict.proved, "the only start", "proved at step 2")
-    found = Certified(Extent(), assurance=proved, evidence=cases, source=Loaded("blinker", model))
-    found.save(folder / "model-proof.json", force=True)
-    proof = json.loads((folder / "model-proof.json").read_text())
-    assert len(proof["circuit"]["gates"]) < model.netlist.gates
-    assert check(json.dumps(proof))[0]
 
 
 @pytest.mark.parametrize("op", [Op.A_OR_NOT_B, Op.AND])

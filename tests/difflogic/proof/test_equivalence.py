@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import difflogic
@@ -177,15 +177,6 @@ class TestLimits:
                 carry = add(Op.OR, both, add(Op.AND, half, carry))
             total[shift + size] = carry
         return circuit_of(add.gates, total)
-
-    @methods
-    @settings(max_examples=10)
-    @given(st.data())
-    def test_small_products(self, limits: int, data: st.DataObject) -> None:
-        """All inputs are of one cell, so that brute force takes 256 cases."""
-        one, other = (self.multiplier(4, swapped) for swapped in (False, True))
-        TestVerdict().check(one, other, limits)
-        TestVerdict().check(one, data.draw(mutants(other)), limits)
 
     @pytest.mark.once
     @pytest.mark.thorough

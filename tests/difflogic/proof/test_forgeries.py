@@ -117,16 +117,6 @@ def test_damage_that_spreads_is_not_confirmed(
     assert not check_here("damage.py", str(tmp_path / "proof.json"))[0]
 
 
-@pytest.mark.parametrize("margin", [0, 1, 40])
-def test_damage_that_stays_local_is_confirmed(
-    margin: int, tmp_path: Path, check_here: Check
-) -> None:
-    for circuit, zeros, _ in LOCAL:
-        (tmp_path / "proof.json").write_text(json.dumps(of_damage(circuit, zeros, margin)))
-        confirmed, output = check_here("damage.py", str(tmp_path / "proof.json"))
-        assert confirmed, output
-
-
 NOT_WEST = circuit_of([(Op.NOT_A, 3, 3)], [9])
 COUNTER = circuit_of([(Op.NOT_A, 8, 8), (Op.XOR, 8, 9)], [18, 19])
 

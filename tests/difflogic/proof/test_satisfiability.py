@@ -25,16 +25,6 @@ def test_every_op_in_every_case(op: int) -> None:
             assert formula.solve([*given, -gate if value else gate]) is False
 
 
-def test_the_assignment_is_one_that_holds() -> None:
-    with Formula() as formula:
-        x = formula.variable()
-        y = formula.variable()
-        formula.add([formula.xor_(x, y)])
-        formula.equate(x, formula.true)
-        assert formula.solve([])
-        assert {x, -y} <= formula.true_literals()
-
-
 def pigeons(formula: Formula, holes: int) -> None:
     """Require a hole of its own for each of holes + 1 pigeons, which is hard to refute."""
     at = np.array([[formula.variable() for _ in range(holes)] for _ in range(holes + 1)])

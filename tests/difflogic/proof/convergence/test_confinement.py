@@ -28,7 +28,7 @@ from tests.difflogic.proof.convergence.trained import (
     checkerboard_question,
     trained,
 )
-from tests.difflogic.proof.wounds import distances, places, replay
+from tests.difflogic.proof.wounds import replay
 
 
 def alone(question: Convergence, height: int, width: int) -> Convergence:
@@ -49,55 +49,6 @@ def every_grid(rate: float = 0.6) -> Table:
     table = every_size(made, checkerboard, 4, Deadline.after(60)).table
     assert table is not None
     return table
-
-
-def on_the_whole_grid(
-    question: Convergence, calm: Bits, wound: Wound, far: np.ndarray
-) -> tuple[int, int]:
-    """Return how far cells are wrong, and from when on none is, without windows."""
-    board = alone(question, *far.shape).board
-
-    def step(state: Bits) -> Bits:
-        before = sets.between(board, state == 1, state > 0)
-        return sets.as_array(board, sets.step(question.network, board, before))
-
-    state = np.where(far == 0, 0 if wound.zeros else sets.UNKNOWN, calm).astype(np.uint8)
-    while not question.synchronous:
-        after = step(state)
-        after = np.where(state == after, state, sets.UNKNOWN).astype(np.uint8)
-        if (after == state).all():
-            break
-        state = after
-    shown = list(question.visible_places)
-    seen = []
-    for _ in range(80):
-        seen.append((state[shown] != calm[shown]).any(axis=0))
-        state = step(state)
-    late = [number + 1 for number, wrong in enumerate(seen) if wrong.any()]
-    return int((np.any(seen, axis=0) * far).max()), max(late, default=0)
-
-
-@pytest.mark.once
-@pytest.mark.thorough
-@pytest.mark.parametrize(("rate", "zeros"), [(0.6, True), (0.6, False), (1.0, True)])
-def test_windows_say_what_whole_grids_do(rate: float, zeros: bool) -> None:
-    """The hand-made rule stays local from one cell off the edges on, but not along them."""
-    table = every_grid(rate)
-    question = table.question
-    wound = Wound(3, 2, 1, zeros)
-    inside = confine(question, wound, Ground.of(table))
-    assert (inside.verdict, inside.margin, inside.where) == (Verdict.proved, 1, "every grid")
-    everywhere = confine(question, Wound(3, 2, 0, zeros), Ground.of(table))
-    replay(question, everywhere)
-    assert (everywhere.margin, everywhere.rounds) == (1, inside.rounds)
-    found = set()
-    for size in ((5, 6), (13, 8), (9, 22)):
-        calm = calm_on(question, *size)
-        for row, column, margin in places(size, 3):
-            if margin:
-                far = distances(size, 3, row, column)
-                found.add(on_the_whole_grid(question, calm, wound, far))
-    assert tuple(np.max(list(found), axis=0)) == (inside.reach, inside.rounds)
 
 
 def test_grids_of_any_size_are_put_together_from_small_ones() -> None:

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.gates import Op
-from difflogic.circuit.grid import Walls, neighbors
 from difflogic.circuit.live_part import live_part
 from difflogic.proof.convergence import sets
 from difflogic.proof.convergence.every_size import NO_ARRIVAL, Arrivals, EverySize, Target, arrivals
@@ -58,18 +57,6 @@ def test_one_grid_alone_is_not_every_size(name: str) -> None:
     assert found.refuted is not None
     assert found.refuted.counterexample is not None
     assert f"{found.refuted.question.height}×" in found.text
-
-
-def test_grids_side_by_side_do_not_see_each_other() -> None:
-    walls = Walls((2, 1, 3), (1, 4))
-    table = neighbors(6, 5, walls)
-    assert [rows.tolist() for rows in walls.places] == [[0, 1, 0, 0, 1, 2], [0, 0, 1, 2, 3]]
-    for height, top in zip(walls.rows, (0, 2, 3), strict=True):
-        for width, left in zip(walls.columns, (0, 1), strict=True):
-            cells = (np.arange(height)[:, None] + top) * 5 + np.arange(width) + left
-            alone = neighbors(height, width, "zero")
-            expected = np.where(alone < 0, alone, cells.ravel()[alone])
-            assert np.array_equal(table[:, cells.ravel()], expected)
 
 
 @given(questions(), st.integers(0, 2**32))

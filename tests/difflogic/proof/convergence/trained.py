@@ -7,12 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from difflogic.circuit.automaton import Automaton
-from difflogic.circuit.circuit import Circuit
-from difflogic.circuit.gates import Op
 from difflogic.formats.circuit_file import read_circuit
 from difflogic.proof.convergence.findings import Convergence
 from difflogic.system.array_types import Bits
-from tests.difflogic.circuit.circuits import Builder, circuit_of
 
 DATA = Path(__file__).parents[2] / "data"
 
@@ -49,23 +46,3 @@ def checkerboard_question(automaton: Automaton, height: int = 8, width: int = 8)
         checkerboard(height, width),
         automaton.fire_rate,
     )
-
-
-def entangled(circuit: Circuit, one: int, other: int) -> Circuit:
-    """Return an equivalent circuit whose channel `other` holds its XOR with channel `one`.
-
-    Both are positions. Sets of single values lose what the two channels have in common.
-    """
-    channels = circuit.channels
-    inputs = circuit.inputs
-    gate = Builder(circuit.channels)
-    rows = list(range(inputs))
-    for neighbor in range(9):
-        a = neighbor * channels + one
-        b = neighbor * channels + other
-        rows[b] = gate(Op.XOR, a, b)
-    for op, a, b in zip(circuit.op.tolist(), circuit.a.tolist(), circuit.b.tolist(), strict=True):
-        rows.append(gate(op, rows[a], rows[b]))
-    outputs = [rows[row] for row in circuit.outputs.tolist()]
-    outputs[other] = gate(Op.XOR, outputs[one], outputs[other])
-    return circuit_of(gate.gates, outputs, circuit.labels)
