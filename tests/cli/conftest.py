@@ -59,6 +59,12 @@ class Result(SimpleNamespace):
         return json.loads(self.stdout)
 
     @property
+    def good(self) -> Result:
+        """Itself, if the command did what was asked."""
+        assert self.exit_code == 0, self.stderr
+        return self
+
+    @property
     def refusal(self) -> str:
         """The message of a command that refused its input: exit code 2, and no result."""
         assert (self.exit_code, self.stdout) == (2, "")

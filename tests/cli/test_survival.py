@@ -90,7 +90,6 @@ def test_a_full_disk_stops_the_run_and_leaves_a_good_checkpoint(tmp_path, tiny, 
     assert "is good. After fixing this, continue with: dct train --resume run" in process.err
     assert "Traceback" not in process.err
 
-    done = dct("train --resume run")
-    assert done.exit_code == 0, done.stderr
+    assert dct("train --resume run").good
     execute(as_begun(settings), tmp_path / "whole")
     assert results(tmp_path / "run") == results(tmp_path / "whole")

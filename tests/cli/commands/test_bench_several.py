@@ -15,8 +15,7 @@ def bench(dct):
 
 
 def test_workers(bench):
-    found = bench("--workers 1,2,5")
-    assert found.exit_code == 0, found.stderr
+    found = bench("--workers 1,2,5").good
     lines = [line.split() for line in found.stdout.splitlines()]
     assert [line[0] for line in lines[3:6]] == ["1", "2", "5"]
     assert lines[5][1] == ("*" if cpu_count() < 5 else lines[5][1])

@@ -26,8 +26,7 @@ def run(dct, tmp_path, forget):
     """A finished run whose task's original file is gone."""
     (tmp_path / "here").mkdir()
     path = write(tmp_path / "here")
-    result = dct(f"train {path} --dir run --quiet")
-    assert result.exit_code == 0, result.stderr
+    assert dct(f"train {path} --dir run --quiet").good
     assert (tmp_path / "run" / "shift.py").read_text() == SOURCE
     (tmp_path / "here" / "shift.py").unlink()
     forget()
@@ -43,8 +42,7 @@ def test_what_needs_the_circuit_alone_runs_no_code(dct, run):
         ("export", "run", "--format", "blif", "-o", "small.blif"),
         ("report", "run", "-o", "page.html", "--without-tests"),
     ):
-        result = dct(*command)
-        assert result.exit_code == 0, result.stderr
+        assert dct(*command).good
         assert not has_run(run)
     with difflogic.watch(run) as server:
         assert "circuit" in server.feed.since(0)
@@ -64,14 +62,12 @@ def test_what_needs_the_task_asks_for_leave(dct, run, source):
 
 def test_looking_at_a_configuration_runs_no_code(dct, tmp_path, forget):
     path = str(write(tmp_path))
-    result = dct(f"config show {path}")
-    assert result.exit_code == 0, result.stderr
+    result = dct(f"config show {path}").good
     assert "by = " not in result.stdout
     assert not has_run(tmp_path)
     assert "shift · 4×5 cells" in dct(f"plan {path}").stdout
     assert not has_run(tmp_path)
-    result = dct(f"config show {path} --allow-code")
-    assert result.exit_code == 0, result.stderr
+    result = dct(f"config show {path} --allow-code").good
     assert "by = 1" in result.stdout
     assert has_run(tmp_path)
 
@@ -82,8 +78,7 @@ def test_looking_at_a_configuration_runs_no_code(dct, tmp_path, forget):
 def test_what_runs_the_task_needs_allow_code(dct, run, words):
     assert QUESTION in dct(*words.split()).refusal
     assert not has_run(run)
-    result = dct(*words.split(), "--allow-code")
-    assert result.exit_code == 0, result.stderr
+    assert dct(*words.split(), "--allow-code").good
     assert has_run(run)
 
 
@@ -100,14 +95,12 @@ def test_resuming_with_a_changed_file_is_refused(dct, run, tmp_path):
 @pytest.mark.thorough
 def test_a_sweep_continues_only_with_allow_code(dct, tmp_path, forget):
     path = write(tmp_path)
-    result = dct(f"sweep {path} --seeds 0 --dir sweep --quiet")
-    assert result.exit_code == 0, result.stderr + result.stdout
+    assert dct(f"sweep {path} --seeds 0 --dir sweep --quiet").good
     assert (tmp_path / "sweep" / "shift" / "seed0" / "shift.py").read_text() == SOURCE
     forget()
     has_run(tmp_path)
     assert QUESTION in dct("sweep --dir sweep --seeds 1 --quiet").refusal
-    result = dct("sweep --dir sweep --seeds 1 --quiet --allow-code")
-    assert result.exit_code == 0, result.stderr + result.stdout
+    assert dct("sweep --dir sweep --seeds 1 --quiet --allow-code").good
     assert (tmp_path / "sweep" / "shift" / "seed1" / "summary.json").exists()
 
 

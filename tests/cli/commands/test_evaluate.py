@@ -57,8 +57,7 @@ class TestExitCode:
         run.mkdir()
         Path(right).rename(run / "model.npz")
         alone = "eval run --test exactness"
-        result = dct(f"{alone} --require-exact")
-        assert result.exit_code == 0
+        result = dct(f"{alone} --require-exact").good
         assert result.stdout.splitlines()[-1] == "exact: all 4096 cells are right"
         assert dct(f"{alone} --json").json["exact"] is True
 

@@ -24,13 +24,11 @@ def pairs(tmp_path):
 @pytest.mark.once
 @pytest.mark.slow
 def test_a_rule_is_learned_and_applied(dct, pairs):
-    learned = dct(f"train-examples {pairs} --dir learned")
-    assert learned.exit_code == 0
+    learned = dct(f"train-examples {pairs} --dir learned").good
     assert "training 2 of 2 pairs right; none was kept aside" in learned.stdout
     assert "2 pairs to learn from; 1×3 to 1×4 cells" in learned.stderr
     Path("more.json").write_text(json.dumps({"test": [{"input": [[3, 0, 0, 0, 0, 0]]}]}))
-    applied = dct("apply learned more.json -o out.json")
-    assert applied.exit_code == 0
+    assert dct("apply learned more.json -o out.json").good
     saved = json.loads(Path("out.json").read_text())
     assert saved["test"][0]["output"] == [[0, 3, 0, 0, 0, 0]]
     again = dct("apply learned more.json -o out.json")

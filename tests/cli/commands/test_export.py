@@ -30,8 +30,7 @@ pytestmark = pytest.mark.usefixtures("trained")
 
 
 def test_text_goes_to_stdout_and_the_rest_to_stderr(dct, source):
-    result = dct(f"export {source} --format verilog")
-    assert result.exit_code == 0
+    result = dct(f"export {source} --format verilog").good
     assert result.stdout.startswith("// little: the update")
     assert result.stdout.endswith("endmodule\n")
     size = len(result.stdout.encode())
@@ -60,8 +59,7 @@ def test_a_files_suffix_chooses_the_format(dct, source):
 
 
 def test_the_list_names_every_format_and_needs_no_circuit(dct):
-    result = dct("export --list")
-    assert result.exit_code == 0
+    result = dct("export --list").good
     rows = result.stdout.splitlines()[1:]
     assert [row.split()[0] for row in rows] == list(FORMATS)
     for row, format in zip(rows, FORMATS.values(), strict=True):
@@ -102,7 +100,7 @@ def test_an_earlier_file_stays_unless_it_may_go(dct, source):
     refusal = dct(f"export {source} -o x.v").refusal
     assert refusal == "error: x.v: exists already: give --force to overwrite it\n"
     assert Path("x.v").read_text() == "mine"
-    assert dct(f"export {source} -o x.v --force").exit_code == 0
+    assert dct(f"export {source} -o x.v --force").good
     assert Path("x.v").read_text().startswith("// little")
 
 
@@ -144,4 +142,4 @@ def test_an_unequal_simplified_circuit_is_never_written(dct, source, monkeypatch
     assert "NOT EQUAL" in result.stderr
     assert "the simplified circuit could not be proved equal; use --unsimplified" in result.stderr
     assert not Path("x.v").exists()
-    assert dct(f"export {source} -o x.v --unsimplified").exit_code == 0
+    assert dct(f"export {source} -o x.v --unsimplified").good

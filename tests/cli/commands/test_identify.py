@@ -9,7 +9,6 @@ import pytest
 from PIL import Image
 
 from difflogic.examples.film import Reading, read
-from difflogic.identification import table_circuit
 from difflogic.system.errors import ConfigError
 from tests.difflogic.identification import automata
 from tests.difflogic.identification.automata import film, life, soup
@@ -38,13 +37,12 @@ def test_a_recording_becomes_a_circuit(dct, tmp_path, frames):
     first.save(tmp_path / "film.gif", save_all=True, append_images=rest)
     out = str(tmp_path / "rule.json")
     settings = "--symmetry outer-totalistic --effort low"
-    result = dct(f"identify film.gif {settings} -o {out}")
-    assert result.exit_code == 0
+    result = dct(f"identify film.gif {settings} -o {out}").good
     assert "40×40 cells, 3 pixels each; black = 0, white = 1; nothing unseen" in result.stdout
     assert "rule: B3/S23" in result.stdout
     assert "no other rule explains the recording" in result.stdout
-    assert dct(f"simulate {out} --steps 3 --size 8x8").exit_code == 0
-    assert dct(f"export {out} -o rule.v").exit_code == 0
+    assert dct(f"simulate {out} --steps 3 --size 8x8").good
+    assert dct(f"export {out} -o rule.v").good
 
 
 def test_a_rule_by_blocks(dct, tmp_path):
@@ -54,28 +52,6 @@ def test_a_rule_by_blocks(dct, tmp_path):
     assert "properties: reversible, not number-conserving," in found
     told = json.loads(dct(f"{asked} --json").stdout)
     assert (told["corners"], told["table"][0]["next"]) == ([[1, 1]], "11/11")
-
-
-def test_patterns_before_and_after(dct, tmp_path):
-    cells = soup(np.random.default_rng(1), (16, 16))
-    for name, each in zip(("a", "b", "c"), film(life, cells, 3, 2), strict=True):
-        (tmp_path / f"{name}.rle").write_text(rle(each))
-    files = [str(tmp_path / f"{name}.rle") for name in "abc"]
-    settings = "--gap 2 --symmetry outer-totalistic --effort low --json"
-    assert "--boundary periodic" in dct("identify", *files, settings).stderr  # or cut out by Golly
-    result = dct("identify", *files, f"{settings} --boundary periodic")
-    found = json.loads(result.stdout)
-    assert found["method"] == "SAT"
-    known = [each for each in found["table"] if each["known"] == "determined"]
-    for each in known:
-        centre, near = _counts(each["entry"])
-        assert each["next"] == int(near == 3 or (centre and near == 2))
-    assert len(known) > 9
-
-
-def _counts(entry):
-    numbers = [int(word) for word in entry.replace(",", "").split() if word.isdigit()]
-    return numbers[0], numbers[1]
 
 
 def test_a_space_time_diagram_of_a_line(dct, tmp_path):
@@ -184,87 +160,51 @@ def test_patterns_lie_where_golly_cut_them(tmp_path, rule, first, size):
             read(paths)
 
 
-def test_a_hidden_state_and_golly(dct, tmp_path):
-    rng = np.random.default_rng(0)
-    dying = film(automata.brains_brain, rng.integers(0, 3, (32, 32)), 17)
-    np.savez(tmp_path / "brain.npz", frames=(dying == 1).astype(np.int8))
-    out = str(tmp_path / "brain.json")
-    golly = tmp_path / "Brain.rule"
-    options = ["--effort", "low", "--hidden", "1", "-o", out]
-    result = dct("identify brain.npz", *options)
-    assert "rule: B2/S/C3" in result.stdout
-    assert (
-        "state 2 looks like 0; only the cell itself can tell; the rule is outer-" in result.stdout
-    )
-    assert "entries: 27; if it is of this kind, determined " in result.stdout
-    np.savez(tmp_path / "life.npz", frames=film(life, soup(rng, (9, 9)), 3))
-    plain = dct("identify life.npz", *options[:-2], "--symmetry rotations")
-    assert "found by table" in plain.stdout
-    assert "hidden: none, since a rule without hidden states explains" in plain.stdout
-    assert dct(f"export {out} -o {golly}").exit_code == 0
-    assert "num_states=3" in golly.read_text()
+def greys(path, frames):
+    first, *rest = pictures(frames % 2 * 3 + frames[::-1], 1, [0, 60, 90, 120, 255])
+    first.save(path, save_all=True, append_images=rest)
 
 
-def test_rules_that_no_circuit_can_hold(dct, tmp_path, monkeypatch):
-    np.savez(tmp_path / "f.npz", frames=film(life, soup(np.random.default_rng(0), (9, 9)), 4))
-    monkeypatch.setattr(table_circuit, "MOST_INPUTS", 8)
-    monkeypatch.setattr(table_circuit, "MOST_COUNTED", 0)
-    result = dct("identify f.npz -o r.json")
-    assert "leave out the file; the output and --json have the whole rule" in result.refusal
-    found = json.loads(dct("identify f.npz --json").stdout)
-    assert (found["gates"], len(found["table"])) == (None, 512)
+def twelve(path, frames):
+    first, *rest = pictures(np.arange(48).reshape(2, 4, 6) % 12, 1, range(0, 240, 20))
+    first.save(path, save_all=True, append_images=rest)
 
 
-def refused(dct, tmp_path, name, content, *options):
-    path = tmp_path / name
-    if isinstance(content, bytes):
-        path.write_bytes(content)
-    else:
-        content(path)
-    result = dct(f"identify {path}", *options)
-    assert result.exit_code == 2
-    assert name in result.stderr
-    return result.stderr
+HOSTILE = {
+    "g.gif": greys,
+    "t.tiff": twelve,
+    "p.npz": lambda path, _: np.savez(path, frames=np.array([object()], object)),
+    "z.npz": lambda path, _: np.savez(path, frames=np.zeros((2, 3, 3))),
+    "b.npz": lambda path, _: np.savez_compressed(path, frames=np.zeros((33, 1024, 1024), "u1")),
+    "x.gif": lambda path, _: path.write_bytes(b"GIF?"),
+    "one.rle": lambda path, frames: path.write_text(rle(frames[0])),
+    "two.rle": lambda path, frames: path.write_text(rle(frames[0][:5])),
+}
+REFUSED = {
+    "g.gif --states 2": "--threshold",
+    "g.gif --cell 7": "cannot be divided into cells",
+    "g.gif --states white,blak": "no colour",
+    "g.gif --states white,red": "has the colour black",
+    "g.gif --threshold 0.5 --states white,black": "leave out their names",
+    "p.npz": "numbers",
+    "t.tiff --states 12": "12 states of 9 cells",
+    "z.npz --cell 2": "has no pixels",
+    "z.npz --states white,red": "has numbers",
+    "b.npz": "at most",
+    "x.gif": "not a recording",
+    "one.rle": "one frame",
+    "one.rle two.rle": "same size",
+    "none.npz": "no such file",
+}
 
 
 @pytest.mark.once
 @pytest.mark.thorough
 def test_bad_recordings_are_refused_with_the_remedy(dct, tmp_path, frames):
-    def greys(path):
-        first, *rest = pictures(frames % 2 * 3 + frames[::-1], 1, [0, 60, 90, 120, 255])
-        first.save(path, save_all=True, append_images=rest)
-
-    def pickled(path):
-        np.savez(path, frames=np.array([object()], object), allow_pickle=True)
-
-    def zeros(path):
-        np.savez(path, frames=np.zeros((2, 3, 3)))
-
-    def twelve(path):
-        first, *rest = pictures(np.arange(48).reshape(2, 4, 6) % 12, 1, range(0, 240, 20))
-        first.save(path, save_all=True, append_images=rest)
-
-    def bomb(path):
-        np.savez_compressed(path, frames=np.zeros((33, 1024, 1024), np.uint8))
-
-    assert "--threshold" in refused(dct, tmp_path, "g.gif", greys, "--states", "2")
-    assert "cannot be divided into cells" in refused(dct, tmp_path, "h.gif", greys, "--cell", "7")
-    assert "numbers" in refused(dct, tmp_path, "p.npz", pickled)
-    assert "12 states of 9 cells" in refused(dct, tmp_path, "t.tiff", twelve, "--states", "12")
-    both = "--threshold 0.5 --states white,black"
-    assert "leave out their names" in dct(f"identify g.gif {both}").refusal
-    assert "has no pixels" in refused(dct, tmp_path, "c.npz", zeros, "--cell", "2")
-    assert "no colour" in refused(dct, tmp_path, "n.gif", greys, "--states", "white,blak")
-    assert "has the colour black" in refused(dct, tmp_path, "m.gif", greys, "--states", "white,red")
-    assert "has numbers" in refused(dct, tmp_path, "c.npz", zeros, "--states", "white,red")
-    assert "at most" in refused(dct, tmp_path, "b.npz", bomb)
-    assert "not a recording" in refused(dct, tmp_path, "x.gif", b"GIF?")
-    one = rle(frames[0]).encode()
-    assert "one frame" in refused(dct, tmp_path, "one.rle", one)
-    (tmp_path / "two.rle").write_text(rle(frames[0][:5]))
-    result = dct("identify one.rle two.rle")
-    assert "same size" in result.stderr
-    assert dct("identify none.npz").exit_code == 2
+    for name, write in HOSTILE.items():
+        write(tmp_path / name, frames)
+    for words, said in REFUSED.items():
+        assert said in dct(f"identify {words}").refusal, words
 
 
 def rows_of_pairs(rng, count, query=True):
@@ -285,8 +225,7 @@ def test_pairs_of_rows_get_odds_and_a_prediction(dct, tmp_path):
     predicted = tmp_path / "next.json"
     out = str(tmp_path / "rule.json")
     options = f"--gap auto --symmetry auto --predict {predicted} -o {out}"
-    result = dct(f"identify rows.json {options}")
-    assert result.exit_code == 0, result.stderr
+    result = dct(f"identify rows.json {options}").good
     assert "5 pairs of" in result.stdout
     assert "by odds, not by proof, the rule is of:" in result.stdout
     assert "linear, line-1, 1 step" in result.stdout
@@ -295,7 +234,7 @@ def test_pairs_of_rows_get_odds_and_a_prediction(dct, tmp_path):
     assert found["states"][0][1:-1] == inside
     assert np.shape(found["odds"]) == (3, 1, len(inside) + 2)
     assert min(found["probability"][0][1:-1]) > 0.99
-    assert dct(f"simulate {out} --steps 3 --size 1x30").exit_code == 0
+    assert dct(f"simulate {out} --steps 3 --size 1x30").good
     again = dct(f"identify rows.json --predict {predicted}")
     assert again.exit_code == 2  # not overwritten
 
@@ -320,8 +259,7 @@ def test_films_go_on(dct, tmp_path):
     for name, first in files.items():
         frame = str(first) if name == "film.gif" else "last"
         options = "--frame", frame, "--steps", str(11 - first), "--json"
-        done = dct(f"simulate {circuit} --start {tmp_path / name}", *options)
-        assert done.exit_code == 0, done.stderr
+        done = dct(f"simulate {circuit} --start {tmp_path / name}", *options).good
         ones = {str(bit): int((states[11] >> bit & 1).sum()) for bit in range(2)}
         assert json.loads(done.stdout)["populations"] == ones, name
     for name, hint in (("film.npz", "the frames 0 to 9"), ("zeros", "name its file")):
@@ -332,27 +270,29 @@ def test_films_go_on(dct, tmp_path):
 
 @pytest.mark.thorough
 def test_bad_pairs_are_refused_with_the_remedy(dct, tmp_path):
-    def pairs(*rows):
-        return json.dumps([{"input": one, "output": other} for one, other in rows]).encode()
+    def refused(pairs, *options):
+        text = json.dumps([{"input": one, "output": other} for one, other in pairs])
+        (tmp_path / "pairs.json").write_text(text)
+        return dct("identify pairs.json", *options).refusal
 
-    cases = {
-        "contradictory.json": (pairs([[0, 1, 1], [1, 0, 0]], [[0, 1, 1], [1, 0, 1]]), "same input"),
-        "alphabet.json": (pairs([[0, 1], [1, 99]]), "99 is no symbol"),
-        "sizes.json": (pairs([[0, 1], [1, 0, 1]]), "one size"),
-        "nothing.json": (b"[]", "needs"),
-        "many.json": (pairs(*[[[0, 1], [1, 0]]] * 10_001), "at most 10000"),
-        "cells.json": (pairs(*[[[0, 1] * 100, [1, 0] * 100]] * 2000), "cells"),
-        "hopeless.json": (pairs([[0] * 20, [0, 1] * 10]), "no rule"),
-    }
-    for name, (content, words) in cases.items():
-        assert words in refused(dct, tmp_path, name, content), name
-    two = pairs([[0, 1, 1], [1, 0, 0]], [[0, 1, 1, 0], [1, 0, 0, 0]])
-    assert "several sizes" in refused(dct, tmp_path, "two.json", two, "--boundary", "periodic")
-    path = str(tmp_path / "two.json")
-    both = dct(f"identify {path} --radius 1 --neighbourhood line-2")
-    assert "leave out --neighbourhood line-2" in both.stderr
-    assert "whole number from 1 to 3" in dct(f"identify {path} --radius 4").stderr
-    assert "auto weighs" in dct(f"identify {path} --gap auto --hidden 1").stderr
+    for pairs, words in (
+        ([([0, 1, 1], [1, 0, 0]), ([0, 1, 1], [1, 0, 1])], "same input"),
+        ([([0, 1], [1, 99])], "99 is no symbol"),
+        ([([0, 1], [1, 0, 1])], "one size"),
+        ([], "needs"),
+        ([([0, 1], [1, 0])] * 10_001, "at most 10000"),
+        ([([0, 1] * 100, [1, 0] * 100)] * 2000, "cells"),
+        ([([0] * 20, [0, 1] * 10)], "no rule"),
+    ):
+        assert words in refused(pairs), words
+    two = [([0, 1, 1], [1, 0, 0]), ([0, 1, 1, 0], [1, 0, 0, 0])]
+    for options, words in (
+        ("--boundary periodic", "several sizes"),
+        ("--radius 1 --neighbourhood line-2", "leave out --neighbourhood line-2"),
+        ("--radius 4", "whole number from 1 to 3"),
+        ("--gap auto --hidden 1", "auto weighs"),
+    ):
+        assert words in refused(two, options), options
 
 
 def test_a_rule_by_chance_is_hinted_at_found_and_run(dct, tmp_path):
@@ -367,8 +307,8 @@ def test_a_rule_by_chance_is_hinted_at_found_and_run(dct, tmp_path):
     result = dct(f"identify {path} --chance -o {out}")
     assert "by chance 3, always followed by one state" in result.stdout
     assert "no dependence seen beside, above and diagonally" in result.stdout
-    assert dct(f"simulate {out} --steps 3").exit_code == 0
-    assert dct(f"render {out} -o film.gif").exit_code == 0
+    assert dct(f"simulate {out} --steps 3").good
+    assert dct(f"render {out} -o film.gif").good
     for verb in (["export", out, "--format", "golly"], ["inspect", out], ["simplify", out]):
         result = dct(*verb)
         assert result.exit_code == 2

@@ -25,8 +25,7 @@ def files(dct):
 
 class TestSuccess:
     def test_to_stdout(self, dct):
-        result = dct("import own.json")
-        assert result.exit_code == 0
+        result = dct("import own.json").good
         assert result.stdout == OWN
         assert result.stderr == (
             f"read from dct: 12 gates, depth {MADE.circuit.depth}, 2 channels\n"
@@ -38,7 +37,7 @@ class TestSuccess:
         assert "out.json: exists already: give --force to overwrite it" in refusal
         assert Path("out.json").read_text() == "precious"
         for name in ("out.json", "own.json"):  # a file can replace itself
-            assert dct(f"import own.json -o {name} --force").exit_code == 0
+            assert dct(f"import own.json -o {name} --force").good
             assert Path(name).read_text() == OWN
 
 

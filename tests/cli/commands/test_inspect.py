@@ -43,8 +43,7 @@ def pair(tmp_path):
 
 class TestText:
     def test_a_small_circuit(self, dct, pair, trained):
-        result = dct(f"inspect {pair}")
-        assert result.exit_code == 0
+        result = dct(f"inspect {pair}").good
         lines = result.stdout.splitlines()
         assert lines[0] == "trained on 4×9 cells, zero boundary, 4 steps, synchronous"
         assert lines[1] == "as trained: 2 gates, depth 1, 3 channels"

@@ -23,8 +23,7 @@ def plan(dct, monkeypatch):
 
 
 def test_a_plan_gives_decisions(plan):
-    found = plan("checkerboard --recipe benchmark")
-    assert found.exit_code == 0, found.stderr
+    found = plan("checkerboard --recipe benchmark").good
     lines = found.stdout.splitlines()
     assert lines[0] == ("checkerboard · 16×16 cells, 20 automaton steps, batch 2 · 2 cores")
     words = {line.split("  ")[0]: line for line in lines}
@@ -53,8 +52,7 @@ def test_numbers_of_workers_stand_side_by_side(plan):
 
 
 def test_more_workers_than_tasks_cause_a_warning(plan):
-    found = plan("game-of-life --workers 8")
-    assert found.exit_code == 0
+    found = plan("game-of-life --workers 8").good
     assert found.stderr.startswith("warning: 8 workers for 3 tasks: 5 of them only wait\n")
 
 

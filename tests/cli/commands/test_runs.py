@@ -54,7 +54,7 @@ def test_remove(dct, several, monkeypatch):
     monkeypatch.setattr("cli.commands.runs.sys", SimpleNamespace(stdin=stdin))
     for answer, left in ((False, 2), (True, 1)):
         monkeypatch.setattr("typer.confirm", lambda *words, answer=answer, **more: answer)
-        assert dct("runs rm last").exit_code == 0
+        assert dct("runs rm last").good
         assert len(os.listdir("runs")) == left
 
 

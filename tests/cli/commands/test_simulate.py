@@ -61,8 +61,7 @@ def test_the_film_of_a_reversible_rule_runs_back_to_its_start(dct):
 def test_a_glider_flies(dct, life, tmp_path):
     (tmp_path / "glider.rle").write_text("x = 3, y = 3\nbob$2bo$3o!")
     arguments = ["simulate", life, "--size=40x100", "--steps=400", "--start=glider.rle"]
-    result = dct(*arguments, "--save=end.npz --picture=end.png")
-    assert result.exit_code == 0
+    result = dct(*arguments, "--save=end.npz --picture=end.png").good
     assert "channel 0       5 of 4000 cells are 1 after step 400\n" in result.stdout
     with Image.open(tmp_path / "end.png") as image:
         assert image.size == (500, 200)

@@ -66,8 +66,7 @@ def test_a_sweep_killed_at_its_start_can_be_started_again(tmp_path, tiny):
 
 def test_a_sweep_from_beginning_to_end(dct, tmp_path, words):
     grid = "--grid=training.weight_decay=0.0,0.5"
-    done = dct(*words, f"--seeds=0-1 {grid} --backend=sequential --json")
-    assert done.exit_code == 0, done.stderr
+    done = dct(*words, f"--seeds=0-1 {grid} --backend=sequential --json").good
     data = done.json
     assert "4/4" in done.stderr
     place = tmp_path / data["directory"]
@@ -93,8 +92,7 @@ def test_a_sweep_from_beginning_to_end(dct, tmp_path, words):
         assert run["epochs"] == 5
     assert json.loads((place / "table.json").read_text())["runs"] == data["runs"]
 
-    again = dct(f"sweep --dir {place} --seeds=5 --workers=1")
-    assert again.exit_code == 0, again.stderr
+    again = dct(f"sweep --dir {place} --seeds=5 --workers=1").good
     assert "4 already done" in again.stderr
     assert f"sweep      {place}" in again.stdout
     assert "\x1b" not in again.stdout
@@ -215,8 +213,8 @@ def test_an_interrupted_sweep_ends_in_the_same_table(dct, start, tmp_path, words
     assert "Traceback" not in process.err
     assert "worker process was killed" not in process.err
     # Whoever resumes the others makes the final tests that a stop dropped.
-    assert dct("sweep --dir=cut --workers=1").exit_code == 0
-    assert dct(*settings, "--workers=1 --dir=whole").exit_code == 0
+    assert dct("sweep --dir=cut --workers=1").good
+    assert dct(*settings, "--workers=1 --dir=whole").good
     assert rows_of(tmp_path / "cut") == rows_of(tmp_path / "whole")
     assert not list((tmp_path / "cut").glob(".running-*"))
 

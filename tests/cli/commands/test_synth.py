@@ -32,8 +32,7 @@ def placed(monkeypatch, mhz, share):
 
 def test_the_table_shows_the_speed(dct, monkeypatch):
     placed(monkeypatch, 250.0, 0.1)
-    result = dct(f"synth {CHECKERBOARD} --device ice40-hx8k")
-    assert result.exit_code == 0
+    result = dct(f"synth {CHECKERBOARD} --device ice40-hx8k").good
     words = {line.split("  ")[0]: line.split() for line in result.stdout.splitlines()}
     assert words["LUTs"][-2:] == ["2.00", "512"]
     assert words["longest path, ns"][-1] == "4.00"

@@ -30,8 +30,7 @@ def flag(tmp_path):
 
 @pytest.mark.slow
 def test_one_command_grows_holds_and_heals_in_the_pictures_colours(dct, flag):
-    result = dct(f"train-pattern --target {flag} --heal --seed=3 --dir=out --json")
-    assert result.exit_code == 0, result.stderr
+    result = dct(f"train-pattern --target {flag} --heal --seed=3 --dir=out --json").good
     assert "flag.png: 8×8 pixels as 8×8 cells, 3 colours" in result.stderr
     assert "and grow back after any square of 2 or 4 cells is erased" in result.stderr
     assert "at most" not in result.stderr.replace("of at most 45", ""), "no bound of hours"
@@ -39,18 +38,18 @@ def test_one_command_grows_holds_and_heals_in_the_pictures_colours(dct, flag):
     assert proof["verdict"] == "proved"
     assert "each of 74 cases of damage" in proof["text"]
 
-    assert dct("render out -o end.png --at=30 --scale=1").exit_code == 0
+    assert dct("render out -o end.png --at=30 --scale=1").good
     pixels = np.asarray(Image.open("end.png").convert("RGB"))[:8, :8]
     original = np.asarray(Image.open(flag))
     clear = original[..., 3] == 0
     np.testing.assert_array_equal(pixels[~clear], original[~clear][:, :3])
     assert (pixels[clear] == 255).all()
 
-    assert dct("simplify out -o c.json --effort=low").exit_code == 0
+    assert dct("simplify out -o c.json --effort=low").good
     assert json.loads(Path("c.json").read_text())["palette"][1:3] == ["#d63031", "#1e5ac8"] or (
         json.loads(Path("c.json").read_text())["palette"][1:3] == ["#1e5ac8", "#d63031"]
     )
-    assert dct("simulate c.json --steps=30 --picture=s.png").exit_code == 0
+    assert dct("simulate c.json --steps=30 --picture=s.png").good
     # Of each cell's square of pixels, one.
     side = Image.open("s.png").width // 8
     drawn = np.asarray(Image.open("s.png").convert("RGB"))[::side, ::side]
@@ -60,8 +59,7 @@ def test_one_command_grows_holds_and_heals_in_the_pictures_colours(dct, flag):
 @pytest.mark.slow
 def test_a_tough_picture_keeps_damage_where_it_is(dct, flag):
     arguments = "--heal --tough --size=16x20 --seed=3 --dir=out"
-    result = dct(f"train-pattern --target {flag} {arguments}")
-    assert result.exit_code == 0, result.stderr
+    result = dct(f"train-pattern --target {flag} {arguments}").good
     assert "its place among them, told by majorities" in result.stderr
     found = dct("verify convergence out --damage=4 --json")
     assert "on 16×20 cells" in json.loads(found.stdout)["damage"]["text"]

@@ -52,8 +52,7 @@ def verify(dct):
 
 
 def test_proved(verify):
-    result = verify(f"{SEED_1} --task checkerboard -o c.json")
-    assert result.exit_code == 0
+    result = verify(f"{SEED_1} --task checkerboard -o c.json").good
     head, line = result.stdout.splitlines()[:2]
     assert head.split()[:2] == ["grid", "verdict"]
     assert line.split()[:7] == ["16×16", "proved", "sets", "of", "values", "step", "18"]
@@ -91,13 +90,7 @@ def test_an_open_question_is_shown(verify, monkeypatch):
 
 
 def test_without_a_task_the_target_is_what_zeros_end_in(verify):
-    result = verify(f"{SEED_1} --size 9x9 --json")
-    assert result.exit_code == 0
-    (found,) = result.json["findings"]
-    assert found["verdict"] == "proved"
-    assert {len(row) for row in found["known"]} == {9}
-    assert "the state that a start of zeros ends in" in result.stderr
-    assert "the state that a start of zeros ends in" in verify(f"{SEED_1} --size 9x9").stdout
+    assert "the state that a start of zeros ends in" in verify(f"{SEED_1} --size 9x9").good.stdout
 
 
 def test_zeros_that_settle_late(verify, tmp_path):
@@ -133,18 +126,12 @@ def test_a_proof_for_every_size_without_a_certificate(verify):
     assert "there is no certificate to write" in result.stderr
 
 
-def test_a_task_with_another_boundary(verify, tmp_path):
-    experiment = tmp_path / "torus.toml"
-    config = load_config("checkerboard", ["automaton.boundary=periodic"])
-    experiment.write_text(config.to_toml(), encoding="utf-8")
-    assert "its boundary is periodic, but that of" in verify(SEED_1, f"--task {experiment}").refusal
-
-
 @pytest.mark.parametrize(
     ("source", "options", "said"),
     [
         ("checkerboard", "--size 4096x4096", "from 1 to 256"),
         ("checkerboard", "--task chess", "chess"),
+        ("checkerboard", "--task torus.toml", "its boundary is periodic, but that of"),
         ("checkerboard", "--task letter-g", "compares 0-2"),
         ("checkerboard", "-o there.json", "--force"),
         ("checkerboard", "-o d.json --size 8x8 --size 9x9", "one grid"),
@@ -157,6 +144,8 @@ def test_a_task_with_another_boundary(verify, tmp_path):
 )
 def test_refusals(verify, sources, source, options, said):
     Path("there.json").write_text("mine")
+    config = load_config("checkerboard", ["automaton.boundary=periodic"])
+    Path("torus.toml").write_text(config.to_toml(), encoding="utf-8")
     assert said in verify(sources[source], options).refusal
     assert Path("there.json").read_text() == "mine"
 
@@ -170,7 +159,7 @@ def test_all_cases_are_refuted_and_proved(verify, sources):
     assert (found["verdict"], found["scope"]) == ("refuted", "every case")
     Path("c.json").write_text("mine")
     proved = str(DOCS / "gallery" / "game-of-life.json")
-    assert verify(f"{proved} --task game-of-life -o c.json --force").exit_code == 0
+    assert verify(f"{proved} --task game-of-life -o c.json --force").good
     assert json.loads(Path("c.json").read_text())["format"] == "dct-cases"
 
 
@@ -179,8 +168,7 @@ class TestAllSizes:
         """The hand-written rule is right everywhere, a circuit that knows one grid is not."""
         tough = tmp_path / "tough.json"
         tough.write_text(write_circuit(tough_checkerboard()))
-        result = verify(f"{tough} --task checkerboard-async --damage 4 --margin 1")
-        assert result.exit_code == 0
+        result = verify(f"{tough} --task checkerboard-async --damage 4 --margin 1").good
         assert "All sizes: proved for every start on every grid." in result.stdout
         assert "Damage: a wound of 4×4 zeroed cells at least 1 cell from" in result.stdout
         found = verify(f"{tough} --task checkerboard-async --damage 4 --contents any --json")

@@ -20,14 +20,13 @@ def test_plots(dct, tiny, run):
     pytest.importorskip("matplotlib")
     changes = [f"--set={change}" for change in tiny]
     options = "--epochs=2 --seeds=0-1 --workers=1 --dir=sweep --quiet"
-    assert dct("sweep checkerboard", *changes, options).exit_code == 0
+    assert dct("sweep checkerboard", *changes, options).good
     for source, file, head in (
         ("run", "run.svg", b"<?xml"),
         ("run/model.npz", "model.png", b"\x89PNG"),
         ("sweep", "sweep.pdf", b"%PDF"),
     ):
-        result = dct(f"plot {source} -o {file}")
-        assert result.exit_code == 0, result.stderr
+        result = dct(f"plot {source} -o {file}").good
         assert Path(file).read_bytes().startswith(head)
         assert f"saved {file}" in result.stderr
     assert dct("plot run -o run.svg").exit_code == 2, "it is there already"
@@ -50,8 +49,7 @@ def test_a_plot_of_a_file_in_a_directory_that_may_not_be_searched(dct, monkeypat
 
 def test_an_animation(dct):
     options = "--steps=12 --every=3 --damage=6:2,2,5x5 --larger --fps=5"
-    result = dct(f"render {CHECKERBOARD} -o a.gif {options}")
-    assert result.exit_code == 0, result.stderr
+    result = dct(f"render {CHECKERBOARD} -o a.gif {options}").good
     with Image.open("a.gif") as image:
         assert image.n_frames == 5
         size = f"{image.height}×{image.width}"
@@ -60,8 +58,7 @@ def test_an_animation(dct):
 
 @pytest.mark.thorough
 def test_a_run_becomes_a_page(dct, run):
-    result = dct(f"report {run} -o run.html")
-    assert result.exit_code == 0, result.stderr
+    result = dct(f"report {run} -o run.html").good
     text = Path("run.html").read_text(encoding="utf-8")
     assert f"saved run.html: {len(text.encode()) / 1000:.0f} kB" in result.stderr
     for said in ("soft loss", "dct train checkerboard --seed 5 --set", "exactness: training grid"):
@@ -72,7 +69,7 @@ def test_a_model_has_no_curves_and_a_circuit_no_training(dct, run):
     Path("p.html").write_text("mine")
     for source, again in ((run / "model.npz", True), (GALLERY / "game-of-life.json", False)):
         options = "-o p.html --without-tests --force"
-        assert dct(f"report {source} {options}").exit_code == 0
+        assert dct(f"report {source} {options}").good
         text = Path("p.html").read_text(encoding="utf-8")
         assert "soft loss" not in text
         assert ("Train it again" in text) == again
@@ -82,8 +79,7 @@ def test_a_model_has_no_curves_and_a_circuit_no_training(dct, run):
 def test_damaged_metrics_are_told(dct, run, damage):
     (run / "summary.json").unlink()  # a run that goes on has none yet
     (run / "metrics.csv").write_bytes(damage.encode("latin-1"))
-    result = dct(f"report {run} -o run.html --without-tests")
-    assert result.exit_code == 0
+    result = dct(f"report {run} -o run.html --without-tests").good
     assert ("metrics.csv: is damaged" in result.stderr) == (damage != "")
 
 

@@ -42,16 +42,6 @@ def test_time_by_part_is_a_bar_with_its_legend():
     assert report.render(summary(seconds=NO_TIME), "runs/x").startswith("time         0.0 s\n")
 
 
-def test_the_answer_stands_last():
-    lines = report.render(summary(), "runs/x").splitlines()
-    *_, proved, where, reason, run_tests, look = lines
-    assert proved == "proved: 6 active gates, in 18.5 s"
-    assert (where, reason[:5]) == ("run        runs/x", "next ")
-    assert (run_tests.strip(), look.strip()) == ("dct eval runs/x", "dct inspect runs/x")
-    stopped = report.render(summary(interrupted=True), "runs/x")
-    assert "\ninterrupted: 6 active gates, in 18.5 s\n" in stopped
-
-
 @pytest.mark.parametrize(
     ("changes", "said"),
     [

@@ -35,15 +35,6 @@ def test_live(monkeypatch, clock):
     assert terminal.text.endswith("\x1b[2K")  # nothing stays behind
 
 
-def test_live_without_a_total(monkeypatch, clock):
-    terminal = open_terminal(monkeypatch)
-    with Counter("comparisons:") as count:
-        clock[0] += 1
-        count.update(7, 3 * "float32 states, on a case whose name does not fit into the line, ")
-    assert re.search("comparisons: ━+ 7 float32", terminal.text)
-    assert "…" in terminal.text
-
-
 def test_lines_without_a_terminal(capsys, clock):
     with Counter("steps:", 10) as count:
         for done in range(1, 6):
