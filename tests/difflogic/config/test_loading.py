@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from difflogic.config import Override, config_from_dict, load_config, schema, shipped_configs
 from difflogic.config.manual import describe
-from difflogic.pictures import picture
 from difflogic.system.errors import ConfigError
 
 BASE = load_config("checkerboard-small")
@@ -73,15 +72,6 @@ def test_the_published_experiments(name, grid, steps, boundary, fire_rate, epoch
     assert (training.weight_decay, training.gradient_clip) == (0.01, 100)
     assert (training.initial_logit, training.seed) == (10, 23)
     assert config.published.epochs == epochs
-
-
-def test_installed_configurations_come_first(tmp_path, monkeypatch):
-    module = tmp_path / "difflogic" / "pictures" / "picture.py"
-    (tmp_path / "difflogic" / "configs").mkdir(parents=True)
-    (tmp_path / "difflogic" / "configs" / "mine.toml").write_text(BASE.to_toml())
-    monkeypatch.setattr(picture, "__file__", str(module))
-    assert shipped_configs() == ["mine"]
-    assert load_config("mine") == BASE
 
 
 # Keys of one kind of task

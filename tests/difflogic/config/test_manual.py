@@ -3,9 +3,8 @@ import tomllib
 
 import pytest
 
-from difflogic.config import load_config, schema, shipped_configs
+from difflogic.config import load_config, shipped_configs
 from difflogic.config.manual import describe, editor_schema, experiments
-from difflogic.config.models import Config
 from difflogic.pictures.picture import picture_directory
 
 
@@ -60,12 +59,3 @@ def test_description_has_the_meaning_and_range_above_each_key():
     assert 'or "steps")\nstrategy = "auto"' in unwrapped
     assert max(map(len, lines)) <= 100
     assert not any("  " in line for line in lines)
-
-
-def test_every_key_is_described():
-    for section in ("", *schema.sections()):
-        model = schema.sections()[section] if section else Config
-        assert model.__doc__
-        for key in schema.keys(section):
-            assert schema.meaning(section, key)
-            assert schema.accepted(section, key)

@@ -31,15 +31,6 @@ def test_each_run_gets_a_new_directory(tmp_path):
     assert all(path.parent == root and path.is_dir() for path in made)
 
 
-@pytest.mark.parametrize("exists", [True, False])
-def test_a_requested_directory(tmp_path, exists):
-    path = tmp_path / "a" / "b"
-    if exists:
-        path.mkdir(parents=True)
-    assert RunDirectory.create(requested=path).path == path
-    assert path.is_dir()
-
-
 def test_a_directory_with_files_is_refused(tmp_path):
     (tmp_path / ".hidden").write_text("")
     with pytest.raises(RunDirectoryError, match="is not empty, and runs are never overwritten"):

@@ -42,7 +42,7 @@ def test_pairs_are_of_the_same_seed():
     rows = [row("a", seed, 100 * seed) for seed in range(1, 9)]
     rows += [row("b", seed, 100 * seed - 7, gates=6) for seed in range(1, 7)]
     rows += [
-        row("b", 7, None, status="not exact", proved=False),
+        row("b", 7, None, status="not exact"),
         row("b", 8, None, None, "missing", None),
         row("b", 9, 5000),
     ]
@@ -105,9 +105,3 @@ def test_tables_plots_and_comparisons_count_as_documented(ends):
         epochs = [10 + seed for seed in both if of[variant.name, seed].startswith("exact")]
         shown = compared.medians["epochs"]
         assert (shown and shown.value) == (np.median(epochs) if epochs else None)
-
-
-def test_a_run_that_is_proved_too_late_does_not_count_as_proved():
-    plan = SimpleNamespace(variants=[SimpleNamespace(name="a")])
-    (found,) = compare(plan, [row("a", 0, 5), row("a", 1, 5, status="late")])
-    assert (found.seeds, found.proved) == (2, 1)

@@ -71,12 +71,3 @@ def test_a_directory_must_hold_nothing_but_what_a_killed_sweep_left(place):
     (place.path / "dct.tmp").touch()
     with pytest.raises(RunDirectoryError, match=r"holds dct\.tmp"):
         place.require_empty()
-
-
-def test_files_of_another_machine_make_a_run_when_all_are_there(place):
-    (variant,) = small_plan().variants
-    written = b"# written 2026-01-01T00:00:00.000000Z by dct\n"
-    files = {"summary.json": b"{}", "config.toml": written, "model.npz": b"model"}
-    place.write_run(variant, 3, files)
-    path = place.run_path(variant, 3)
-    assert {file.name: file.read_bytes() for file in path.iterdir()} == files

@@ -22,9 +22,8 @@ from difflogic.model.model import Model
 from difflogic.search.verifier import Verifier
 from difflogic.system.errors import ConfigError
 from difflogic.system.work import Stopped
-from difflogic.tasks import custom, draw_batch, make_task
+from difflogic.tasks import custom, make_task
 from difflogic.tasks.code import contradiction, find_code
-from difflogic.tasks.parts import TaskError
 from tests.difflogic.circuit.circuits import circuit_of
 from tests.difflogic.tasks.custom_task import CONFIG, SOURCE, has_run, write
 
@@ -182,13 +181,6 @@ def test_another_single_start_needs_a_name(tmp_path):
     assert 'give the class start = "random"' in error(write(tmp_path, one), allow_code=True)
     named = one.replace("    def sample", '    start = "zeros"\n\n    def sample')
     assert load_config(write(tmp_path, named), allow_code=True).task.start_name == "zeros"
-
-
-def test_errors_while_drawing_name_the_task(tmp_path):
-    late = "if rng.random() < 0.01: raise RuntimeError('late')\n        board = rng."
-    config = load_config(write(tmp_path, SOURCE.replace("board = rng.", late)), allow_code=True)
-    with pytest.raises(TaskError, match=r"Shift.sample failed in line \d+: RuntimeError: late"):
-        draw_batch(make_task(config), 0, 0, 2000)
 
 
 CASES = """

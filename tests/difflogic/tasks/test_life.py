@@ -57,22 +57,6 @@ rules = st.one_of(
 )
 
 
-@given(
-    rules,
-    st.sampled_from(["zero", "periodic"]),
-    st.integers(3, 9),
-    st.integers(3, 9),
-    st.integers(0, 2**32),
-)
-def test_advance(rule, boundary, height, width, seed):
-    # On fewer than three periodic cells a neighbour counts more than once, unlike in SciPy.
-    board = np.random.default_rng(seed).integers(0, 2, (height, width), dtype=np.uint8)
-    task = life(1, height, width, boundary, rule=rule)
-    found = task.advance(board)
-    assert found.dtype == np.uint8
-    np.testing.assert_array_equal(found, successor(board, rule, boundary))
-
-
 def test_a_single_periodic_cell_is_its_own_neighbour():
     alive = np.ones((1, 1), np.uint8)
     assert life(1, 1, 1, "periodic", rule="B3/S8").advance(alive).item() == 1
