@@ -93,7 +93,7 @@ def _report(path: Path, plan: SweepPlan, rows: Sequence[Row], code: int, as_json
         return
     if not kept:
         return
-    headings = sweep_results.value_headings(plan)
+    headings = list(plan.axes) or ["experiment"]
     found = sweep_results.aggregate(plan, rows)
     lines = [sweep_results.to_cells(plan, result) for result in found]
     names = [*headings, *sweep_results.HEADINGS]
@@ -104,7 +104,7 @@ def _report(path: Path, plan: SweepPlan, rows: Sequence[Row], code: int, as_json
     ended = sum(each.seeds for each in found)
     shown = in_one_line(str(path))
     typer.echo(f"\nproved: {proved} of {counted(ended, 'run')}")
-    typer.echo(f"sweep      {shown}   (table.csv, table.json, table.md)")
+    typer.echo(f"sweep      {shown}   (table.csv, table.json)")
     typer.echo(f"next       dct runs {for_shell(path)}, or dct plot {for_shell(path)} -o FILE.svg")
 
 

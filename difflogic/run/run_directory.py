@@ -40,14 +40,16 @@ from difflogic.system.files import (
 ROOT = "runs"
 LOCK = ".lock"
 SWEEP = "sweep.toml"
-TABLES = "table.csv", "table.json", "table.md"
+TABLES = "table.csv", "table.json"
 """The results of a sweep."""
 ATTEMPT = re.compile(r"\.attempt-[0-9]+")
 """Names of the directories in which `train_examples` makes its attempts, until one wins."""
 
 _RESULTS = files.OF_RUN[files.OF_RUN.index(files.METRICS) :]
-OF_SWEEP = (SWEEP, *TABLES)
-"""All files of a sweep, without those of its runs, in the order in which they are first written."""
+OF_SWEEP = (SWEEP, *TABLES, "table.md")
+"""All files of a sweep, without those of its runs, in the order in which they are first written.
+
+Earlier versions wrote the last."""
 MOST_SEARCHED = 100
 """Directories of the working directory that are searched for runs."""
 

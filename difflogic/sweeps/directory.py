@@ -53,7 +53,7 @@ class RunState:
 
 
 class SweepDirectory(RunDirectory):
-    """``sweep.toml``, ``<variant>/seed<N>/`` per run, and ``table.csv``, ``.json``, ``.md``."""
+    """``sweep.toml``, ``<variant>/seed<N>/`` per run, and ``table.csv``, ``table.json``."""
 
     def run_path(self, variant: Variant, seed: int) -> Path:
         return self.path / variant.name / f"seed{seed}"

@@ -10,7 +10,6 @@ import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from pathlib import Path
 from statistics import NormalDist
 from typing import Any, Literal
 
@@ -20,7 +19,6 @@ from difflogic.sweeps.directory import SweepDirectory
 from difflogic.sweeps.sweep_plan import SweepPlan, Variant
 from difflogic.system.json_values import json_value
 from difflogic.system.quantities import format_ranges
-from difflogic.system.templates import rendered
 
 CONFIDENCE = 0.95
 
@@ -221,11 +219,11 @@ def wilson_interval(
 
 
 def write_tables(directory: SweepDirectory, plan: SweepPlan, rows: Sequence[Row]) -> None:
-    """Write table.csv (a line per run), table.json (all) and table.md (a line per variant)."""
+    """Write table.csv (a line per run) and table.json (all)."""
+    rows_file, whole = (directory.path / name for name in TABLES)
+    directory.write(rows_file, to_csv(plan, rows))
     data = json.dumps(to_data(plan, rows), indent=2, ensure_ascii=False, allow_nan=False)
-    texts = to_csv(plan, rows), data + "\n", to_markdown(plan, rows)
-    for name, text in zip(TABLES, texts, strict=True):
-        directory.write(directory.path / name, text)
+    directory.write(whole, data + "\n")
 
 
 def to_csv(plan: SweepPlan, rows: Sequence[Row]) -> str:
@@ -284,24 +282,6 @@ def value_texts(plan: SweepPlan, result: Row | VariantResult) -> list[str]:
         text = _cell_text(result.values[key])
         texts.append(named.get(key.rpartition(".")[2], result.variant) if "\n" in text else text)
     return texts
-
-
-def value_headings(plan: SweepPlan) -> list[str]:
-    """Return the headings of the columns before HEADINGS."""
-    return list(plan.axes) or ["experiment"]
-
-
-def to_markdown(plan: SweepPlan, rows: Sequence[Row]) -> str:
-    """Return the table of variants, with the sweep's command."""
-    words = value_headings(plan)
-    return rendered(
-        Path(__file__).with_name("table.jinja"),
-        plan=plan,
-        seeds=format_ranges(plan.seeds),
-        words=len(words),
-        headings=[*words, *HEADINGS],
-        lines=[to_cells(plan, result) for result in aggregate(plan, rows)],
-    )
 
 
 def number(value: float | None, digits: int = 0) -> str:

@@ -76,7 +76,6 @@ def test_a_sweep_from_beginning_to_end(dct, tmp_path, words):
         "sweep.toml",
         "table.csv",
         "table.json",
-        "table.md",
         "weight_decay=0.0",
         "weight_decay=0.5",
     }

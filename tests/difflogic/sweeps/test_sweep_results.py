@@ -10,9 +10,9 @@ from difflogic.sweeps.sweep_plan import Request, make_plan
 from difflogic.sweeps.sweep_results import (
     aggregate,
     make_row,
+    to_cells,
     to_csv,
     to_data,
-    to_markdown,
     wilson_interval,
 )
 from tests.difflogic.run.summaries import summary
@@ -87,26 +87,20 @@ def test_the_csv_has_a_line_per_run(plan, rows):
     assert lines[3]["error"].startswith("the loss is not finite")
 
 
-def test_the_markdown_has_a_line_per_variant(plan, rows):
-    lines = to_markdown(plan, rows).splitlines()
-    table = [[text.strip() for text in line.strip("|").split("|")] for line in lines[:4]]
-    assert len({len(line) for line in table}) == 1
-    assert table[0][0] == "training.weight_decay"
+def test_cells_of_a_variant(plan, rows):
+    first, second = (to_cells(plan, result) for result in aggregate(plan, rows))
     ends = ["15 to 85 %", "15 (12 to 18)", "26", "18", "2.0", "1.5"]
-    assert table[2][:9] == ["0.0", "2/4", "1/4", *ends]
-    assert table[3][:9] == ["0.5", "0/0", "0/0", *["-"] * 6]
-    assert plan.command in lines[-1]
+    assert first[:9] == ["0.0", "2/4", "1/4", *ends]
+    assert second[:9] == ["0.5", "0/0", "0/0", *["-"] * 6]
 
 
 def test_pictures_are_shown_by_their_names(tmp_path):
     target = tmp_path / "dot.txt"
     target.write_text("...\n.#.\n...\n")
     plan = make_plan(Request("lizard", (), (f"task.target=lizard,{target}",)), (0,))
-    text = to_markdown(plan, [make_row(variant, 0, None) for variant in plan.variants])
-    lines = text.splitlines()
-    assert lines[2].startswith("| lizard |")
-    assert "dot.txt" in lines[3]
-    assert len(lines) == 6
+    rows = [make_row(variant, 0, None) for variant in plan.variants]
+    found = [to_cells(plan, result)[0] for result in aggregate(plan, rows)]
+    assert found == ["lizard", "dot.txt"]
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
