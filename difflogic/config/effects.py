@@ -38,6 +38,8 @@ def without_effect(config: Config) -> list[str]:
                 "[finishing] rectify does nothing: there is no search, since every or candidates "
                 "is 0: set it to 0"
             )
+    if config.parallel.device == "gpu" and config.parallel.workers != "auto":
+        found.append("[parallel] workers does nothing on a GPU: leave it out")
     if task is not None and task.holds and config.automaton.boundary == "periodic":
         found.append(
             "[task] hold: no picture was ever held on a torus, where cells cannot find their "

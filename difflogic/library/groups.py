@@ -265,12 +265,12 @@ class SweepOptions(Checked):
     jobs: Annotated[
         int | None,
         Range(1, 4096),
-        Opt("Runs at a time, each in its own process", names="--workers", shown="one per core"),
+        Opt(
+            "Runs at a time, each in its own process if several",
+            names="--workers",
+            shown="one per core",
+        ),
     ] = None
-    backend: Annotated[
-        Literal["loky", "dask", "sequential"],
-        Advanced("Local processes, a Dask cluster, or one run at a time"),
-    ] = "loky"
     scheduler: Annotated[
         str | None, Advanced("Dask scheduler, such as tcp://127.0.0.1:8786", "ADDRESS")
     ] = None

@@ -137,31 +137,24 @@ def _make_plan(
 
 
 def _backend(plan: SweepPlan, options: SweepOptions) -> Backend:
-    name = options.backend
     jobs = options.jobs
     scheduler = options.scheduler
-    if scheduler is not None and name != "dask":
-        raise ConfigError(f"--scheduler {scheduler} needs --backend dask")
-    if options.scheduler_timeout is not None and name != "dask":
-        raise ConfigError("--scheduler-timeout needs --backend dask")
-    if name == "sequential" and jobs not in (None, 1):
-        raise ConfigError(f"--backend sequential does one run at a time: not {jobs}")
+    if options.scheduler_timeout is not None and scheduler is None:
+        raise ConfigError("--scheduler-timeout needs --scheduler")
     configs = [variant.config for variant in plan.variants]
     devices = {config.parallel.device for config in configs}
-    if devices == {"gpu"} and name == "loky":
+    if devices == {"gpu"} and scheduler is None:
         from difflogic.experiment.device_plan import runs_at_a_time
 
         return DeviceBackend(runs_at_a_time(configs, jobs, plan.size))
     if "gpu" in devices:
         raise ConfigError("[parallel] device: a GPU takes all runs of a sweep, on this machine")
-    if name == "dask":
+    if scheduler is not None:
         from difflogic.sweeps.cluster import TIMEOUT, DaskBackend
 
-        if scheduler is None:
-            jobs = jobs or default_jobs(plan)
         precisions = {config.training.precision for config in configs}
         return DaskBackend(scheduler, jobs, precisions, options.scheduler_timeout or TIMEOUT)
-    return LocalBackend(1 if name == "sequential" else jobs or default_jobs(plan))
+    return LocalBackend(jobs or default_jobs(plan))
 
 
 @dataclass(frozen=True)

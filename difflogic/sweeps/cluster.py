@@ -1,8 +1,7 @@
 """The runs of a sweep on a Dask cluster.
 
 The scheduler and its workers must be trusted: they exchange pickles, and anybody who reaches the
-scheduler can run anything on all of them. `dct` itself opens ports on loopback only. Those of its
-own cluster need a certificate, since every user of the machine can reach loopback.
+scheduler can run anything on all of them. docs/sweeps.md says how to start them.
 """
 
 from __future__ import annotations
@@ -49,31 +48,27 @@ class ClusterLostError(TrainingError):
 
 
 class DaskBackend(Backend):
-    """A cluster at `scheduler`, such as tcp://127.0.0.1:8786, or by default `jobs` processes here.
+    """A cluster at `scheduler`, such as tcp://127.0.0.1:8786.
 
-    At a given scheduler, `jobs` limits the concurrent runs; with None, the cluster uses all its
-    workers, including later ones.
+    `jobs` limits the concurrent runs; with None, the cluster uses all its workers, including later
+    ones.
     """
 
+    compiles_here = False
+
     def __init__(
-        self,
-        scheduler: str | None,
-        jobs: int | None,
-        precisions: Iterable[str],
-        timeout: float = TIMEOUT,
+        self, scheduler: str, jobs: int | None, precisions: Iterable[str], timeout: float = TIMEOUT
     ) -> None:
         """Kernels are compiled for `precisions`. Raises ClusterError."""
         require_distributed()
-        if scheduler is not None and not _ADDRESS.fullmatch(scheduler):
+        if not _ADDRESS.fullmatch(scheduler):
             raise ClusterError(
                 f"--scheduler {scheduler}: is not an address: write it as tcp://127.0.0.1:8786"
             )
-        self.compiles_here = scheduler is None
         self._scheduler = scheduler
         super().__init__(jobs)
         self._timeout = timeout
         self._precisions = sorted(set(precisions))
-        self._cluster: Any = None
         self._client: Any = None
         self._event: Any = None
 
@@ -84,30 +79,15 @@ class DaskBackend(Backend):
         for name in [*logging.root.manager.loggerDict, "distributed", "asyncio"]:
             if name.split(".")[0] in ("distributed", "asyncio"):
                 logging.getLogger(name).setLevel(logging.CRITICAL)
-        security = None
-        if self._scheduler is None:
-            security = _temporary_certificates()
-            self._cluster = distributed.LocalCluster(
-                n_workers=self.slots,
-                threads_per_worker=1,
-                processes=True,
-                host="127.0.0.1",
-                dashboard_address="127.0.0.1:0",
-                worker_dashboard_address="127.0.0.1:0",
-                memory_limit=0,
-                security=security,
-                silence_logs=logging.CRITICAL,
-            )
-        address = self._scheduler or self._cluster.scheduler_address
-        self._client = _connect(address, self._timeout, security)
+        address = self._scheduler
+        self._client = _connect(address, self._timeout)
         self._wait_for_workers(address)
-        if self._scheduler is not None:
-            self._warn_of_open_ports(address)
-            self._require_same_version(address)
-            self._compile()
+        self._warn_of_open_ports(address)
+        self._require_same_version(address)
+        self._compile()
         name = f"dct-sweep-{control.path.rpartition('-')[2]}"
         self._event = distributed.Event(name, client=self._client)
-        # Other machines' workers have another parent; local ones watch the control directory.
+        # Workers have another parent; those on this machine watch the control directory.
         return replace(control, parent=None, event=name)
 
     def outcomes(self, jobs: Iterable[PlannedRun]) -> Iterator[Outcome]:
@@ -146,9 +126,6 @@ class DaskBackend(Backend):
         with contextlib.suppress(Exception):
             if self._client is not None:
                 self._client.close(timeout=1 if at_once else 5)
-        with contextlib.suppress(Exception):
-            if self._cluster is not None:
-                self._cluster.close(timeout=1 if at_once else 10)
 
     def _warn_of_open_ports(self, address: str) -> None:
         """Warn if the scheduler or a worker is reached over a network without TLS."""
@@ -206,27 +183,13 @@ def require_distributed() -> None:
     try:
         import distributed  # noqa: F401
     except ImportError as error:
-        raise _missing("distributed", error) from None
+        raise ClusterError(
+            f"--scheduler needs the package distributed ({error}): install it with "
+            "pip install '.[cluster]' in dct's directory, or leave --scheduler out"
+        ) from None
 
 
-def _temporary_certificates() -> Any:
-    """Return certificates that only this process and its workers know."""
-    from distributed.security import Security
-
-    try:
-        return Security.temporary()
-    except ImportError as error:
-        raise _missing("cryptography", error) from None
-
-
-def _missing(package: str, error: ImportError) -> ClusterError:
-    return ClusterError(
-        f"--backend dask needs the package {package} ({error}): install it with "
-        "pip install '.[cluster]' in dct's directory, or use --backend loky"
-    )
-
-
-def _connect(address: str, timeout: float, security: Any) -> Any:
+def _connect(address: str, timeout: float) -> Any:
     import distributed
 
     class Client(distributed.Client):
@@ -235,7 +198,7 @@ def _connect(address: str, timeout: float, security: Any) -> Any:
                 super().__del__()
 
     try:
-        return Client(address, timeout=timeout, security=security, set_as_default=False)
+        return Client(address, timeout=timeout, set_as_default=False)
     except (OSError, TimeoutError, ValueError, TypeError, RuntimeError) as error:
         known: Any = distributed.Security()
         ready = known.require_encryption or known.tls_client_cert is not None

@@ -74,7 +74,6 @@ def exhaustive(*values):
         (["mpiexec", *TRAIN], 3, 3),
         ([*SWEEP, "--workers=2"], 3, 3 + HELPERS),
         ([*SIMULATE, "--engine=compiled", "--workers=3"], 1, 1),
-        exhaustive([*SWEEP, "--backend=dask", "--workers=2"], 3, 3 + HELPERS),
         exhaustive([*BENCH, "--workers=1,2"], 1, 1),
         exhaustive(["mpiexec", *VERIFY], 3, 3),
     ],

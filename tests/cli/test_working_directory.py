@@ -26,20 +26,13 @@ SWEEP = ["sweep", "checkerboard-small", *SETTINGS]
     [
         ["train", "checkerboard-small", *SETTINGS],
         ["simulate", CIRCUIT, "--size=16x16", "--engine=compiled"],
-        pytest.param(
-            [*SWEEP, "--seeds=0", "--workers=1", "--backend=dask"], marks=pytest.mark.slow
-        ),
-        pytest.param(
-            [*SWEEP, "--seeds=0-2", "--workers=2", "--backend=loky"], marks=pytest.mark.exhaustive
-        ),
+        pytest.param([*SWEEP, "--seeds=0-2", "--workers=2"], marks=pytest.mark.exhaustive),
     ],
     ids=lambda words: words[0],
 )
 @pytest.mark.parametrize("by", ["script", pytest.param("module", marks=pytest.mark.exhaustive)])
 def test_no_command_imports_from_it(words, by, tmp_path):
     """Nor do workers and what helps them; another test has the compilers of circuits."""
-    if "--backend=dask" in words:
-        pytest.importorskip("distributed")
     folder = tmp_path / "hostile"
     told = tmp_path / "told"
     folder.mkdir()

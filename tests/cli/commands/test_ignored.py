@@ -17,7 +17,7 @@ SORTING = str(Path(__file__).parents[3] / "docs" / "gallery" / "sorting.json")
         (f"simulate {SORTING} --engine=interpreter --workers=3", "the interpreter has one"),
         (f"render {SORTING} -o strip.png --fps=3", "strip.png is a strip"),
         ("sweep checkerboard-small --seeds=0,0", "names the seed 0 twice"),
-        ("sweep checkerboard-small --seeds=0 --scheduler-timeout=5", "--backend dask"),
+        ("sweep checkerboard-small --seeds=0 --scheduler-timeout=5", "needs --scheduler"),
         ("train-gol --rule=B3333/S", '"B3333/S" names a number twice'),
         ("config show lizard '--set=automaton.periods=[5]'", "none or two numbers"),
     ],

@@ -66,7 +66,7 @@ def test_a_sweep_killed_at_its_start_can_be_started_again(tmp_path, tiny):
 
 def test_a_sweep_from_beginning_to_end(dct, tmp_path, words):
     grid = "--grid=training.weight_decay=0.0,0.5"
-    done = dct(*words, f"--seeds=0-1 {grid} --backend=sequential --json").good
+    done = dct(*words, f"--seeds=0-1 {grid} --workers=1 --json").good
     data = done.json
     assert "4/4" in done.stderr
     place = tmp_path / data["directory"]
@@ -103,7 +103,7 @@ def test_a_sweep_from_beginning_to_end(dct, tmp_path, words):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ("checkerboard --seeds=0 --backend=dask", "pip install '.[cluster]'"),
+        ("checkerboard --seeds=0 --scheduler=127.0.0.1:9", "pip install '.[cluster]'"),
         ("checkerboard", "--seeds 0-15"),
         ("", "name a configuration"),
         ("checkerboard --seeds=3-1", "must be numbers and ascending ranges"),
@@ -120,9 +120,6 @@ def test_a_sweep_from_beginning_to_end(dct, tmp_path, words):
             "--set training.epochs=3 gives another value",
         ),
         ("checkerboard --seeds=3 --recipe=none", 'no recipe "none"'),
-        ("checkerboard --seeds=3 --scheduler=tcp://127.0.0.1:1", "--backend dask"),
-        ("checkerboard --seeds=3 --backend=sequential --workers=2", "one run at a time"),
-        ("checkerboard --seeds=3 --backend=spark", "spark"),
         ("checkerboard --seeds=3 --dir=file", "file"),
         ("checkerboard --seeds=3 --dir=full", "full: holds thesis.tex"),
         ("--dir=full", "is not a sweep"),
@@ -240,7 +237,7 @@ def test_a_sweep_that_ends_abruptly_while_compiling_leaves_nothing(tmp_path, mon
 
 def test_a_sweep_that_is_stopped_before_its_first_run_names_no_directory(dct, words, monkeypatch):
     monkeypatch.setattr("difflogic.sweeps.work.Control.stop_test", lambda control: lambda: True)
-    done = dct(*words, "--seeds=0-1 --dir=none --backend=sequential")
+    done = dct(*words, "--seeds=0-1 --dir=none --workers=1")
     assert done.stderr.endswith("0 of 2 runs ended; nothing is saved: begin again\n")
     assert not done.stdout
     assert not Path("none").exists()

@@ -49,8 +49,8 @@ def test_runs_of_a_sweep_equal_runs_alone(tmp_path):
 @pytest.mark.parametrize(
     "given",
     [
-        {"overrides": [ON_GPU], "backend": "dask"},
-        {"grid": ["parallel.device=cpu,gpu"], "backend": "sequential"},
+        {"overrides": [ON_GPU], "scheduler": "127.0.0.1:9"},
+        {"grid": ["parallel.device=cpu,gpu"], "jobs": 1},
     ],
 )
 def test_a_sweep_partly_on_a_gpu_is_refused(tmp_path, given):

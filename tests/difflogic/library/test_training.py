@@ -25,7 +25,7 @@ def _python_handles_interrupts():
 def test_training_a_sweep_and_rules_by_chance_tell(tmp_path):
     brief = ["training.epochs=3", "finishing.from_epoch=9"]
     told = []
-    options = difflogic.SweepOptions("0-1", (), brief, directory=tmp_path, backend="sequential")
+    options = difflogic.SweepOptions("0-1", (), brief, directory=tmp_path, jobs=1)
     with difflogic.working(tell=lambda news: told.append((news.what, news.done, news.total))):
         difflogic.sweep("checkerboard-small", options)
         difflogic.train(tiny("training.epochs=2"), directory=tmp_path / "run")

@@ -25,9 +25,7 @@ def trained(tmp_path_factory):
     grid = ["training.batch=1,2"]
     sweep(
         "checkerboard",
-        SweepOptions(
-            "0-1", overrides=SHORT, grid=grid, directory=root / "sweep", backend="sequential"
-        ),
+        SweepOptions("0-1", overrides=SHORT, grid=grid, directory=root / "sweep", jobs=1),
     )
     return root
 

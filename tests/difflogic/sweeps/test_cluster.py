@@ -1,6 +1,5 @@
 """Sweeps on a Dask cluster: a scheduler and two workers, each a process of its own."""
 
-import asyncio
 import json
 import os
 import signal
@@ -191,37 +190,6 @@ def test_runs_on_other_machines_can_be_stopped(tmp_path, dask):
         assert [row.status for row in execution.rows] == ["missing", "missing"]
 
 
-def test_a_cluster_of_its_own_answers_nobody_without_its_certificate(tmp_path):
-    import distributed
-    from distributed.comm import connect
-
-    backend = DaskBackend(None, 1, ["float32"])
-    with at_work(tmp_path, ENDLESS, backend) as execution:
-        work = execution.work(0.05)
-        while not any(run[2] > 0 for run in execution.running()):
-            next(work)
-        scheduler = backend._cluster.scheduler_address
-        known = backend._client.scheduler_info(n_workers=-1)["workers"]
-        nannies = [each["nanny"] for each in known.values()]
-        assert len(nannies) == 1
-        for address in [scheduler, *known, *nannies]:
-            assert address.startswith("tls://127.0.0.1:"), address
-        stranger = distributed.Security.temporary().get_connection_args("client")
-        for address, arguments in (
-            (scheduler, {}),
-            (scheduler.replace("tls", "tcp"), {}),
-            (scheduler, stranger),
-        ):
-            # Not by a Client: if garbage of a failed one is collected late, the next deadlocks.
-            with pytest.raises((OSError, TimeoutError, TypeError)):
-                asyncio.run(connect(address, timeout=2, **arguments))
-        ((_, _, before),) = execution.running()
-        while execution.running()[0][2] <= before:  # it still runs
-            next(work)
-        execution.stop()
-        list(work)
-
-
 @pytest.mark.once
 @pytest.mark.parametrize(
     ("required", "address", "remedy"),
@@ -238,16 +206,14 @@ def test_what_tls_needs_is_told(required, address, remedy):
         settings({"distributed.comm.require-encryption": required}),
         pytest.raises(ClusterError, match=f"no scheduler answers at {address} .*{remedy}"),
     ):
-        cluster._connect(address, 0.1, None)
+        cluster._connect(address, 0.1)
 
 
 @pytest.mark.once
 def test_a_scheduler_without_workers_is_reported(tmp_path, dask, monkeypatch):
     # It may take more than the second in which there must be workers to answer.
     connect = cluster._connect
-    monkeypatch.setattr(
-        cluster, "_connect", lambda address, _, security: connect(address, 120, security)
-    )
+    monkeypatch.setattr(cluster, "_connect", lambda address, _: connect(address, 120))
     backend = DaskBackend(dask.address, None, ["float32"], timeout=1)
     with (
         at_work(tmp_path, small_plan(), backend) as execution,

@@ -35,7 +35,7 @@ BLOCKS = re.findall(
 )
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
 SETTINGS = [f"--set={override}" for override in TINY]
-SWEEP = ["sweep", "checkerboard-small", "--seeds=0", "--backend=dask", "--dir=there", *SETTINGS]
+SWEEP = ["sweep", "checkerboard-small", "--seeds=0", "--dir=there", *SETTINGS]
 
 
 def block_with(text):
