@@ -134,10 +134,9 @@ def _rates(report: Benchmark) -> dict[str, str]:
     path = report.path
     plan = report.path.plan
     memory = report.peak_memory
-    peak = f"{report.peak_one_core / 1e9:.0f} billion fused multiply-adds per second on one core"
+    workers = counted(path.workers, "worker")
+    peak = f"{report.peak / 1e9:.0f} billion fused multiply-adds per second on {workers}"
     lines = {"gate evaluations": f"{report.gate_rate / 1e9:.2f} billion per second"}
-    if path.workers > 1:
-        peak += f", {report.peak_all_workers / 1e9:.0f} on {counted(path.workers, 'worker')}"
     lines["arithmetic peak"] = f"{peak}, in vectors of {report.vector_bits} bits"
     share = f"{100 * report.share_of_peak:.0f} % of the peak reached"
     if report.share_of_peak > 1:

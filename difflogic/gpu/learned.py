@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from difflogic.config.sections import TrainingConfig
 from difflogic.engine.soft.arrangement import Arrangement
 from difflogic.gpu.adapter import find_adapter
 from difflogic.gpu.fleet import MIXES, MOVES, REDUCES, RUNS, Fleet, Fleets, Job
-from difflogic.gpu.tables import Shape, shape_of, tables
+from difflogic.gpu.tables import shape_of, tables
 from difflogic.system.array_types import Array, Bits, Float32s
 from difflogic.system.errors import TrainingError
 
@@ -29,7 +29,10 @@ FREE = 2.0**30
 
 
 class DeviceLearned:
-    """A `Learner` (training/learner.py) on a GPU; its arrays only have the right shapes."""
+    """A `Learner` (training/learner.py) on a GPU; its arrays only have the right shapes.
+
+    It is its own `Differentiator`.
+    """
 
     def __init__(
         self, logits: Array, training: TrainingConfig, fleets: Fleets | None = None
@@ -64,8 +67,8 @@ class DeviceLearned:
             self._stale = False
         return self._host
 
-    def engine(self, netlist: Netlist, grid: Grid, plan: Arrangement) -> DeviceEngine:
-        """Return an engine that computes a circuit's rollouts and gradients with these logits."""
+    def engine(self, netlist: Netlist, grid: Grid, plan: Arrangement) -> Self:
+        """Prepare for a circuit's rollouts and gradients with these logits."""
         steps = plan.rollouts.steps
         numbers = len(self._moments["FIRST"])
         shape = shape_of(netlist, grid, steps, plan.batch, plan.rollouts.loss_channels, numbers)
@@ -79,7 +82,13 @@ class DeviceLearned:
                 self._write(part, array)
         fleet, run = self._place
         fleet.write("net", run, "LEVEL", tables(netlist, shape))
-        return DeviceEngine(self, shape)
+        return self
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        pass
 
     def close(self) -> None:
         """Give up the place on the device; keep what was learned if it can still be read."""
@@ -141,18 +150,23 @@ class DeviceLearned:
         self._write("FIRST", state["adamw_first"])
         self._write("SECOND", state["adamw_second"])
 
-    def run(
+    def run_training(
         self,
+        coefficients: Array,
         starts: Array,
         targets: Array,
-        channels: Sequence[int],
-        masks: Bits | None,
-        loss_steps: Sequence[int],
-    ) -> Array:
-        """Differentiate samples; return their losses. After `mix` the gradients start at zero."""
+        loss_channels: Sequence[int],
+        masks: Bits | None = None,
+        loss_steps: Sequence[int] = (),
+    ) -> tuple[list[float], dict[str, float]]:
+        """Do as `Engine.run_training`, with the coefficients on the device.
+
+        After `mix` the gradients start at zero. All time counts as "forward".
+        """
+        begun = time.perf_counter()
         fleet, run = self._at
         places = np.zeros(fleet.shape.channels, np.uint32)
-        places[list(channels)] = 1 + np.arange(len(channels))
+        places[list(loss_channels)] = 1 + np.arange(len(loss_channels))
         fleet.write("jobs", run, "CHANNEL", places)
         wanted = np.nan_to_num(targets, nan=FREE)
         for part, batch in (("STATE", starts), ("TARGET", wanted), ("MASK", masks)):
@@ -164,8 +178,15 @@ class DeviceLearned:
         words = report[fleet.shape.batch :]
         self.ops[:] = words & 15
         self.decided = np.count_nonzero(words & 256) / len(words)
-        self.finite = not (words & 512).any()
-        return report[: len(starts)].view(np.float32)
+        self._finite = not (words & 512).any()
+        losses = report[: len(starts)].view(np.float32).tolist()
+        return losses, {"forward": time.perf_counter() - begun}
+
+    def reduce(self, total: Array) -> Array:
+        """Leave the gradients on the device; `total` becomes NaN if any is not finite."""
+        if not self._finite:
+            total[:] = np.nan
+        return total
 
     @property
     def _at(self) -> tuple[Fleet, int]:
@@ -225,40 +246,3 @@ class DeviceLearned:
 
 MEANS = ("FIRST", "SECOND")
 """AdamW's means of the gradient and of its square, by their names on the device."""
-
-
-class DeviceEngine:
-    """The `Differentiator` of a `DeviceLearned`."""
-
-    def __init__(self, learned: DeviceLearned, shape: Shape) -> None:
-        self._learned = learned
-        self.shape = shape
-
-    def __enter__(self) -> DeviceEngine:
-        return self
-
-    def __exit__(self, *raised: Any) -> None:
-        pass
-
-    def run_training(
-        self,
-        coefficients: Array,
-        starts: Array,
-        targets: Array,
-        loss_channels: Sequence[int],
-        masks: Bits | None = None,
-        loss_steps: Sequence[int] = (),
-    ) -> tuple[list[float], dict[str, float]]:
-        """Do as `Engine.run_training`, with the coefficients on the device.
-
-        All its time counts as "forward".
-        """
-        start = time.perf_counter()
-        losses = self._learned.run(starts, targets, loss_channels, masks, loss_steps)
-        return losses.tolist(), {"forward": time.perf_counter() - start}
-
-    def reduce(self, total: Array) -> Array:
-        """Leave the gradients on the device; `total` becomes NaN if any is not finite."""
-        if not self._learned.finite:
-            total[:] = np.nan
-        return total

@@ -19,7 +19,6 @@ from difflogic.circuit.gates import DECIDED
 from difflogic.circuit.grid import NEIGHBORHOOD, OUTSIDE, Grid, neighbors
 from difflogic.circuit.layer import levels_of
 from difflogic.circuit.netlist import Netlist
-from difflogic.system.array_types import Ints
 from difflogic.system.errors import ConfigError
 
 Words32 = npt.NDArray[np.uint32]
@@ -134,17 +133,6 @@ def shape_of(
     )
 
 
-def levels(netlist: Netlist) -> Ints:
-    """Return the level of each gate, from 1; 0 if no output depends on it."""
-    a = netlist.a.tolist()
-    b = netlist.b.tolist()
-    inputs = netlist.inputs
-    needed = reached(inputs, a, b, netlist.outputs.tolist())
-    found = levels_of(inputs, netlist.a, netlist.b)[inputs:]
-    found[~needed[inputs:]] = 0
-    return found
-
-
 def tables(netlist: Netlist, shape: Shape) -> Words32:
     """Return the words of a wiring, (words, 4), in the order of `shape.parts["net"]`.
 
@@ -156,7 +144,10 @@ def tables(netlist: Netlist, shape: Shape) -> Words32:
     Raises ConfigError if the circuit has more than DEEPEST levels.
     """
     inputs = netlist.inputs
-    level = levels(netlist)
+    wires = netlist.a.tolist(), netlist.b.tolist(), netlist.outputs.tolist()
+    # A gate's level, from 1; 0 if no output depends on it.
+    level = levels_of(inputs, netlist.a, netlist.b)[inputs:]
+    level[~reached(inputs, *wires)[inputs:]] = 0
     order = np.argsort(level, kind="stable")[np.count_nonzero(level == 0) :]
     a = netlist.a[order]
     b = netlist.b[order]
@@ -217,14 +208,14 @@ def _neighbors(shape: Shape) -> Words32:
     return found.astype(np.uint32)
 
 
-def source() -> str:
-    """Return kernels.wgsl."""
-    return Path(__file__).with_name("kernels.wgsl").read_text(encoding="utf-8")
+def offsets(parts: dict[str, int]) -> dict[str, int]:
+    """Return where each part begins; they follow each other."""
+    return dict(zip(parts, accumulate([0, *parts.values()]), strict=False))
 
 
-def constants(shape: Shape, runs: int) -> dict[str, int]:
-    """Return the constants of a shader for `runs` runs of one shape."""
-    found = {
+def shader(shape: Shape, runs: int) -> str:
+    """Return the shader's text for `runs` runs of one shape: constants, then kernels.wgsl."""
+    constants = {
         "CHANNELS": shape.channels,
         "LANES": shape.lanes,
         "TILES": shape.tiles,
@@ -238,17 +229,8 @@ def constants(shape: Shape, runs: int) -> dict[str, int]:
         "RUNS_AT_MOST": runs,
     }
     for name, parts in shape.parts.items():
-        found |= offsets(parts)
-        found[f"{name.upper()}_SIZE"] = sum(parts.values())
-    return found
-
-
-def offsets(parts: dict[str, int]) -> dict[str, int]:
-    """Return where each part begins; they follow each other."""
-    return dict(zip(parts, accumulate([0, *parts.values()]), strict=False))
-
-
-def shader(shape: Shape, runs: int) -> str:
-    """Return the shader's text for `runs` runs of one shape: constants, then kernels.wgsl."""
-    head = [f"const {name} = {value}u;" for name, value in constants(shape, runs).items()]
-    return "\n".join([*head, f"const DECIDED = {DECIDED};", source()])
+        constants |= offsets(parts)
+        constants[f"{name.upper()}_SIZE"] = sum(parts.values())
+    head = [f"const {name} = {value}u;" for name, value in constants.items()]
+    kernels = Path(__file__).with_name("kernels.wgsl").read_text(encoding="utf-8")
+    return "\n".join([*head, f"const DECIDED = {DECIDED};", kernels])

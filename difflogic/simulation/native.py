@@ -54,10 +54,9 @@ HERE_GATES = 300
 
 @dataclass(frozen=True, eq=False)
 class Native:
-    """A circuit's functions, see `emission.py`. They are valid as long as this object lives."""
+    """A circuit's code, see `emission.py`. It is valid as long as this object lives."""
 
     run: Callable[[int, int], None]
-    fill: Callable[[int, int, int, int, int], None]
     vector_words: int
     engine: Any
 
@@ -196,10 +195,7 @@ def link(code: bytes, words: int) -> Native:
     """Return the functions in a circuit's object code."""
     engine = load(code)
     run = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 2)(engine.get_function_address("run"))
-    fill = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[ctypes.c_uint64] * 4)(
-        engine.get_function_address("fill")
-    )
-    return Native(run, fill, words, engine)
+    return Native(run, words, engine)
 
 
 @cache

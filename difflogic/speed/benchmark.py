@@ -24,10 +24,8 @@ class Benchmark:
     path: Measurement
     gate_lanes: int
     """Gate evaluations of one step's rollouts: gates that are read · cells · steps · batch."""
-    peak_one_core: float
-    """Fused multiply-adds per second of one thread, counted per lane."""
-    peak_all_workers: float
-    """The same of all workers' threads at once."""
+    peak: float
+    """Fused multiply-adds per second of all workers' threads at once, counted per lane."""
     peak_memory: int | None
     """Memory of the process; None where the system does not tell."""
 
@@ -49,7 +47,7 @@ class Benchmark:
     @property
     def limit(self) -> float:
         """Time of the arithmetic alone, on the workers at the measured peak."""
-        return self.gate_lanes * OPERATIONS / self.peak_all_workers
+        return self.gate_lanes * OPERATIONS / self.peak
 
     @property
     def vector_bits(self) -> int:
@@ -72,8 +70,8 @@ class Benchmark:
             "precision": self.config.training.precision,
             "repeat": len(self.path.steps),
             "path": self.path.as_dict(self.path),
-            **chosen(self, "gate_lanes", "gate_rate", "peak_one_core", "vector_bits"),
-            **chosen(self, "peak_all_workers", "peak_memory", "limit", "share_of_peak", "noise"),
+            **chosen(self, "gate_lanes", "gate_rate", "peak", "vector_bits"),
+            **chosen(self, "peak_memory", "limit", "share_of_peak", "noise"),
         }
 
 
@@ -89,7 +87,6 @@ def run(config: Config, repeat: int = REPEAT) -> Benchmark:
     return Benchmark(
         path=path,
         gate_lanes=gates * cells * config.automaton.steps * batch,
-        peak_one_core=(path.workers == 1 and path.peak) or fma_rate(1),
-        peak_all_workers=path.peak or fma_rate(path.workers),
+        peak=path.peak or fma_rate(path.workers),
         peak_memory=peak_memory(),
     )

@@ -59,7 +59,7 @@ class ProgramCode(NamedTuple):
 
     forward: Instructions
     backward: Instructions
-    zero_rows: np.ndarray  # int32: gradient rows to clear before the walk back
+    zero_rows: np.ndarray  # int32: gradient rows to clear: no instruction stores to them first
     inputs: np.ndarray  # int32 (9·C,): the inputs' rows, 0 and up
 
 

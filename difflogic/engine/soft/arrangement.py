@@ -97,9 +97,8 @@ class Rollouts:
     def workspace(self) -> dict[str, Buffer]:
         """Return one worker's arrays: a tile of values, one of gradients, and little else."""
         program = self.program
-        values = max(program.forward_rows, program.backward_rows)
         return {
-            "values": Buffer((values * k.MAX_LANES,), self.dtype),
+            "values": Buffer((program.value_rows * k.MAX_LANES,), self.dtype),
             "gradients": Buffer((program.gradient_rows * k.MAX_LANES,), self.dtype),
             "kept": Buffer((self.channels * k.MAX_LANES,), self.dtype),
             "scratch": Buffer((k.SCRATCH,), self.dtype),

@@ -30,30 +30,21 @@ from difflogic.system.array_types import Int32s, Ints
 class Program:
     """A compiled netlist. Values have rows in one tile, gradients in a second one.
 
-    `forward` reuses rows and keeps only the outputs. `backward` keeps every row that the gradient
-    needs; its instructions both recompute the values and walk back.
+    The forward code reuses rows and keeps only the outputs. The backward code keeps every row that
+    the gradient needs; its instructions both recompute the values and walk back.
     """
 
-    forward: k.Instructions
-    forward_rows: int
-    backward: k.Instructions
-    backward_rows: int
+    code: k.ProgramCode
+    """The part of the program that the kernels need."""
+    value_rows: int
+    """Rows of the larger of both tiles of values."""
     gradient_rows: int
-    zero_rows: Int32s
-    """Gradient rows to clear before the walk back: no instruction stores to them first."""
-    inputs: int
     parameters: int
-
-    @property
-    def code(self) -> k.ProgramCode:
-        """The part of the program that the kernels need."""
-        inputs = np.arange(self.inputs, dtype=np.int32)
-        return k.ProgramCode(self.forward, self.backward, self.zero_rows, inputs)
 
     @property
     def gates(self) -> int:
         """Gates that are evaluated per cell. Gates that nobody reads have no instruction."""
-        code = self.forward
+        code = self.code.forward
         repeated = int(code.runs[:, k.WIDTH].sum()) + 7 * int(code.stars[:, k.STAR_WIDTH].sum())
         return len(code.gates) + repeated
 
@@ -101,16 +92,13 @@ def _compile(netlist: Netlist) -> Program:
     backward, backward_rows = _forward_rows(netlist, order, reuse=False)
     gradient, gradient_rows, adds, zero_rows = _gradient_rows(netlist, order)
     no_adds = [0] * len(order)
-    return Program(
+    code = k.ProgramCode(
         forward=_encode(netlist, order, forward, gradient, no_adds),
-        forward_rows=forward_rows,
         backward=_encode(netlist, order, backward, gradient, adds),
-        backward_rows=backward_rows,
-        gradient_rows=gradient_rows,
         zero_rows=zero_rows,
-        inputs=netlist.inputs,
-        parameters=netlist.parameters,
+        inputs=np.arange(netlist.inputs, dtype=np.int32),
     )
+    return Program(code, max(forward_rows, backward_rows), gradient_rows, netlist.parameters)
 
 
 def instructions_of(netlist: Netlist) -> list[Instruction]:

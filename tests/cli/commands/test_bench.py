@@ -36,8 +36,7 @@ def made_up(config=None, **changes):
         Benchmark(
             path=measured("parallel", 2, 10.0, config),
             gate_lanes=50_000_000,
-            peak_one_core=100e9,
-            peak_all_workers=190e9,
+            peak=190e9,
             peak_memory=202_000_000,
         ),
         **changes,
@@ -136,7 +135,7 @@ class TestShown:
         found = below(shown(report).stdout)
         peak = found.pop("arithmetic peak")
         assert peak.startswith(
-            "100 billion fused multiply-adds per second on one core, 190 on 2 workers, in vectors "
+            "190 billion fused multiply-adds per second on 2 workers, in vectors "
         )
         assert found.pop("processors").endswith("by default")
         assert found == {

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import ctypes
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -93,6 +95,7 @@ def test_compiled_bits_are_the_same(words, probability):
     code = native.link(native.compile_code(life_automaton().circuit, words), words)
     limit = threshold(probability)
     out = np.zeros(words * 5, np.uint64)
-    code.fill(out.ctypes.data, 5, 12345, limit, digits(limit))
+    fill = ctypes.CFUNCTYPE(None, *[ctypes.c_uint64] * 5)(code.engine.get_function_address("fill"))
+    fill(out.ctypes.data, 5, 12345, limit, digits(limit))
     expected = bernoulli(np.array([12345], np.uint64), len(out), limit)[0]
     np.testing.assert_array_equal(out, expected)

@@ -42,7 +42,7 @@ def test_a_report_counts_the_work_of_a_step():
     # 2 kernels · 14 gates · 2 channels, 14 gates of the update; 42 cells, 2 steps, 3 samples.
     assert report.gate_lanes == 70 * 42 * 2 * 3
     assert report.limit == pytest.approx(report.gate_lanes * 15 / 2e9)
-    assert report.peak_one_core == 1e9
+    assert report.peak == 2e9
     assert report.share_of_peak == pytest.approx(report.limit / report.path.total.median)
     assert report.gate_rate == pytest.approx(report.gate_lanes / report.path.total.median)
     assert report.path.workers == 2

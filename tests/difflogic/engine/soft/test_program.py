@@ -32,7 +32,9 @@ def test_published_architectures_consist_of_stars_and_chains(name):
     architecture = load_config(name).architecture
     netlist = netlist_of(architecture)
     program = compile_program(netlist)
-    stars, runs, gates = (getattr(program.backward, kind) for kind in ("stars", "runs", "gates"))
+    stars, runs, gates = (
+        getattr(program.code.backward, kind) for kind in ("stars", "runs", "gates")
+    )
     # A kernel of 8, 4 and 2 gates is two stars; a fourth layer of one gate is a run over them,
     # or a single gate where there is one channel.
     kernels = architecture.kernels
@@ -45,7 +47,7 @@ def test_published_architectures_consist_of_stars_and_chains(name):
     # Unique wiring is a path: most gates of a layer continue a chain.
     assert (gates[:, FLAGS] & LINK > 0).mean() > 0.75
     # The first instruction to reach a gradient stores to it, so nothing needs clearing.
-    assert not len(program.zero_rows)
+    assert not len(program.code.zero_rows)
 
 
 def wired(inputs, *pairs):
@@ -63,7 +65,7 @@ def test_dead_gates_are_dropped():
     netlist = flatten(circuit)
     program = check(netlist)
     # Left: the output, the update gate that it reads twice, and one perception gate.
-    assert program.gates == len(program.backward.gates) == 3
+    assert program.gates == len(program.code.backward.gates) == 3
 
 
 def test_copies_that_nobody_reads_have_no_gradient():
@@ -102,12 +104,12 @@ MOORE = [(n, 4) for n in (0, 1, 2, 3, 5, 6, 7, 8)]
 
 def test_a_star_needs_inner_gates_that_nobody_else_reads():
     plain = flatten(circuit_of_one_kernel(MOORE, [(1, 2), (0, 1)], [(0, 1)]))
-    assert len(check(plain).backward.stars) == 2
+    assert len(check(plain).code.backward.stars) == 2
     # The update gate that reads the centre reads a gate inside the first star instead.
     a = plain.a.copy()
     a[(plain.a == 4) & (np.arange(plain.gates) >= 14)] = plain.inputs
     tapped = Netlist(plain.channels, a, plain.b, plain.param, plain.outputs, plain.parameters)
-    assert len(check(tapped).backward.stars) == 1
+    assert len(check(tapped).code.backward.stars) == 1
 
 
 def test_a_star_whose_leaf_is_its_centre():
