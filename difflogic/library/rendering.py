@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
 from difflogic.circuit.automaton import Automaton, places
 from difflogic.identification import drawn
 from difflogic.library import starts
@@ -22,22 +20,7 @@ from difflogic.system.declaration import checked
 from difflogic.system.errors import ConfigError, shorten
 from difflogic.system.quantities import format_ranges
 from difflogic.system.work import ignore, say, tell, work, working
-from difflogic.view.animation import (
-    BACKGROUND,
-    FILMS,
-    Animation,
-    View,
-    arrange,
-    encode,
-    require_pixels,
-    shape,
-)
-
-USUAL_PIXELS = 256
-"""Approximate default length of a picture's longer side, in pixels."""
-
-GAP_PIXELS = 12
-"""Pixels between two grids."""
+from difflogic.view.animation import FILMS, Film, View
 
 STRIP_FRAMES = 6
 """Default number of frames in a strip."""
@@ -100,18 +83,12 @@ def render(
             automaton, height=LARGER * automaton.height, width=LARGER * automaton.width
         )
         grids.append(larger)
-    panels, (height, width) = arrange(
-        [view.size(each.height, each.width) for each in grids],
-        frames.scale,
-        USUAL_PIXELS,
-        GAP_PIXELS,
-    )
-    require_pixels(len(shown), height, width)
-    pictures = [np.full((height, width), BACKGROUND, np.uint8) for _ in shown]
+    labels = [f"step {step}" for step in shown]
+    film = Film(view, [(each.height, each.width) for each in grids], labels, frames.scale)
     done = 0
     total = len(shown) * len(grids)
     heard = work().say
-    for panel, grid in zip(panels, grids, strict=True):
+    for number, grid in enumerate(grids):
         times = grid.height // automaton.height
         own = conditions.scaled(times)
         with (
@@ -123,19 +100,15 @@ def render(
             first = running.step  # of a saved state
             for index, step in enumerate(shown):
                 running.run(first + step - running.step, placed)
-                panel.draw(pictures[index], view.cells(running.grid))
+                film.draw(number, index, running.grid)
                 done += 1
                 tell("frames:", done, total)
-    labels = [f"step {step}" for step in shown]
-    animation = Animation(pictures, labels, view.palette, frames.frames_per_second)
-    content = encode(animation, path.suffix)
+    content = film.encode(path.suffix, frames.frames_per_second)
     if view.sheet:
-        numbers = [str(automaton.circuit.labels[place]) for place in view.channels]
-        columns = shape(len(numbers))[1]
-        rows = [numbers[at : at + columns] for at in range(0, len(numbers), columns)]
+        rows = view.rows(automaton.circuit.labels)
         say("channels, row by row: " + "; ".join(map(", ".join, rows)))
     write_output(path, content, force)
-    return Rendered(loaded, automaton, path, tuple(shown), height, width, len(content))
+    return Rendered(loaded, automaton, path, tuple(shown), *film.size, len(content))
 
 
 def _frame_steps(steps: int, every: int, at: Sequence[int], still: bool) -> list[int]:

@@ -9,13 +9,13 @@ from PIL import Image, ImageSequence
 from difflogic.library import starts
 from difflogic.library.conditions import Conditions, Rectangle
 from difflogic.library.groups import Frames
-from difflogic.library.rendering import GAP_PIXELS, render
+from difflogic.library.rendering import render
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.simulator import Simulator
 from difflogic.simulation.simulator import World as Setting
 from difflogic.simulation.state_picture import INK, PAPER
 from difflogic.system.errors import ConfigError
-from difflogic.view.animation import LABEL
+from difflogic.view.animation import GAP_PIXELS, LABEL
 from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.circuit.rules import life_like, random_circuit
 from tests.difflogic.simulation.naive import simulate
