@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -16,34 +15,22 @@ from difflogic.circuit.soft_circuit import SoftCircuit
 from difflogic.config.loading import load_config
 from difflogic.config.models import Config
 from difflogic.config.problem import Problem
-from difflogic.evaluation.check_plan import Plan, is_deterministic
 from difflogic.evaluation.exactness import answer_about
-from difflogic.evaluation.judge import Judge
-from difflogic.evaluation.scene import Streams
-from difflogic.evaluation.toughness import Toughness
 from difflogic.experiment.best import BestCircuit
 from difflogic.experiment.compiling import Compilation
 from difflogic.model.model import Model
 from difflogic.proof.answer import Answer
 from difflogic.run.measures import StepResult
 from difflogic.run.opened_run import fitted
-from difflogic.search.corrector import Corrector
-from difflogic.search.finisher import (
-    AnyFinisher,
-    Certify,
-    Correction,
-    Finished,
-    Finisher,
-    SearchContext,
-)
-from difflogic.search.footprint import ROUND, search_bytes
+from difflogic.search.corrector import Correction
+from difflogic.search.finisher import AnyFinisher, Finished, SearchContext
+from difflogic.search.footprint import search_bytes
 from difflogic.search.polish import Polished
-from difflogic.search.rewirer import Rewirer
+from difflogic.search.searches import search_for
 from difflogic.search.walk import OnProgress
 from difflogic.system.array_types import Array
 from difflogic.system.errors import ConfigError, TrainingError
 from difflogic.system.ranks import ALONE, Ranks
-from difflogic.system.streams import Purpose
 from difflogic.system.work import ignore, say
 from difflogic.training.learner import MakeLearner
 from difflogic.training.optimizer import Learned
@@ -142,7 +129,7 @@ class Trainer:
         if self.exact_epoch == self.epoch and descent.stage == stage and self.ranks.leads:
             assert descent.samples is not None, "a step drew them"
             if self.correction is not None:
-                shown = Corrector.run(descent.task, self.result, descent.samples.starts)[0]
+                shown = self.correction.states(descent.task, descent.samples.starts)[0]
             else:
                 shown = descent.last_states(self._trained.ops, descent.samples)[0].copy()
             result = replace(result, hard_state=shown)
@@ -201,7 +188,7 @@ class Trainer:
                 problem = self.config.problem.of(task)
                 workers = descent.plan.workers
                 leads_on = descent.stage < len(descent.stages) - 1
-                made = make_finisher(start, problem, workers, self._certify, leads_on)
+                made = search_for(SearchContext(start, problem, workers, self._certify, leads_on))
             self._finishing = place, made
         return self._finishing[1]
 
@@ -337,41 +324,3 @@ def compile_kernels(config: Config) -> None:
     with Trainer(config.with_sections(parallel={"workers": 1})) as trainer:
         if trainer.needs_compiling:
             trainer.warm_up()
-
-
-SEARCHES: tuple[type[AnyFinisher], ...] = (Corrector, Rewirer, Finisher)
-"""All of them; the first that fits a stage's problem makes its circuits exact."""
-
-
-def make_finisher(
-    start: SoftCircuit, problem: Problem, workers: int, certify: Certify, leads_on: bool = False
-) -> AnyFinisher:
-    """Return what makes circuits exact for a stage; they are wired like `start`.
-
-    `leads_on` says whether another stage follows.
-    `certify` answers what the stage's task asks of a circuit, which may have been rebuilt.
-    """
-    plan = cache(lambda: replace(_plan_of_checks(problem), leads_on=leads_on))
-    context = SearchContext(
-        start,
-        problem,
-        workers,
-        certify,
-        plan,
-        judge=lambda netlist: Judge(netlist, plan()),
-        toughness=lambda: Toughness(start.netlist, problem.task, problem.training.seed),
-    )
-    return next(each for each in SEARCHES if each.fits(problem)).of(context)
-
-
-def _plan_of_checks(problem: Problem) -> Plan:
-    task = problem.task
-    streams = Streams(problem.training.seed, Purpose.CHECK_START, Purpose.CHECK_MASK)
-    if task.whole is not task:
-        plan = Plan.of(task, ROUND, streams)
-        return replace(plan, proved=plan.proved or task.whole)
-    if task.damages:
-        return Plan.healing(task, streams)
-    if task.holds and is_deterministic(task):
-        return Plan.holding(task, streams)
-    return Plan.of(task, ROUND, streams)

@@ -14,6 +14,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,11 +23,13 @@ from difflogic.circuit.netlist import Netlist
 from difflogic.circuit.soft_circuit import SoftCircuit
 from difflogic.config.problem import Problem
 from difflogic.config.sections import FinishingConfig
-from difflogic.evaluation.check_plan import Plan
-from difflogic.evaluation.scene import Scene
+from difflogic.evaluation.check_plan import Plan, is_deterministic
+from difflogic.evaluation.judge import Judge
+from difflogic.evaluation.scene import Scene, Streams
+from difflogic.evaluation.toughness import Toughness
 from difflogic.evaluation.trial import Ops, Trial
 from difflogic.search.changes import Acceptance
-from difflogic.search.footprint import MOST_SAMPLES
+from difflogic.search.footprint import MOST_SAMPLES, ROUND
 from difflogic.search.polish import Polished, polish
 from difflogic.search.rectification import RepairByDetectors, can_rectify
 from difflogic.search.repair import FEW_WRONG, Repair, Sensitivity
@@ -34,34 +37,18 @@ from difflogic.search.sensitivity import GradientSensitivity
 from difflogic.search.verifier import Verifier
 from difflogic.search.walk import OnProgress
 from difflogic.system.array_types import Array, Int64s
+from difflogic.system.streams import Purpose
 from difflogic.system.work import ignore
 
 if TYPE_CHECKING:
-    from difflogic.evaluation.judge import Judge
-    from difflogic.evaluation.toughness import Toughness
     from difflogic.proof.answer import Answer
+    from difflogic.search.corrector import Correction
 
 Certify = Callable[[SoftCircuit], "Answer"]
 """Answers what a task asks of a circuit, which may have been rebuilt."""
 
 LATER = 16
 """Multiple of a search's steps after which a circuit that must stay is checked once more."""
-
-
-@dataclass(frozen=True)
-class Correction:
-    """A circuit that shows its picture, and what that took."""
-
-    before: SoftCircuit
-    circuit: SoftCircuit
-    bits: int
-    """Bits of the picture that were wrong, of both pictures together."""
-    gates: int
-    """Gates that correct them."""
-
-    def as_dict(self) -> dict[str, int]:
-        """Return plain values for JSON."""
-        return {"bits": self.bits, "gates": self.gates}
 
 
 @dataclass(frozen=True)
@@ -97,12 +84,36 @@ class SearchContext:
     workers: int
     """Their number changes no bit."""
     certify: Certify
-    plan: Callable[[], Plan]
-    """What exact means, and where starts come from."""
-    judge: Callable[[Netlist], Judge]
-    """Certifies the circuits of a netlist."""
-    toughness: Callable[[], Toughness]
-    """Measures damage, if the task teaches to heal it."""
+    """Answers what the stage's task asks of a circuit, which may have been rebuilt."""
+    leads_on: bool = False
+    """Whether another stage follows."""
+
+    @cached_property
+    def plan(self) -> Plan:
+        """What exact means, and where starts come from."""
+        return replace(_plan_of(self.problem), leads_on=self.leads_on)
+
+    def judge(self, netlist: Netlist) -> Judge:
+        """Return what certifies the circuits of a netlist."""
+        return Judge(netlist, self.plan)
+
+    @cached_property
+    def toughness(self) -> Toughness:
+        """What measures damage, if the task teaches to heal it."""
+        return Toughness(self.start.netlist, self.problem.task, self.problem.training.seed)
+
+
+def _plan_of(problem: Problem) -> Plan:
+    task = problem.task
+    streams = Streams(problem.training.seed, Purpose.CHECK_START, Purpose.CHECK_MASK)
+    if task.whole is not task:
+        plan = Plan.of(task, ROUND, streams)
+        return replace(plan, proved=plan.proved or task.whole)
+    if task.damages:
+        return Plan.healing(task, streams)
+    if task.holds and is_deterministic(task):
+        return Plan.holding(task, streams)
+    return Plan.of(task, ROUND, streams)
 
 
 class AnyFinisher(ABC):
@@ -178,14 +189,14 @@ class Finisher(Verifier, AnyFinisher):
     def of(cls, context: SearchContext) -> Finisher:
         problem = context.problem
         netlist = context.start.netlist
-        plan = context.plan()
+        plan = context.plan
         return cls(
             netlist,
             plan,
             problem.finishing,
             GradientSensitivity(netlist, plan, problem.task.automaton.steps),
             context.judge(netlist),
-            context.toughness() if must_be_tough(problem) else None,
+            context.toughness if must_be_tough(problem) else None,
         )
 
     def finish(

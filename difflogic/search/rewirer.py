@@ -57,7 +57,7 @@ class Rewirer(AnyFinisher):
         self._start = context.start
         self._judge = context.judge
         self._settings = context.problem.finishing
-        self._toughness = context.toughness()
+        self._toughness = context.toughness
         self._last: tuple[Ops, SoftCircuit | None] | None = None
 
     @classmethod

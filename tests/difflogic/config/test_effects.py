@@ -6,10 +6,10 @@ import pytest
 
 from difflogic.config import load_config, shipped_configs
 from difflogic.config.effects import why_not_rectify, without_effect
-from difflogic.experiment import searching
 from difflogic.library.groups import SweepOptions
 from difflogic.library.sweeping import sweep
 from difflogic.library.training import train
+from difflogic.search.finisher import SearchContext
 from difflogic.search.rectification import can_rectify
 from difflogic.tasks import make_task
 from tests.difflogic.training.tiny import growing, tiny
@@ -67,7 +67,7 @@ def test_sweep_warns_once(tmp_path, said):
 def test_warning_agrees_with_the_search(name):
     config = load_config(name)
     task = make_task(config).stages[0]
-    plan = searching._plan_of_checks(config.problem.of(task))
+    plan = SearchContext(None, config.problem.of(task), 1, None).plan
     can = can_rectify(replace(plan.scene, at=plan.decisive), plan.exhaustive or plan.starts == 1)
     assert (why_not_rectify(config) is None) == can
 

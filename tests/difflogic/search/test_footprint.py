@@ -10,10 +10,11 @@ from difflogic.engine.hard.candidates import MOST_BYTES
 from difflogic.engine.hardware import Hardware
 from difflogic.engine.soft.rollout import Engine
 from difflogic.experiment.device_plan import plan_of
-from difflogic.experiment.searching import make_finisher
 from difflogic.model.model import Model
 from difflogic.search.changes import Changes
+from difflogic.search.finisher import SearchContext
 from difflogic.search.rectification import Rectifier
+from difflogic.search.searches import search_for
 from tests.difflogic.training.tiny import growing, tiny
 
 
@@ -62,7 +63,7 @@ def test_a_search(config, starts):
     rollouts = plan.rollouts
     engine = Engine(model.netlist, rollouts.grid, rollouts.steps, plan.wave, sharing=plan.sharing)
     with engine:
-        finisher = make_finisher(model, config.problem, 1, None)
+        finisher = search_for(SearchContext(model, config.problem, 1, None))
         trial = finisher.trial(range(starts))
         candidates = Changes(trial, model.ops)._candidates
         assert candidates is not None

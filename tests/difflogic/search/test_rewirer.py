@@ -18,12 +18,13 @@ from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import answer_about
 from difflogic.evaluation.limits import Limits
 from difflogic.evaluation.toughness import Toughness
-from difflogic.experiment.searching import make_finisher
 from difflogic.model.model import Model
 from difflogic.proof.answer import Answer
 from difflogic.proof.convergence import sets
 from difflogic.proof.convergence.planes import Board, Network
+from difflogic.search.finisher import SearchContext
 from difflogic.search.rewirer import Rewirer, rebuilt, rewire
+from difflogic.search.searches import search_for
 from difflogic.tasks import make_task
 from tests.difflogic.library.test_signals import tough_checkerboard
 
@@ -137,12 +138,12 @@ def test_a_tough_circuit_is_finished_by_a_smaller_one() -> None:
     def certify(circuit: SoftCircuit) -> Answer:
         return answer_about(Model.of(circuit, config))
 
-    rewirer = make_finisher(start, config.problem, 1, certify)
+    rewirer = search_for(SearchContext(start, config.problem, 1, certify))
     assert isinstance(rewirer, Rewirer)
     found = rewirer.finish(start.logits.T, np.random.default_rng(0))
     polished = rewirer.polish(found, np.random.default_rng(0)).polished
     made = rewirer.complete(start)
-    again = make_finisher(start, config.problem, 2, certify).complete(start)
+    again = search_for(SearchContext(start, config.problem, 2, certify)).complete(start)
     noise = np.random.default_rng(1).random(start.logits.T.shape)
     left = rewirer.finish(noise, np.random.default_rng(0))
     assert found.exact
