@@ -22,7 +22,7 @@ from difflogic.model.model import Model
 from difflogic.proof.answer import Answer
 from difflogic.run.measures import StepResult
 from difflogic.run.opened_run import fitted
-from difflogic.search.corrector import Correction
+from difflogic.search.correction import Correction
 from difflogic.search.finisher import AnyFinisher, Finished, SearchContext
 from difflogic.search.footprint import search_bytes
 from difflogic.search.polish import Polished

@@ -7,49 +7,19 @@ diagram for it needs no search, and takes a time in proportion to the cells.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.grid import Grid
 from difflogic.circuit.soft_circuit import SoftCircuit
 from difflogic.config.problem import Problem
-from difflogic.engine.hard.hard_simulator import HardSimulator
 from difflogic.pictures.correction import add_correction
 from difflogic.pictures.decision_diagram import ANY_VALUE, smallest_diagram
+from difflogic.search.correction import Correction, step
 from difflogic.search.finisher import AnyFinisher, Certify, Finished, SearchContext
 from difflogic.search.walk import OnProgress, SearchProgress
-from difflogic.system.array_types import Array, Bits
+from difflogic.system.array_types import Array
 from difflogic.system.work import ignore
 from difflogic.tasks.base import Task
-
-
-@dataclass(frozen=True)
-class Correction:
-    """A circuit that shows its picture, and what that took."""
-
-    before: SoftCircuit
-    circuit: SoftCircuit
-    bits: int
-    """Bits of the picture that were wrong."""
-    gates: int
-    """Gates that correct them."""
-
-    def as_dict(self) -> dict[str, int]:
-        """Return plain values for JSON."""
-        return {"bits": self.bits, "gates": self.gates}
-
-    def states(self, task: Task, starts: Array) -> Bits:
-        """Return the states of the corrected circuit after one step, (samples, C, H, W)."""
-        return _step(self.circuit, task, starts)
-
-
-def _step(circuit: SoftCircuit, task: Task, starts: Array) -> Bits:
-    grid = Grid(task.height, task.width, task.automaton.boundary)
-    simulator = HardSimulator(circuit.netlist, grid, len(starts))
-    simulator.load(circuit.ops)
-    return simulator.rollout(starts, 1)
 
 
 class Corrector(AnyFinisher):
@@ -112,7 +82,7 @@ class Corrector(AnyFinisher):
         """
         task = self._task
         start, target = task.sample(np.random.default_rng(0))
-        (shown,) = _step(circuit, task, start[None])[:, list(task.loss_channels)]
+        (shown,) = step(circuit, task, start[None])[:, list(task.loss_channels)]
         columns = self._places.bits[1]
         known = self._places.known
         place = np.tensordot(1 << np.arange(known), start[-known:], 1)

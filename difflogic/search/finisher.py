@@ -29,6 +29,7 @@ from difflogic.evaluation.scene import Scene, Streams
 from difflogic.evaluation.toughness import Toughness
 from difflogic.evaluation.trial import Ops, Trial
 from difflogic.search.changes import Acceptance
+from difflogic.search.correction import Correction
 from difflogic.search.footprint import MOST_SAMPLES, ROUND
 from difflogic.search.polish import Polished, polish
 from difflogic.search.rectification import RepairByDetectors, can_rectify
@@ -42,7 +43,6 @@ from difflogic.system.work import ignore
 
 if TYPE_CHECKING:
     from difflogic.proof.answer import Answer
-    from difflogic.search.corrector import Correction
 
 Certify = Callable[[SoftCircuit], "Answer"]
 """Answers what a task asks of a circuit, which may have been rebuilt."""
