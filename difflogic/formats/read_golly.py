@@ -20,6 +20,7 @@ from difflogic.circuit.xag import FALSE, TRUE, Xag, to_circuit
 from difflogic.formats.strict_json import MAX_GATES
 from difflogic.formats.write_golly import MOST_NUMBERS, ORDER
 from difflogic.system.errors import CircuitError
+from difflogic.system.quantities import counted
 
 MOST_RULE_BYTES = 2**24
 MOST_LINES = 2**16
@@ -169,7 +170,8 @@ def _table(settings: dict[str, str], states: int, lines: Iterable[str]) -> Itera
                 continue
         tokens = re.split(r"\s*,\s*", line) if "," in line else list(line.replace(" ", ""))
         if len(tokens) != len(ring) + 2:
-            raise CircuitError(f'"{line:.60}" has {len(tokens)} states, not {len(ring) + 2}')
+            found = counted(len(tokens), "state")
+            raise CircuitError(f'"{line:.60}" has {found}, not {len(ring) + 2}')
         for (centre, *near), state in _bound(tokens, variables, states):
             for image in _images(tuple(near), symmetry):
                 many += 1

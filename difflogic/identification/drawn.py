@@ -101,8 +101,8 @@ def parse(data: Any, source: str) -> Automaton:
         for name, chances in zip(names, odds, strict=True):
             if len(chances) != space.states or abs(sum(chances) - 1) > 1e-9:
                 raise CircuitError(
-                    f'"table": entry {name} has {len(chances)} probabilities, whose sum is '
-                    f"{sum(chances):.12g}: give {space.states}, whose sum is 1"
+                    f'"table": entry {name} needs {space.states} probabilities with the sum 1, and '
+                    f"has {len(chances)} with the sum {sum(chances):.12g}"
                 )
         channels = np.arange(space.bits, dtype=np.int32)
         centre = NEIGHBORHOOD // 2 * space.bits + channels

@@ -39,6 +39,7 @@ from difflogic.system.array_types import Flags, Float64s, Int64s
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.elementary import logarithm
 from difflogic.system.errors import CircuitError, ConfigError, OutOfTimeError
+from difflogic.system.quantities import counted
 from difflogic.system.work import Progress, work, working
 
 SURE = float(np.log(1000))
@@ -381,7 +382,8 @@ def _with_hidden(inquiry: Inquiry) -> Explanation:
     outer = work().tell
 
     def told(news: Progress) -> None:
-        outer(replace(news, what=f"{refuted} kinds of hidden states refuted; {news.what}"))
+        kinds = counted(refuted, "kind")
+        outer(replace(news, what=f"{kinds} of hidden states refuted; {news.what}"))
 
     for space in hidden_spaces(inquiry.space, hidden):
         attempt = replace(inquiry, space=space, of_a_kind=True)
@@ -389,14 +391,16 @@ def _with_hidden(inquiry: Inquiry) -> Explanation:
             with working(tell=told):
                 solved = solve(attempt, np.full(space.entries, UNSEEN))
         except OutOfTimeError as error:
-            raise OutOfTimeError(f"{error}; {refuted} kinds of hidden states are refuted") from None
+            kinds = counted(refuted, "kind")
+            raise OutOfTimeError(f"{error}; {kinds} of hidden states refuted") from None
         if solved is not None:
             return explained(attempt, "SAT", solved)
         refuted += 1
+    most = counted(hidden, "hidden state")
     raise ConfigError(
-        f"{inquiry.recording.subject}: no rule with up to {hidden} hidden states explains it "
-        f"(proved for all {refuted} kinds of them): it may have more (--hidden), noise (--noise), "
-        "other --gap or --boundary, or a larger neighbourhood"
+        f"{inquiry.recording.subject}: no rule with up to {most} explains it (proved for all "
+        f"{refuted} kinds): it may have more (--hidden), noise (--noise), other --gap or "
+        "--boundary, or a larger neighbourhood"
     )
 
 

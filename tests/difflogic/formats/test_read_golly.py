@@ -118,6 +118,7 @@ def test_lines_and_crosses():
         (WIREWORLD.replace("permute", "rotate3"), "symmetries:rotate3 of 8"),
         (WIREWORLD.replace("1,a,b", "1,z,b"), '"z" is neither'),
         (WIREWORLD.replace("g,h,2", "g,2"), "has 9 states, not 10"),
+        (WIREWORLD.replace("2,a,b,c,d,e,f,g,h,3", "2"), "has 1 state, not 10"),
         (WIREWORLD.replace("g,h,2", "g,h,i"), "is not one state"),
         (WIREWORLD.replace("1,a,b", "1,0,1,2,3,a,i,1,2,2\n" * 9 + "1,a,b"), "more than 65536"),
     ],

@@ -103,7 +103,7 @@ def test_probabilities_must_sum_to_one(rule, tmp_path):
     data = json.loads(rule.read_text())
     data["table"][3]["probabilities"] = [0.5, 0.5001]
     (tmp_path / "wrong.json").write_text(json.dumps(data))
-    told = rf"wrong\.json: .*{data['table'][3]['entry']} has 2 .* is 1\.0001: give 2, whose"
+    told = rf"wrong\.json: .*{data['table'][3]['entry']} needs 2 .* has 2 with the sum 1\.0001"
     with pytest.raises(CircuitError, match=told):
         difflogic.simulate(tmp_path / "wrong.json")
 
