@@ -100,56 +100,24 @@ class Density:
         return terms
 
 
-Renaming = Callable[[States, int], tuple[States, States]]
-"""From neighbourhoods and the number of states: neighbourhoods with states renamed, and the state
-that each new name stands for, shape (states, n); -1 if it stands for none."""
-
-
-def unchanged(around: States, states: int) -> tuple[States, States]:
-    return around, np.tile(np.arange(states)[:, None], around.shape[1])
-
-
-def by_order(around: States, states: int) -> tuple[States, States]:
-    """Name states but 0 in the order in which they appear: rules that treat them as colours."""
-    n = around.shape[1]
-    names = np.full((states, n), -1)
-    names[0] = 0
-    meaning = names.copy()
-    following = np.ones(n, np.int64)
-    columns = np.arange(n)
-    for row in around:
-        new = columns[names[row, columns] < 0]
-        names[row[new], new] = following[new]
-        meaning[following[new], new] = row[new]
-        following[new] += 1
-    return names[around, columns], meaning
-
-
-def by_difference(around: States, states: int) -> tuple[States, States]:
-    """Name the next state by its sum with that of the cell one frame earlier, the last one."""
-    earlier = around[-1]
-    meaning = (np.arange(states)[:, None] - earlier) % states
-    return np.vstack([around[:-1], np.zeros_like(earlier)]), meaning
-
-
 class Tabular:
-    """Rules with a symmetry of a space, or also one between states.
+    """Rules with a symmetry of a space.
 
-    Entries that only edges tell about have odds of their own. They are updated cell by cell, as if
-    entries were independent: assumed-density filtering, as in Minka 2001, section 3.1.
+    With `difference`, an entry says the sum of what follows and the cell one frame earlier, the
+    last one. Entries that only edges tell about have odds of their own. They are updated cell by
+    cell, as if entries were independent: assumed-density filtering, as in Minka 2001, section 3.1.
     """
 
-    def __init__(self, space: Space, seen: Seen, rename: Renaming = unchanged) -> None:
+    def __init__(self, space: Space, seen: Seen, difference: bool = False) -> None:
         self._space = space
-        self._rename = rename
-        around, meaning = rename(seen.around, space.states)
-        right = meaning == seen.after
-        named = right.argmax(axis=0)
+        self._difference = difference
+        around, meaning = self._looked_up(seen.around)
+        named = (meaning == seen.after).argmax(axis=0)
         self._keys, first, inverse = np.unique(
             space.keys(around), return_index=True, return_inverse=True
         )
         values = named[first]
-        fits = right.any(axis=0) & (values[inverse.reshape(-1)] == named)
+        fits = values[inverse.reshape(-1)] == named
         self._density = Density(space.states)
         counts = np.bincount(values, minlength=space.states)
         self.evidence = float(self._density.evidence(counts)) if fits.all() else -np.inf
@@ -159,8 +127,17 @@ class Tabular:
         if self.evidence > -np.inf:
             self._absorb(seen.edges)
 
+    def _looked_up(self, around: States) -> tuple[States, States]:
+        """Return what is looked up, and the state that each value there means, (states, n)."""
+        values = np.arange(self._space.states)[:, None]
+        if not self._difference:
+            return around, np.tile(values, around.shape[1])
+        earlier = around[-1]
+        now = np.vstack([around[:-1], np.zeros_like(earlier)])
+        return now, (values - earlier) % len(values)
+
     def _absorb(self, edges: Edges) -> None:
-        around, meaning = self._rename(edges.ways, self._space.states)
+        around, meaning = self._looked_up(edges.ways)
         keys = self._space.keys(around)
         new = np.setdiff1d(keys, self._keys)
         odds = np.vstack([self._odds, np.tile(self._others, (len(new), 1))])
@@ -185,7 +162,7 @@ class Tabular:
 
     def odds(self, asked: States) -> Odds:
         states = self._space.states
-        around, meaning = self._rename(asked, states)
+        around, meaning = self._looked_up(asked)
         keys = self._space.keys(around)
         places = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
         known = self._keys[places] == keys
@@ -193,7 +170,6 @@ class Tabular:
         found: Odds = np.zeros(named.shape)
         for name, state in zip(named, meaning, strict=True):
             found += np.where(state == np.arange(states)[:, None], name, 0)
-        found /= np.maximum(found.sum(axis=0), 1e-300)
         return found
 
 
@@ -314,7 +290,6 @@ def families(neighbourhood: str, states: int, memory: bool = False) -> list[Fami
 
     With memory, each table may also be of the difference from the state one frame earlier.
     """
-    colours = partial(Tabular, rename=by_order)
     kinds: list[tuple[str, float, Callable[..., Fitted], str]] = [
         ("none", 6, Tabular, "none"),
         ("reflections", 1, Tabular, "reflections"),
@@ -326,15 +301,11 @@ def families(neighbourhood: str, states: int, memory: bool = False) -> list[Fami
     if not neighbourhood.startswith("line"):
         kinds += [("rotations", 1, Tabular, "rotations"), ("isotropic", 3, Tabular, "isotropic")]
     if states > 2:
-        kinds += [
-            ("outer-sum", 5, Tabular, "outer-sum"),
-            ("permutations of states", 0.3, colours, "none"),
-            ("outer-totalistic, permutations of states", 0.3, colours, "outer-totalistic"),
-        ]
+        kinds.append(("outer-sum", 5, Tabular, "outer-sum"))
     found = []
     if memory:
         kinds = [each for each in kinds if each[2] is Tabular]
-        reversing = partial(Tabular, rename=by_difference)
+        reversing = partial(Tabular, difference=True)
         kinds += [(f"difference, {name}", prior, reversing, sym) for name, prior, _, sym in kinds]
     for name, prior, kind, symmetry in kinds:
         space = Space(neighbourhood, symmetry, states, memory=memory)
