@@ -29,12 +29,7 @@ def test_the_message_names_this_process(tmp_path):
 
 @pytest.mark.parametrize(
     ("content", "holder"),
-    [
-        (b"{", "another process"),
-        (b'{"pid": "x", "host": 1}', "another process"),
-        (b"\xff", "another process"),
-        (b'{"pid": 5, "host": "elsewhere"}', "process 5 on elsewhere"),
-    ],
+    [(b"{", "another process"), (b'{"pid": 5, "host": "elsewhere"}', "process 5 on elsewhere")],
 )
 def test_the_message_names_the_holder_if_readable(tmp_path, content, holder):
     with RunLock(tmp_path):

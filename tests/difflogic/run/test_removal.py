@@ -110,7 +110,6 @@ def foreign(name):
 REFUSED = {
     "a file of the user's": (foreign("run/report.html"), "run", "did not write this"),
     "a file in a sweep": (foreign("sweep/batch=1/plot.svg"), "sweep", "did not write this"),
-    "a file in a sweep's run": (foreign("sweep/batch=1/seed0/a.py"), "sweep", "did not write this"),
     "a directory in a run": (lambda runs: (runs / "run" / "more").mkdir(), "run", "did not write"),
     "a link in a run": (
         lambda runs: (runs / "run" / "checkpoint-9.npz").symlink_to("/etc/hostname"),

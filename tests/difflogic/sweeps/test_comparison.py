@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from difflogic.sweeps.comparison import compare, median
@@ -73,7 +73,6 @@ def drawn(variant, seed, end):
     return run
 
 
-@settings(max_examples=500)
 @given(st.lists(ENDED, min_size=8, max_size=8))
 def test_tables_plots_and_comparisons_count_as_documented(ends):
     """A failed run counts as a seed that is not exact; only missing ones do not count."""

@@ -86,7 +86,6 @@ STAGES = "stages = property(lambda self: (self, self.on_grid(9, 9)))\n\n    def 
         ((".astype(float)", ".astype(str)"), "real numbers of shape (1, 4, 5) are needed"),
         (("def sample", "stays = 'yes'\n\n    def sample"), "stays must be True or False"),
         (("def sample", "patches = [1]\n\n    def sample"), "patches must be by size, arrays"),
-        (("def sample", "stages = 1, 2\n\n    def sample"), "stages must be tasks with as many"),
         (
             ("def sample", STAGES),
             "stages must be tasks with as many channels, the last of them self",
