@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import re
 import stat
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -287,22 +286,6 @@ class RunDirectory:
             elif entry.name != LOCK:
                 others.append(entry)
         return [entry for _, entry in sorted(own)], others
-
-    @property
-    def contents(self) -> dict[str, bytes]:
-        """The files of a finished run, by name; `put` writes them elsewhere."""
-        passing = files.LEFTOVERS, files.CHECKPOINTS
-        lasting = (p for p in self.split()[0] if not any(fnmatch(p.name, each) for each in passing))
-        return {path.name: path.read_bytes() for path in lasting}
-
-    def put(self, contents: Mapping[str, bytes]) -> None:
-        """Become the finished run with these files, by name."""
-        made = self.attempt(0)
-        made.path.mkdir(exist_ok=True)
-        for name, content in contents.items():
-            write_whole(made.path / name, methodcaller("write", content))
-        self.discard()
-        self.adopt(made)
 
     def adopt(self, other: RunDirectory) -> None:
         """Move the files of a pending run here.

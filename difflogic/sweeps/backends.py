@@ -45,9 +45,6 @@ class Backend:
     def outcomes(self, jobs: Iterable[PlannedRun]) -> Iterator[Outcome]:
         """Do the jobs and yield their outcomes as they end. Raises WorkersLostError."""
 
-    def request_stop(self) -> None:
-        """Stop runs that do not see the control's directory. May be called in any thread."""
-
     def close(self, at_once: bool) -> None:
         """End the worker processes; `at_once` without waiting for them."""
 

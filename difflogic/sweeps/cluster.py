@@ -13,11 +13,13 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from difflogic.sweeps.backends import Backend, WorkersLostError
 from difflogic.sweeps.work import Control, Outcome, PlannedRun, run
 from difflogic.system.errors import ConfigError, TrainingError
+from difflogic.system.files import is_folder
 from difflogic.version import __version__
 
 TIMEOUT = 60.0
@@ -70,10 +72,8 @@ class DaskBackend(Backend):
         self._timeout = timeout
         self._precisions = sorted(set(precisions))
         self._client: Any = None
-        self._event: Any = None
 
     def prepare(self, control: Control) -> Control:
-        import distributed
 
         # It logs every lost connection; we report what matters.
         for name in [*logging.root.manager.loggerDict, "distributed", "asyncio"]:
@@ -83,12 +83,10 @@ class DaskBackend(Backend):
         self._client = _connect(address, self._timeout)
         self._wait_for_workers(address)
         self._warn_of_open_ports(address)
-        self._require_same_version(address)
+        self._require_alike(address, control)
         self._compile()
-        name = f"dct-sweep-{control.path.rpartition('-')[2]}"
-        self._event = distributed.Event(name, client=self._client)
-        # Workers have another parent; those on this machine watch the control directory.
-        return replace(control, parent=None, event=name)
+        # Workers have another parent.
+        return replace(control, parent=None)
 
     def outcomes(self, jobs: Iterable[PlannedRun]) -> Iterator[Outcome]:
         import distributed
@@ -117,11 +115,6 @@ class DaskBackend(Backend):
     def _submit(self, job: PlannedRun) -> Any:
         return self._client.submit(run, job, pure=False)
 
-    def request_stop(self) -> None:
-        if self._event is not None:
-            with contextlib.suppress(Exception):
-                self._event.set()
-
     def close(self, at_once: bool) -> None:
         with contextlib.suppress(Exception):
             if self._client is not None:
@@ -146,20 +139,22 @@ class DaskBackend(Backend):
                 f"{START_WORKER.format(address)} (docs/sweeps.md says how on other machines)"
             ) from None
 
-    def _require_same_version(self, address: str) -> None:
+    def _require_alike(self, address: str, control: Control) -> None:
+        """Raise ClusterError for workers of another version, or that see other files."""
         try:
-            versions = self._client.run(_version)
+            found = self._client.run(_version_at, control.path)
         except Exception as error:
             raise ClusterError(
                 f"the workers of the scheduler at {address} cannot run dct "
                 f"({_first_line(error)}): install dct {__version__} with its [cluster] extra there"
             ) from None
-        wrong = {worker: version for worker, version in versions.items() if version != __version__}
+        wrong = {worker: version for worker, version in found.items() if version != __version__}
         if wrong:
             worker, version = next(iter(wrong.items()))
+            has = f"has {version}" if version else "does not see the sweep's directory"
             raise ClusterError(
-                f"{len(wrong)} of {len(versions)} workers do not have dct {__version__}, as "
-                f"here: {worker} has {version}. Install the same version"
+                f"{len(wrong)} of {len(found)} workers cannot do these runs: {worker} {has}. All "
+                f"need dct {__version__}, as here, and the sweep's file system"
             )
 
     def _compile(self) -> None:
@@ -233,8 +228,9 @@ def _first_line(error: BaseException) -> str:
     return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
-def _version() -> str:
-    return __version__
+def _version_at(path: str) -> str:
+    """Return the version of a worker, or "" if it does not see a directory."""
+    return __version__ if is_folder(Path(path)) else ""
 
 
 def _compile_kernels(precision: str) -> None:

@@ -203,13 +203,6 @@ class SweepDirectory(RunDirectory):
             raise refused(path, "moved away", error) from error
         return aside
 
-    def write_run(self, variant: Variant, seed: int, files: Mapping[str, bytes]) -> None:
-        """Write the files of a run that another machine did. Raises RunDirectoryError."""
-        path = self.run_path(variant, seed)
-        require_directory(path.parent)
-        require_directory(path)
-        RunDirectory.at(path).put(files)
-
 
 def _plan(data: Mapping[str, Any], source: str) -> SweepPlan:
     typed = data["request"]

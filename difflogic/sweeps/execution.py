@@ -162,8 +162,6 @@ class Execution:
         if not self._stopping.is_set():
             self._stopping.set()
             remove_control(self._control)
-            # In a thread, since a slow network may delay the message.
-            threading.Thread(target=self._backend.request_stop, daemon=True).start()
 
     def abandon(self) -> None:
         """End the worker processes without waiting; their runs can be resumed later."""
@@ -178,8 +176,6 @@ class Execution:
 
     def _take(self, outcome: Outcome) -> Iterator[Row]:
         variant, seed = self._runs[outcome.index]
-        if outcome.files:
-            self._directory.write_run(variant, seed, outcome.files)
         row = make_row(variant, seed, outcome.summary, outcome.error)
         if row.status != "missing":
             self._rows[outcome.index], self._last = row, time.monotonic() - self._began

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 import time
-from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +15,6 @@ from difflogic.run.run_directory import RunDirectory, epoch_of
 from difflogic.run.summary import Summary
 from difflogic.system.errors import DctError, RunDirectoryError, UnreadableError
 from difflogic.system.files import is_folder, kind_of, read_inside, write_inside
-from difflogic.system.stops import throttled
 from difflogic.system.work import Stopped, ignore, stopped, working
 from difflogic.version import __version__
 
@@ -29,9 +26,6 @@ if TYPE_CHECKING:
 BEAT_SECONDS = 0.5
 """Time between two reports of a run's epoch."""
 
-ASK_SCHEDULER_SECONDS = 2.0
-"""Time between two messages of a run to the cluster's scheduler, asking whether to stop."""
-
 LOCK_SECONDS = 60.0
 """Time to wait for another process, about to end, that holds the run's directory."""
 
@@ -40,45 +34,24 @@ LOCK_SECONDS = 60.0
 class Control:
     """How a sweep stops its runs: by removing a directory, which works on a full disk too.
 
-    Runs report their epochs in files there. Its name is random, so a worker that finds it shares
-    the sweep's file system.
+    Runs report their epochs in files there. All workers share the sweep's file system.
     """
 
     path: str
     """Absolute."""
     parent: int | None = None
     """The process of the sweep, on this machine; runs stop when it ends."""
-    event: str | None = None
-    """Name of the Dask event that stops runs on machines without the path."""
-
-    def is_shared(self) -> bool:
-        """Return whether this process sees the directory; what cannot be read is there."""
-        try:
-            return is_folder(Path(self.path))
-        except UnreadableError:
-            return True
-
-    def stop_test(self) -> Callable[[], bool]:
-        """Return a function that tells whether to stop; it is cheap to call."""
-        if self.is_shared() or self.event is None:
-            return self._is_over
-        return throttled(self._is_over_elsewhere, ASK_SCHEDULER_SECONDS)
 
     def is_orphan(self) -> bool:
         """Return whether this is a worker process whose sweep was killed."""
         return self.parent is not None and self.parent not in (os.getpid(), os.getppid())
 
-    def _is_over(self) -> bool:
-        return self.is_orphan() or not self.is_shared()
-
-    def _is_over_elsewhere(self) -> bool:
-        """Ask the scheduler; if it does not answer, the sweep is over."""
-        from distributed import Event
-
+    def is_over(self) -> bool:
+        """Return whether to stop; it is cheap to call. What cannot be read is there."""
         try:
-            return bool(Event(self.event).is_set())
-        except Exception:
-            return True
+            return self.is_orphan() or not is_folder(Path(self.path))
+        except UnreadableError:
+            return False
 
 
 @dataclass(frozen=True)
@@ -89,7 +62,7 @@ class PlannedRun:
     config: dict[str, Any]
     """From `Config.to_dict`, with the run's seed."""
     path: str
-    """The run directory on the sweep's machine, absolute."""
+    """The run directory, absolute."""
     control: Control
     version: str = __version__
     code: Code | None = None
@@ -103,8 +76,6 @@ class Outcome:
     index: int
     summary: Summary | None = None
     error: str | None = None
-    files: dict[str, bytes] = field(default_factory=dict)
-    """The run's files, by name, if the worker does not share the sweep's file system."""
 
 
 def run(job: PlannedRun, fleets: Fleets | None = None) -> Outcome:
@@ -116,18 +87,15 @@ def run(job: PlannedRun, fleets: Fleets | None = None) -> Outcome:
 
 
 def _run(job: PlannedRun, fleets: Fleets | None) -> Outcome:
-    should_stop = job.control.stop_test()
-    if should_stop():
+    if job.control.is_over():
         return Outcome(job.index)
     try:
         if job.version != __version__:
             what = f"the worker has dct {__version__}, the sweep is run by {job.version}"
             what += ": install the same version on all machines"
             return Outcome(job.index, error=what)
-        with working(asked=should_stop, say=ignore):
-            if job.control.is_shared() or job.control.event is None:
-                return Outcome(job.index, _execute(job, Path(job.path), fleets))
-            return _execute_apart(job)
+        with working(asked=job.control.is_over, say=ignore):
+            return Outcome(job.index, _execute(job, fleets))
     except Stopped:
         return Outcome(job.index)  # in the final tests
     except DctError as error:
@@ -137,16 +105,7 @@ def _run(job: PlannedRun, fleets: Fleets | None) -> Outcome:
         return Outcome(job.index, error=f"{type(error).__name__}: {error}")
 
 
-def _execute_apart(job: PlannedRun) -> Outcome:
-    """Run in a temporary directory and return its files, without access to the sweep's own."""
-    with tempfile.TemporaryDirectory(prefix="dct-run-") as directory:
-        path = Path(directory)
-        summary = _execute(job, path)
-        files = RunDirectory(path).contents
-    return Outcome(job.index, summary, files=files if summary.finished else {})
-
-
-def _execute(job: PlannedRun, path: Path, fleets: Fleets | None = None) -> Summary:
+def _execute(job: PlannedRun, fleets: Fleets | None) -> Summary:
     from difflogic.config import config_from_dict
     from difflogic.experiment.session import execute
     from difflogic.tasks.code import load_code
@@ -154,6 +113,7 @@ def _execute(job: PlannedRun, path: Path, fleets: Fleets | None = None) -> Summa
     if job.code is not None:
         load_code(job.code)
     config = config_from_dict(job.config, "the sweep")
+    path = Path(job.path)
     beat = Beat(Path(job.control.path) / str(job.index))
     give_up = time.monotonic() + LOCK_SECONDS
     try:

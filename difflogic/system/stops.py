@@ -11,22 +11,6 @@ from contextlib import contextmanager
 from difflogic.system.work import work, working
 
 
-def throttled(ask: Callable[[], bool], seconds: float) -> Callable[[], bool]:
-    """Return a function that asks at most every `seconds`, and never again after a yes."""
-    found = False
-    next_time = 0.0
-
-    def asked() -> bool:
-        nonlocal found, next_time
-        now = time.monotonic()
-        if not found and now >= next_time:
-            found = ask()
-            next_time = now + seconds
-        return found
-
-    return asked
-
-
 def delayed(ask: Callable[[], bool], seconds: float) -> Callable[[], bool]:
     """Return a function that says yes from `seconds` after its first yes from `ask` on."""
     since: float | None = None

@@ -236,7 +236,7 @@ def test_a_sweep_that_ends_abruptly_while_compiling_leaves_nothing(tmp_path, mon
 
 
 def test_a_sweep_that_is_stopped_before_its_first_run_names_no_directory(dct, words, monkeypatch):
-    monkeypatch.setattr("difflogic.sweeps.work.Control.stop_test", lambda control: lambda: True)
+    monkeypatch.setattr("difflogic.sweeps.work.Control.is_over", lambda control: True)
     done = dct(*words, "--seeds=0-1 --dir=none --workers=1")
     assert done.stderr.endswith("0 of 2 runs ended; nothing is saved: begin again\n")
     assert not done.stdout

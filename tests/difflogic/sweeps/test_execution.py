@@ -11,7 +11,6 @@ from types import SimpleNamespace
 import pytest
 
 from difflogic.experiment import session
-from difflogic.model.model import Model
 from difflogic.run.lock import RunLock
 from difflogic.sweeps import work
 from difflogic.sweeps.backends import Backend, LocalBackend, WorkersLostError
@@ -177,23 +176,6 @@ def test_no_run_begins_after_the_end_or_in_another_version(tmp_path):
     outcome = run(make_job(plan, path, Control(str(tmp_path)), version="0.0.0"))
     assert "the worker has dct" in outcome.error
     assert not path.exists()
-
-
-def test_a_run_on_another_machine_returns_its_files(tmp_path, monkeypatch):
-    # Pretend not to see the sweep's directory.
-    monkeypatch.setattr(Control, "is_shared", lambda self: False)
-    monkeypatch.setattr(Control, "stop_test", lambda self: lambda: False)
-    plan = small_plan()
-    job = make_job(plan, tmp_path / "unseen", Control(str(tmp_path / "control"), event="x"))
-    outcome = run(job)
-    assert not (tmp_path / "unseen").exists()
-    session.execute(with_seed(plan.variants[0].config, 0), tmp_path / "plain")
-    assert outcome.files["model.npz"] == (tmp_path / "plain" / "model.npz").read_bytes()
-    SweepDirectory(tmp_path).write_run(plan.variants[0], 0, outcome.files)
-    there = SweepDirectory(tmp_path).run_path(plan.variants[0], 0)
-    assert Model.load(there / "model.npz").config.training.seed == 0
-    # The copied files are a finished run.
-    assert session.execute(with_seed(plan.variants[0].config, 0), there) == outcome.summary
 
 
 @pytest.mark.parametrize(
