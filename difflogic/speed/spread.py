@@ -45,7 +45,7 @@ def fastest_rate(run: Callable[[int], object], bursts: int = 40) -> float:
         elapsed = time.perf_counter() - start
         if elapsed >= BURST:
             break
-        rounds *= 2 if elapsed <= 0 else max(2, round(BURST / elapsed))
+        rounds *= max(2, round(BURST / max(elapsed, BURST / 1000)))
     for _ in range(bursts):
         start = time.perf_counter()
         run(rounds)

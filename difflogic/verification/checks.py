@@ -327,12 +327,12 @@ class _Supervision:
     def by_engine(self, dtype: npt.DTypeLike, sharing: Sharing) -> tuple[Array, Array]:
         """Return the loss of each sample, and dL/d(coefficients).
 
-        The engine runs once before, over all steps from other starts, since the contents of its
-        buffers must not matter.
+        The engine has room for another sample, and runs once before, over all steps from other
+        starts, since the contents of its buffers must not matter.
         """
         case = self.case
         coefficients = self.case.coefficients.astype(dtype)
-        with Engine(case.netlist, case.grid, case.steps, case.batch, dtype, sharing) as engine:
+        with Engine(case.netlist, case.grid, case.steps, case.batch + 1, dtype, sharing) as engine:
             engine.forward(coefficients, 1 - case.starts, case.masks)
             engine.backward(np.ones(case.starts.shape, dtype))
             losses, _ = engine.run_training(

@@ -16,6 +16,7 @@ from difflogic.engine.soft.rollout import Engine
 from difflogic.engine.soft.sharing import SEQUENTIAL, Sharing
 from difflogic.system.jit import JIT
 from difflogic.system.strategy import STRATEGIES
+from difflogic.verification.case import DEEP, IRREGULAR, SINGLE, SMALL
 
 # Relative to the largest magnitude. Kernels and oracle add the same numbers in different orders:
 # about a thousand roundings of 2^-53 (2^-24). Measured differences are at most 4e-15 (1e-6).
@@ -23,6 +24,9 @@ TOLERANCES = {"float64": 1e-12, "float32": 3e-5}
 
 # Without the compiler the kernels are thousands of times slower.
 EXAMPLES = 25 if JIT else 6
+
+
+ONE_LAYER = Architecture(2, 1, (8,), (9, 5, 3, 2))
 
 
 @dataclass(frozen=True)
@@ -149,31 +153,25 @@ def some_ops(netlist, rng, passing):
 @st.composite
 def netlists(draw):
     """Small circuits: with the published shape and wiring, or arbitrary ones."""
-    channels = draw(st.integers(1, 3))
-    kernels = draw(st.integers(1, 3))
-    distinct = draw(st.booleans())
-    held = tuple(draw(st.sets(st.integers(0, channels - 1), max_size=channels - 1)))
+    published = draw(st.booleans())
+    if published:
+        architecture = draw(st.sampled_from([SMALL, SINGLE, IRREGULAR, ONE_LAYER, DEEP]))
+    else:
+        channels = draw(st.integers(1, 3))
+        perception = tuple(draw(st.lists(st.integers(1, 9), min_size=1, max_size=4)))
+        update = (*draw(st.lists(st.integers(1, 12), max_size=4)), channels)
+        architecture = Architecture(channels, draw(st.integers(1, 3)), perception, update)
+    channels = architecture.channels
     one = st.integers(0, channels - 1)
-    neighbor = st.integers(0, NEIGHBORHOOD - 1)
-    moving = tuple(draw(st.lists(st.tuples(one, neighbor, one), max_size=2)))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    if draw(st.booleans()):
-        perception = draw(st.sampled_from([(8,), (8, 4), (8, 4, 2), (8, 4, 2, 1), (8, 7, 5)]))
-        sizes = [channels * (1 + kernels * perception[-1])]
-        while sizes[-1] > 2 * channels:
-            sizes.append((sizes[-1] + 1) // 2)
-        update = (*sizes, channels) if sizes[0] > 2 else (1,)  # two rows are one pair
-        first = draw(st.sampled_from(["moore", "unique"]))
-        architecture = Architecture(
-            channels, kernels, perception, update, first, distinct, held=held, moving=moving
-        )
-        return flatten(wire(architecture, rng))
-    perception = tuple(draw(st.lists(st.integers(1, 9), min_size=1, max_size=4)))
-    update = (*draw(st.lists(st.integers(1, 12), max_size=4)), channels)
-    architecture = Architecture(
-        channels, kernels, perception, update, distinct_wiring=distinct, held=held, moving=moving
+    moving = st.lists(st.tuples(one, st.integers(0, NEIGHBORHOOD - 1), one), max_size=2)
+    architecture = replace(
+        architecture,
+        distinct_wiring=draw(st.booleans()),
+        held=tuple(draw(st.sets(one, max_size=channels - 1))),
+        moving=tuple(draw(moving)),
     )
-    return flatten(arbitrary_circuit(architecture, rng))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    return flatten((wire if published else arbitrary_circuit)(architecture, rng))
 
 
 @st.composite
@@ -196,10 +194,6 @@ sharings = st.builds(
 )
 """Ways to share the work."""
 
-SMALL = Architecture(3, 3, (8, 4, 2), (14, 16, 16, 10, 5, 3))
-SINGLE = Architecture(1, 4, (8, 4, 2, 1), (8, 8, 4, 2, 1))
-IRREGULAR = Architecture(2, 2, (9, 7, 4), (10, 9, 5, 3, 2), "unique")
-ONE_LAYER = Architecture(2, 1, (8,), (9, 5, 3, 2))
 MOVING = Netlist(
     3,
     a=np.array([21, 22, 23, 27, 13, 13], np.int32),

@@ -35,7 +35,6 @@ class Sharing:
     groups: int = 1
     chunks: int = 2
     steps: int = 2
-    ways: int = k.FORWARD | k.LOSS | k.BACKWARD
     all_seen: bool = False
     """Whether a chunk waits for all others after each step, not for those at its side."""
     missing: tuple[int, ...] = ()
@@ -124,23 +123,19 @@ class _Model:
 
     def memory(self, done=False):
         """What lies at each location before the step, or when all is done."""
-        ways = (k.FORWARD, k.LOSS, k.BACKWARD)
-        did = {way for way in ways if done or way < self.sharing.ways & -self.sharing.ways}
-        did &= {way for way in ways if way <= self.sharing.ways}
-        forward, loss, back = (way in did for way in ways)
         sharing = self.sharing
         places = list(product(range(sharing.groups), range(sharing.chunks)))
         found = {}
         for group in range(sharing.groups):
-            found["loss", group, 0] = loss or None
+            found["loss", group, 0] = done or None
         for group, chunk in places:
             for step in range(sharing.steps + 1):
-                found["state", group, step, chunk] = step == 0 or forward or None
+                found["state", group, step, chunk] = step == 0 or done or None
             for ring in range(k.RING):
                 found["gradient", group, ring, chunk] = (
-                    ring if back and ring < sharing.steps else None
+                    ring if done and ring < sharing.steps else None
                 )
-            found["sums", group, chunk] = 0 if back else None
+            found["sums", group, chunk] = 0 if done else None
         return found
 
     def check(self, end):
@@ -169,7 +164,7 @@ class _Model:
             clock=[[0.0] * teams.CLOCK_FIELDS for _ in range(sharing.workers)],
         )
         problem = SimpleNamespace(team=self.team, layout=layout)
-        span = k.Span(sharing.ways, 0, sharing.steps, 0)
+        span = k.Span(k.FORWARD | k.LOSS | k.BACKWARD, 0, sharing.steps, 0)
         task = k.Call(problem, batch, span, control)
 
         def begin():

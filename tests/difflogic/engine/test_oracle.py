@@ -5,18 +5,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from difflogic.circuit import gates
 from difflogic.circuit.grid import Grid
 from difflogic.engine import oracle
-from tests.difflogic.engine.comparison import (
-    COPIES,
-    IRREGULAR,
-    ONE_LAYER,
-    assert_close,
-    make_problem,
-    netlist_of,
-    problems,
-)
+from difflogic.verification.case import IRREGULAR
+from tests.difflogic.engine.comparison import COPIES, make_problem, netlist_of, problems
 
 NUMPY = {"zero": "constant", "periodic": "wrap"}
 boundaries = pytest.mark.parametrize("boundary", ["zero", "periodic"])
@@ -89,35 +81,6 @@ def test_gradients_are_central_differences(problem, seed):
         below[place] -= h
         difference = (value(above) - value(below)) / (2 * h)
         assert abs(difference - gradient[place]) < 1e-6 * scale
-
-
-@pytest.mark.once
-@pytest.mark.thorough
-@boundaries
-def test_logit_gradients_are_central_differences(boundary):
-    rng = np.random.default_rng(3)
-    netlist = netlist_of(ONE_LAYER)
-    logits = rng.normal(size=(netlist.parameters, gates.OPS))
-    start = rng.integers(0, 2, (2, 3, 3))
-    target = rng.random((1, 3, 3))
-    mask = rng.integers(0, 2, (2, 3, 3))
-
-    def loss(z):
-        found, _ = oracle.logit_gradients(netlist, z, start, target, [1], 2, boundary, mask)
-        return found
-
-    value, gradient = oracle.logit_gradients(netlist, logits, start, target, [1], 2, boundary, mask)
-    assert value == loss(logits)
-    places = [tuple(place) for place in rng.integers(0, logits.shape, (40, 2)).tolist()]
-    differences = np.empty(len(places))
-    for index, place in enumerate(places):
-        above = logits.copy()
-        below = logits.copy()
-        above[place] += 1e-4
-        below[place] -= 1e-4
-        differences[index] = (loss(above) - loss(below)) / 2e-4
-    found = np.array([gradient[place] for place in places])
-    assert_close(differences, found, 1e-6)
 
 
 def test_the_loss_counts_only_the_loss_channels():

@@ -59,14 +59,6 @@ def test_nan_and_infinity_are_not_equal():
 
 
 @pytest.mark.once
-def test_ways_are_compared():
-    ways = compare(CONFIG, ways=("sequential", "samples", "cells", "steps", "oracle"), repeat=1)
-    assert ways.equal
-    assert ways.rows[-1].plan is None
-    assert ways.rows[-1].workers == 1
-
-
-@pytest.mark.once
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

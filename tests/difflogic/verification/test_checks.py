@@ -139,9 +139,3 @@ def test_distances():
     assert deviation.relative(x, np.array([np.nan, 1.0])) == np.inf
     assert deviation.relative(np.zeros(2), np.zeros(2)) == 0
     assert deviation.relative(np.ones(2), np.zeros(2)) > 1e300
-
-
-def test_worker_counts_go_beyond_the_cores():
-    counts = checks.worker_counts()
-    assert max(counts) > checks.cpu_count()
-    assert {1, 2, 3, 5} <= set(counts)

@@ -91,46 +91,26 @@ PLAIN_MUTATIONS = {
     "two neighbours swapped": (
         "neighbor = 8 - n if mirrored else «n → (n + 1 if n == 0 else n - 1 if n == 1 else n)»"
     ),
-    "two neighbours swapped on the way back": (
-        "neighbor = «8 - n → (8 - n if n > 1 else 7 + n)» if mirrored else n"
-    ),
-    "mirror ignored": "neighbor = «8 - n if mirrored else  → »n",
     "empty lanes not cleared": "zero = ir.Constant(v.type.element, «0.0 → 1.0»)",
-    "mask ignored forward": "new[i] = computed[i]« if updated[i] else old[i] → »",
     "mask ignored backward": "            if «updated[i] → True»:\n",
     "unchanged cells lose their gradient": "target[i] += «unchanged[i] → 0.0»",
     "chunks share a slot": "batch.sums[group, «chunk → 0»]",
-    "samples share a slot": "batch.sums[«group → 0», chunk]",
     "a ring one too short": "\nRING = «2 → 1»\n",
     "a chunk waits for none": "+ DONE) < «steps → 0»:\n            return False",
-    "every piece is the first chunk": (
-        "range(layout.chunk_start[«chunk → 0»], layout.chunk_start[«chunk +  → »1])"
-    ),
     "another loss's gradient": "            loss = «index → 0»\n",
     "every state supervised": "    supervised = «False → True»\n",
-    "no state supervised": "    if «step.supervised → False»:\n",
-    "only the last state supervised": "if « → last and »loss_steps[index] == step + 1:",
     "the way back begins at the engine's last step": (
         "last = step == «loss_steps[-1] - 1 → len(batch.states[group]) - 2»"
     ),
     "the rollout ends at the first loss": "return int(self._batch.loss_steps[«-1 → 0»])",
-    "the loss of another state": "states[group, loss_steps[«loss → -1»], channel]",
     "losses share a gradient": "loss_gradients[group, «loss → 0», channel]",
-    "only the last loss counts": (
-        "        for loss in range(« → len(loss_steps) - 1, »len(loss_steps)):"
-    ),
     "hard shift off by one": (
         "np.divmod(np.array(far, np.int64) + « → np.sign(far) + »64 * pad, 64)"
-    ),
-    "hard shift off by one within words": (
-        "high, low, v.splat(«shift → builder.add(shift, I64(1))»)"
     ),
     "hard shift loses the next word": "v.type, «high → low», low, v.splat(shift)",
     "hard edges of the first tile": (
         "(row * WORDS, 0, place, start, end, «first → 0», words, WORDS)"
     ),
-    "hard mask of the first tile": "place, place, «first → 0», first, WORDS),",
-    "hard count of the step before": "and script.at[counts] == step« + 1 → »:\n            target",
     "hard count with the first target": "script.targets[«counts % len(script.targets) → 0»]",
     "hard count includes the sample before": "bits &= every« << np.uint64(start % 64) → »",
     "hard mask ignored": "v.load(4, «builder.add(fire, offset) → offset»)",
@@ -141,15 +121,10 @@ VECTOR_MUTATIONS = {
     "one sign flipped in the gradient": (
         "return self.fma(c[3], b, «c[1] → self.builder.fneg(c[1])»), self.fma(c[3], a, c[2])"
     ),
-    "one sign flipped in the gate": (
-        "return self.fma(a, self.fma(c[3], b, c[1]), self.fma(c[2], b, "
-        "«c[0] → self.builder.fneg(c[0])»))"
-    ),
     "sums folded in the wrong lanes": (
         "low = [i for k in groups for i in («k, n + k → n + k, k», k + 1, n + k + 1)]"
     ),
     "a chain carries the wrong gradient": "builder.store(builder.fmul(g, «to_a → to_b»), held)",
-    "the first store to a gradient adds": "with builder.if_then(«adds → builder.not_(adds)»):",
     "the first star to reach a gradient adds": (
         "builder.select(add, builder.gep(base, [start]), «zeros → builder.gep(base, [start])»)"
     ),
@@ -169,14 +144,6 @@ TRAINING_MUTATIONS = {
     "every sample has the first one's target": (
         "«self.targets[chosen] → np.repeat(self.targets[:1], len(self.targets[chosen]), axis=0)»"
         ", masks"
-    ),
-    "every sample is the first one": (
-        "Samples(«self.starts[chosen] → "
-        "np.repeat(self.starts[:1], len(self.starts[chosen]), axis=0)», "
-    ),
-    "every sample has the first one's mask": (
-        "None if self.masks is None else "
-        "«self.masks[chosen] → np.repeat(self.masks[:1], len(self.masks[chosen]), axis=0)»"
     ),
     "every wave has the first one's masks": (
         "None if self.masks is None else self.masks[«chosen → : chosen.stop - chosen.start»]"

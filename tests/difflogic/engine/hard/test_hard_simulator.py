@@ -12,8 +12,9 @@ from difflogic.engine import oracle
 from difflogic.engine.hard import hard_simulator as hard
 from difflogic.engine.hard.hard_simulator import HardSimulator, active_gates, live_parameters
 from difflogic.system.work import working
+from difflogic.verification.case import SMALL
 from tests.difflogic.engine.built import Builder
-from tests.difflogic.engine.comparison import EXAMPLES, SMALL, make_problem, netlist_of, problems
+from tests.difflogic.engine.comparison import EXAMPLES, make_problem, netlist_of, problems
 
 
 def simulate(netlist, ops, grid, starts, steps, masks=None):
@@ -161,35 +162,6 @@ def test_running_without_a_circuit_is_refused():
     simulator = HardSimulator(netlist_of(SMALL), Grid(2, 2, "zero"), 1)
     with pytest.raises(ValueError, match="load"):
         simulator.run(simulator.script(1))
-
-
-def loss_rollout(problem, ops, channels):
-    """States of the channels at all steps, by the oracle."""
-    coefficients = gates.one_hot(ops)
-    return [
-        np.array(
-            oracle.rollout(
-                problem.netlist, coefficients, start, problem.steps, problem.grid.boundary
-            )
-        )[:, channels]
-        for start in problem.starts
-    ]
-
-
-@settings(max_examples=EXAMPLES, deadline=None)
-@given(problems(), st.integers(0, 2**32 - 1), st.floats(0, 1))
-def test_gates_that_are_not_live_may_have_any_op(problem, seed, passing):
-    rng = np.random.default_rng(seed)
-    ops = random_ops(problem, rng)
-    ops[rng.random(len(ops)) < passing] = rng.choice([Op.A, Op.B])
-    channels = [int(rng.integers(problem.netlist.channels))]
-    live = live_parameters(problem.netlist, ops, channels)
-    changed = np.where(live, ops, random_ops(problem, rng))
-    np.testing.assert_array_equal(
-        loss_rollout(problem, ops, channels), loss_rollout(problem, changed, channels)
-    )
-    active = problem.netlist.param[active_gates(problem.netlist, ops, channels)]
-    assert live[active].all()
 
 
 def test_live_channels_make_the_channels_that_they_read_live():

@@ -1,98 +1,75 @@
 """Busy and waiting times of workers: a late worker makes no other worker's phase longer."""
 
-import json
-
 import numpy as np
 import pytest
 
 from difflogic.engine.kernels.structures import BACKWARD, FORWARD, LOSS
-from difflogic.engine.kernels.teams import BEGAN, BUSY, ENDED, WAITING
+from difflogic.engine.kernels.teams import (
+    ABORTED,
+    BEGAN,
+    BUSY,
+    CLOCK_FIELDS,
+    CURSOR_FIELDS,
+    ENDED,
+    SPINS,
+    SPUN,
+    WAITING,
+)
 from difflogic.experiment.searching import Trainer
-from tests.cli.processes import run_python
+from tests.difflogic.engine.plain import plain_kernels
 from tests.difflogic.training.tiny import tiny
 
-LATE = 0.2
-PHASES = ("forward", "loss", "backward")
-SCRIPT = """
-import json, sys, threading, time
-from types import SimpleNamespace
-from difflogic.config import load_config
-from difflogic.engine.soft import rollout
-from difflogic.engine.kernels import pipeline, teams, training
-from difflogic.experiment.searching import Trainer
-from tests.difflogic.training.tiny import tiny
 
-late = float(sys.argv[1])
-clock, waits, ran = [0.0], threading.Event(), threading.local()
+class Worker:
+    """A worker's clocks, and the kernels that read them, as plain Python."""
 
-def now():
-    # Stands still, except while worker 1 is late.
-    return clock[0]
+    def __init__(self):
+        self.now = self.ran = 0.0
+        self.polls = 0
+        self.clock = np.zeros(CLOCK_FIELDS)
+        self.cursor = np.zeros(CURSOR_FIELDS, np.int64)
+        self.control = np.zeros(ABORTED + 1, np.int64)
+        primitives = {
+            "now": lambda: self.now,
+            "processor_clock": lambda: self.ran,
+            "atomic_load": self.load,
+            "atomic_add": lambda control, place, value: 0,
+            "yield_thread": lambda: None,
+        }
+        self.teams = plain_kernels({"primitives": primitives}).teams
 
-def processor_clock():
-    # A waiting worker spins, and so runs all the time.
-    return getattr(ran, "seconds", clock[0])
+    def load(self, control, place):
+        """Let a second pass with the last poll, before the barrier opens."""
+        self.polls += place != ABORTED
+        if self.polls <= self.last:
+            return 0
+        self.now += 1.0
+        self.ran += self.spins
+        return int(place != ABORTED)
 
-def slowed(plain, which):
-    def slow(worker, *arguments):
-        if worker == which:
-            while not trainer.descent.engine._control[teams.ARRIVED]:
-                time.sleep(0.001)
-            # The other worker is at the barrier: its next turn there comes after its look at the
-            # clock.
-            waits.clear()
-            waits.wait()
-            clock[0] += late
-            ran.seconds = 0.0 if preempted else late
-        return plain(worker, *arguments)
-    return slow
-
-for module in (pipeline, teams, training):
-    module.now, module.processor_clock = now, processor_clock
-rollout.time = SimpleNamespace(perf_counter=now)
-teams.yield_thread = lambda: waits.set() or time.sleep(0)
-training.loss_share = slowed(training.loss_share, 1)
-for way, preempted in json.loads(sys.argv[2]):
-    clock[0] = 0.0
-    overrides = ["task.height=16", "task.width=16", "automaton.steps=2", "training.batch=2"]
-    with Trainer(tiny("parallel.workers=2", f"parallel.strategy={way}", *overrides)) as trainer:
-        assert trainer.descent.plan.workers == 2
-        trainer.step()
-        print(json.dumps([trainer.phases.seconds, trainer.descent.engine._batch.clock.tolist()]))
-"""
+    def wait(self, last, spins):
+        """Wait at a barrier for a second, in which the worker runs for `spins` seconds."""
+        self.last = last
+        self.spins = spins
+        self.teams.barrier(self.control, 2, self.cursor)
 
 
-def phases(clock):
-    """Seconds that a worker was busy, and that it waited, by phase."""
-    return [dict(zip(PHASES, clock[at : at + 3], strict=True)) for at in (BUSY, WAITING)]
-
-
-CASES = [("samples", False), ("steps", False), ("steps", True)]
-
-
-@pytest.fixture(scope="module")
-def measured():
-    """What each case printed; in one process, without the compiler, so that a worker can be
-    delayed in the loss, by work or without a core.
-    """
-    words = ["-c", SCRIPT, str(LATE), json.dumps(CASES)]
-    done = run_python(*words, variables={"NUMBA_DISABLE_JIT": "1"})
-    assert done.returncode == 0, done.stderr
-    return dict(zip(CASES, map(json.loads, done.stdout.splitlines()), strict=True))
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(("way", "preempted"), CASES)
-def test_waiting_for_a_late_worker_or_a_core_does_not_count_as_busy(measured, way, preempted):
-    seconds, clocks = measured[way, preempted]
-    busy, waiting = zip(*map(phases, clocks), strict=True)
-    nothing = dict.fromkeys(PHASES, 0.0)
-    late = pytest.approx(nothing | {"loss": LATE})
-    assert (busy[0], waiting[0]) == (nothing, late)
-    assert (busy[1], waiting[1]) == ((nothing, late) if preempted else (late, nothing))
-    assert seconds["loss"] == pytest.approx(0.0 if preempted else LATE / 2)
-    assert seconds["waiting"] == pytest.approx(LATE if preempted else LATE / 2)
-    assert seconds["backward"] == pytest.approx(0.0)
+@pytest.mark.parametrize(("polls", "spins"), [(2, 0.0), (SPINS + 2, 1.0), (SPINS + 2, 0.25)])
+def test_waiting_for_another_worker_or_for_a_core_does_not_count_as_busy(polls, spins):
+    worker = Worker()
+    worker.wait(polls, spins)
+    kept = worker.cursor[SPUN] / 1e9
+    assert kept == pytest.approx(spins, abs=1e-4)
+    # Then it works for two seconds, in one of which it has no core.
+    worker.now += 2.0
+    worker.ran += 1.0
+    ended, ran = worker.teams.count_phase(worker.clock, LOSS, 0.0, 0.0, worker.cursor)
+    assert (ended, ran) == (3.0, 1.0 + spins)
+    expected = np.zeros(CLOCK_FIELDS)
+    expected[BUSY + LOSS // 2] = 1.0
+    expected[WAITING + LOSS // 2] = 2.0
+    np.testing.assert_allclose(worker.clock, expected, atol=1e-4)
+    assert worker.cursor[SPUN] == 0
 
 
 @pytest.mark.parametrize(
@@ -103,7 +80,7 @@ def test_a_worker_that_is_not_awake_yet_or_is_done_waits(monkeypatch, parts, fir
     overrides = ("parallel.workers=2", "parallel.strategy=samples", "training.batch=2")
     with Trainer(tiny(*overrides)) as trainer:
         engine = trainer.descent.engine
-        clock = trainer.descent.engine._batch.clock
+        clock = engine._batch.clock
 
         def run(kernel, calls):
             clock[:] = 0.0

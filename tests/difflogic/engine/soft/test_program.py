@@ -68,13 +68,6 @@ def test_dead_gates_are_dropped():
     assert program.gates == len(program.code.backward.gates) == 3
 
 
-def test_copies_that_nobody_reads_have_no_gradient():
-    # Of two channels' copies of the perception gate, only the first is read.
-    architecture = Architecture(2, 1, (1,), (2,))
-    circuit = WiredLayers(architecture, ((wired(9, (0, 4)),),), (wired(4, (2, 0), (2, 1)),))
-    check(flatten(circuit))
-
-
 def test_perception_and_update_read_different_channels_of_a_neighbour():
     # The update circuit reads only one of the centre's two channels, as a loaded model may. So the
     # gradients of the two rows are first written by different instructions.
@@ -115,8 +108,3 @@ def test_a_star_needs_inner_gates_that_nobody_else_reads():
 def test_a_star_whose_leaf_is_its_centre():
     first = [(4, 4), *MOORE[1:]]
     check(flatten(circuit_of_one_kernel(first, [(1, 2), (0, 1)], [(0, 1)])))
-
-
-def test_a_gate_reading_one_row_twice():
-    twice = ([(1, 1), (2, 2)], [(0, 0), (1, 1)], [(1, 1)])
-    check(flatten(circuit_of_one_kernel(MOORE, *twice)))

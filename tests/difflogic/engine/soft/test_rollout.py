@@ -5,10 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from difflogic.circuit.grid import Grid
-from difflogic.engine import oracle
 from difflogic.engine.kernels.teams import ABORTED
 from difflogic.engine.soft import arrangement
 from difflogic.engine.soft.rollout import Engine
@@ -17,14 +15,12 @@ from difflogic.engine.workers import Workers
 from difflogic.system import memory
 from difflogic.system.errors import ConfigError
 from difflogic.system.work import working
+from difflogic.verification.case import IRREGULAR, SINGLE, SMALL
 from tests.difflogic.engine.comparison import (
     COPIES,
     EXAMPLES,
-    IRREGULAR,
     MOVING,
     ONE_LAYER,
-    SINGLE,
-    SMALL,
     TOLERANCES,
     assert_close,
     compare_with_oracle,
@@ -35,7 +31,6 @@ from tests.difflogic.engine.comparison import (
     run_oracle,
     sharings,
 )
-from tests.examples import examples
 
 precisions = pytest.mark.parametrize("dtype", ["float32", "float64"])
 boundaries = pytest.mark.parametrize("boundary", ["zero", "periodic"])
@@ -44,8 +39,6 @@ CASES = {
     "one cell": (SMALL, (1, 1), 3, 2, 1.0),
     "two cells": (SINGLE, (1, 2), 3, 2, 0.5),
     "2×2, where periodic neighbours coincide": (IRREGULAR, (2, 2), 3, 1, 1.0),
-    "a row": (SMALL, (1, 9), 2, 1, 1.0),
-    "a column": (SMALL, (9, 1), 2, 1, 1.0),
     "more samples than a tile holds": (ONE_LAYER, (1, 1), 2, 70, 1.0),
     "samples that do not fill a group": (SINGLE, (3, 3), 3, 9, 0.6),
     "just a tile": (SINGLE, (8, 8), 2, 1, 1.0),
@@ -101,29 +94,6 @@ def test_channels_that_copy_inputs_have_the_oracles_gradients(name, fire_rate):
     compare_with_oracle(make_problem(*COPYING[name], 2, 1, fire_rate), "float32")
 
 
-def differing(problem, sharing, repeats):
-    """Count the runs whose states or gradients differ from those of one worker."""
-    expected = run_engine(problem, "float32")
-    coefficients, starts, masks, loss_gradients = problem.arrays("float32")
-    sizes = (problem.grid, problem.steps, problem.batch)
-    count = 0
-    with Engine(problem.netlist, *sizes, "float32", sharing) as engine:
-        for _ in range(repeats):
-            engine.forward(coefficients, starts, masks)
-            gradients = engine.backward(loss_gradients)
-            count += not equal((engine.states(), gradients), expected)
-    return count
-
-
-@pytest.mark.exhaustive
-@examples(500)
-@given(problems(), st.lists(sharings, min_size=4, max_size=4))
-def test_no_short_run_differs(problem, some):
-    """10⁵ runs in all."""
-    for sharing in some:
-        assert differing(problem, sharing, 50) == 0
-
-
 @pytest.mark.once
 @pytest.mark.thorough
 @settings(max_examples=EXAMPLES)
@@ -148,56 +118,6 @@ def test_an_engine_forgets_the_batch_before():
             expected_states, expected = run_oracle(problem)
             assert_close(states, expected_states, TOLERANCES["float64"])
             assert_close(gradients, expected, TOLERANCES["float64"])
-
-
-@pytest.mark.once
-@pytest.mark.thorough
-@settings(max_examples=EXAMPLES // 2, deadline=None)
-@given(problems(), sharings, st.data())
-def test_losses_after_several_steps_agree_with_the_oracle(problem, sharing, data):
-    """After a call with more or fewer losses, and under any sharing of the work."""
-    steps = problem.steps
-    loss_steps = sorted(data.draw(st.sets(st.integers(1, steps), min_size=1)))
-    before = sorted(data.draw(st.sets(st.integers(1, steps), min_size=1)))
-    coefficients, starts, masks, _ = problem.arrays()
-    channels = list(range(problem.netlist.channels))[::-1][:2]
-    shape = (len(starts), len(channels), problem.grid.height, problem.grid.width)
-    rng = np.random.default_rng(steps)
-    targets = rng.random(shape)
-    targets[rng.random(shape) < 0.3] = np.nan  # does not count
-    most = len(starts) + data.draw(st.integers(0, 2))
-    with Engine(problem.netlist, problem.grid, steps, most, "float64", sharing) as engine:
-        engine.run_training(coefficients, 1 - starts, 1 - targets, channels, masks, before)
-        losses, seconds = engine.run_training(
-            coefficients, starts, targets, channels, masks, loss_steps
-        )
-        gradients = engine.reduce(np.zeros_like(coefficients))
-        assert set(seconds) == {"sample", "forward", "loss", "backward", "waiting"}
-        assert min(seconds.values()) >= 0
-        # Then an ordinary rollout.
-        last = engine.forward(coefficients, starts, masks)
-    expected = np.zeros_like(gradients)
-    for sample, start in enumerate(starts):
-        mask = None if masks is None else masks[sample]
-        boundary = problem.grid.boundary
-        states = oracle.rollout(problem.netlist, coefficients, start, steps, boundary, mask)
-        loss = 0.0
-        for step in loss_steps:
-            until = states[: step + 1]
-            target = targets[sample]
-            errors = (until[-1][channels] - target)[~np.isnan(target)]
-            loss += float((errors**2).sum())
-            expected += oracle.coefficient_gradients(
-                problem.netlist,
-                coefficients,
-                until,
-                oracle.loss_gradient(until[-1], target, channels),
-                boundary,
-                mask,
-            )
-        assert losses[sample] == pytest.approx(loss, rel=1e-12)
-        np.testing.assert_allclose(last[sample], states[-1], atol=1e-12)
-    assert_close(gradients, expected, TOLERANCES["float64"])
 
 
 def test_too_large_a_rollout_is_refused_with_a_remedy(monkeypatch):
