@@ -113,10 +113,8 @@ def explained() -> Iterator[None]:
 
 
 def reword(error: Any) -> None:
-    """Make the message of a command line error plain and printable."""
-    from difflogic.system.errors import in_plain_words
-
-    error.message = printable(in_plain_words(error.message))
+    """Make the message of a command line error printable."""
+    error.message = printable(error.message)
 
 
 def fail_for(error: OSError) -> NoReturn:

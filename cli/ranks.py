@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -27,12 +25,10 @@ def joined() -> Iterator[Ranks]:
     with mpi_ranks() as ranks:
         try:
             if ranks.leads:
-                ranks.send({"command": sys.argv[1:]})
                 yield ranks
             else:
                 with Interruption(None, PATIENCE) as interruption:
                     ranks.listen(lambda: max(0, interruption.exit_code - 128))
-                    _require_command(ranks)
                     yield ranks
         except BaseException as error:
             # Report it now: leaving MPI may end this process at once.
@@ -41,16 +37,3 @@ def joined() -> Iterator[Ranks]:
                 what = f"error: {who}{str(error) or type(error).__name__}"
                 note("interrupted" if ranks.leads and caused(error) else what)
             raise
-
-
-def _require_command(ranks: Ranks) -> None:
-    """Raise ConfigError if this rank was started otherwise than rank 0."""
-    from difflogic.system.errors import ConfigError
-
-    told = (ranks.receive() or {}).get("command")
-    if told != sys.argv[1:]:
-        first = f"dct {shlex.join(told)}" if told else "something else"
-        raise ConfigError(
-            f"it was started by dct {shlex.join(sys.argv[1:])}, and rank 0 by {first}: start all "
-            "ranks by one command"
-        )

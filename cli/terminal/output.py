@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import zip_longest
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +23,6 @@ PLAIN: dict[str, Any] = {"highlight": False, "markup": False, "emoji": False}
 """Options of a console that shows texts as they are."""
 MOST_COLUMNS = 1000
 """Wide enough that no table is folded."""
-LONG = 200
-"""Rows above which a table is printed plainly: Rich takes half a millisecond a row."""
 
 
 def show_json(data: Any) -> None:
@@ -144,34 +141,18 @@ def make_table(heads: str, rows: Iterable[Sequence[Any]], texts: int = 1) -> Tab
 
 
 def print_table(table: Table) -> None:
-    """Print a table; without colour and frame if stdout is no terminal, or it is `LONG`."""
-    if not sys.stdout.isatty() or table.row_count > LONG:
-        for line in _plain_lines(table):
-            typer.echo(line)
-        return
+    """Print a table; without colour and frame if stdout is no terminal."""
     console = _terminal()
-    # If it does not fit, the terminal folds its lines; cut numbers would be worse.
-    console.width = max(console.width, _width(table, least=True))
-    console.print(table)
-
-
-def _plain_lines(table: Table) -> Iterator[str]:
-    from rich.cells import cell_len
-
-    cells = [[str(cell) for cell in (each.header, *each.cells)] for each in table.columns]
-    widths = [
-        max(cell_len(line) for cell in column for line in cell.split("\n")) for column in cells
-    ]
-    rights = [column.justify == "right" for column in table.columns]
-    for row in zip(*cells, strict=True):
-        for line in zip_longest(*(cell.split("\n") for cell in row), fillvalue=""):
-            gaps = [
-                " " * (width - cell_len(text)) for width, text in zip(widths, line, strict=True)
-            ]
-            shown = zip(line, gaps, rights, strict=True)
-            yield "  ".join(
-                gap + text if right else text + gap for text, gap, right in shown
-            ).rstrip()
+    if sys.stdout.isatty():
+        # If it does not fit, the terminal folds its lines; cut numbers would be worse.
+        console.width = max(console.width, _width(table, least=True))
+        console.print(table)
+        return
+    console.width = MOST_COLUMNS
+    with console.capture() as text:
+        console.print(table)
+    for line in text.get().splitlines():
+        typer.echo(line.rstrip())
 
 
 def _terminal() -> Console:

@@ -135,9 +135,6 @@ def parameters(what: Callable[..., Any]) -> Mapping[str, Declared]:
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-_KINDS = {int: "a whole number", float: "a number", str: "a text", Path: "a path", Any: "anything"}
-
-
 def _fits(hint: Any, value: Any) -> bool:
     """Whether a value has the type of an annotation; of texts, lists and choices, roughly."""
     origin = get_origin(hint)
@@ -160,19 +157,6 @@ def _fits(hint: Any, value: Any) -> bool:
     return hint is Any or not isinstance(hint, type) or isinstance(value, hint)
 
 
-def _words(hint: Any) -> str:
-    """Say what to give for an annotation."""
-    origin = get_origin(hint)
-    inner = get_args(hint)
-    if origin in (Union, UnionType):
-        return " or ".join(dict.fromkeys(_words(each) for each in inner if each is not NoneType))
-    if origin is Literal:
-        return " or ".join(f'"{each}"' for each in inner)
-    if origin in (tuple, Sequence):
-        return f"a list, each {_words(inner[0])}"
-    return _KINDS.get(hint) or str(getattr(hint, "__name__", hint))
-
-
 def require_declared(what: Callable[..., Any], values: Mapping[str, Any]) -> None:
     """Raise ConfigError for a value of another type, or outside the range or choices declared."""
     hints = get_type_hints(what)
@@ -183,7 +167,8 @@ def require_declared(what: Callable[..., Any], values: Mapping[str, Any]) -> Non
         if value is None or getattr(value, "shape", None):  # arrays have their own readers
             continue
         if not _fits(hints[name], value):
-            raise ConfigError(f"{label}: is {described(value)}: give {_words(hints[name])}")
+            type_ = inspect.formatannotation(hints[name])
+            raise ConfigError(f"{label}: is {described(value)}: give {type_}")
         if not isinstance(value, int | float | str):
             continue
         if get_origin(kind) is Literal and value not in choices:

@@ -145,13 +145,7 @@ def read_inside(path: Path, largest: int) -> bytes:
     Raises FileNotFoundError if it is missing, UnreadableError if the system refuses it, and
     RunDirectoryError if it is no such file.
     """
-    try:
-        with open_plain(path, follow=False) as file:
-            content = file.read(largest + 1)
-    except FileNotFoundError:
-        raise
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        raise cannot_read(path, error) from None
+    content = _content(path, largest, False, RunDirectoryError)
     if len(content) > largest:
         raise RunDirectoryError(f"{path}: is damaged: it is larger than any file of its kind")
     return content
@@ -164,15 +158,23 @@ def read_named(path: Path, largest: int, kind: str) -> bytes:
     such file, UnreadableError if the system refuses it, and ConfigError if it cannot be used.
     """
     try:
-        with open_plain(path) as file:
-            content = file.read(largest + 1)
+        content = _content(path, largest, True, ConfigError)
     except FileNotFoundError as error:
         raise MissingFileError(f"{path}: cannot be read: {reason(error)}{nearest(path)}") from None
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        raise cannot_read(path, error, ConfigError) from None
     if len(content) > largest:
         raise ConfigError(f"{path}: is larger than {largest} bytes: this is not {kind}")
     return content
+
+
+def _content(path: Path, largest: int, follow: bool, kind: type[DctError]) -> bytes:
+    """Return the beginning of a file, one byte more than `largest`."""
+    try:
+        with open_plain(path, follow) as file:
+            return file.read(largest + 1)
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        raise cannot_read(path, error, kind) from None
 
 
 def nearest(path: Path, names: Iterable[str] = ()) -> str:

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
 _CGROUP = Path("/sys/fs/cgroup")
 """Where Linux describes the limits of a container."""
-
-
-def physical_memory() -> int | None:
-    """Return the bytes of this machine's memory; None if unknown."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):
-        return None
 
 
 def peak_memory() -> int | None:
@@ -55,9 +46,8 @@ def available_memory() -> int | None:
         lines = Path("/proc/meminfo").read_text(encoding="utf-8").splitlines()
         found = dict(line.split(":", 1) for line in lines)
         limits.append(int(found["MemAvailable"].split()[0]) * 1024)
-    except (OSError, KeyError, ValueError):
-        whole = physical_memory()
-        limits += [] if whole is None else [whole]
+    except (OSError, KeyError, ValueError):  # not Linux
+        pass
     return min(limits, default=None)
 
 

@@ -16,7 +16,7 @@ from cli.options import RunOptions, Shared
 from difflogic.config import Override, load_config
 from difflogic.library.groups import Checked
 from difflogic.library.picture_experiment import picture_name, picture_override
-from difflogic.system.declaration import Count, Opt, Range, TimeLimit, checked, declared
+from difflogic.system.declaration import Count, Opt, Range, TimeLimit, declared
 from difflogic.system.errors import ConfigError
 from tests.cli.processes import run_dct
 
@@ -81,18 +81,6 @@ def test_a_group_stands_for_its_options():
     refused = CliRunner().invoke(app, ["--every", "0"])
     assert refused.exit_code == 2
     assert "internal" not in CliRunner().invoke(app, ["--help"]).output
-
-
-def test_a_function_holds_its_callers_to_what_it_declares():
-    @checked
-    def grow(steps: Annotated[int, Range(1, 9)] = 1, mode: Literal["slow", "fast"] = "slow") -> int:
-        return steps
-
-    assert grow(9, mode="fast") == 9
-    with pytest.raises(ConfigError, match="steps 10: must be from 1 to 9"):
-        grow(10)
-    with pytest.raises(ConfigError, match='no mode "fats": did you mean "fast"'):
-        grow(mode="fats")
 
 
 @pytest.mark.once

@@ -140,21 +140,6 @@ def test_a_signal_to_any_rank_saves_the_run(place, who, grown, tmp_path, start):
     assert results(folder) == grown
 
 
-@pytest.mark.once
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [(["train", "checkerboard"], ["verify", "equivalence"]), (TRAIN, [*TRAIN, "--seed=1"])],
-)
-def test_ranks_that_were_started_differently_are_refused(tmp_path, start, first, second):
-    options = mpiexec(1)
-    program = [sys.executable, "-P", "-m", "cli"]
-    options["launcher"] += [*program, *first, ":", "-n", "1"]
-    run = start(*second, **options)
-    assert run.end() != 0
-    assert f"rank 1: it was started by dct {' '.join(second)}, and rank 0 by" in run.err
-    assert not list(tmp_path.iterdir())
-
-
 def test_a_signal_ends_a_rank_that_waits_for_one_that_is_held(tmp_path, tiny, start):
     options = mpiexec(2)
     held = HELD.format(epoch=1, go="go") + "from cli import ranks\nranks.PATIENCE = 0.1\n"

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numba.extending
 import numpy as np
 from numba.core.registry import CPUDispatcher
 
-from difflogic.system.jit.cache import SOURCES, keep_code, stamp_of
 from difflogic.system.jit.decorator import JIT
 
 
@@ -50,14 +48,7 @@ def alone(made: Any, name: str) -> Callable[..., Any]:
 
     call.__qualname__ = f"{name}.alone"
     compiled = CPUDispatcher(call, targetoptions={"nopython": True, "nogil": True})
-    keep_code(compiled, _stamp)
     return lambda *arguments: compiled(*map(_usual, arguments))
-
-
-@cache
-def _stamp() -> str:
-    kernels = SOURCES / "engine/kernels"
-    return stamp_of([kernels / "llvm", kernels / "structures.py", SOURCES / "system/jit"])
 
 
 def _usual(argument: Any) -> Any:

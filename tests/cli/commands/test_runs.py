@@ -101,11 +101,3 @@ def test_refusals(dct, several, words):
     before = sorted(Path("runs").rglob("*"))
     assert REFUSED[words] in dct("runs", *words.split()).refusal
     assert sorted(Path("runs").rglob("*")) == before
-
-
-def test_no_runs(dct):
-    assert "runs: no such directory" in dct("runs").refusal
-    Path("runs").mkdir()
-    Path("runs/README.md").touch()
-    assert "no runs yet" in dct("runs").stderr
-    assert dct("runs --json").json == []

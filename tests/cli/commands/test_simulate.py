@@ -10,7 +10,6 @@ import pytest
 from PIL import Image
 
 from difflogic.formats.circuit_file import write_circuit
-from difflogic.simulation import state_picture
 from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.circuit.rules import life_automaton
 from tests.difflogic.formats.made import random_circuit
@@ -117,15 +116,6 @@ def test_refusals(dct, life, tmp_path, arguments, hint):
     (tmp_path / "taken.png").write_text("mine")
     assert hint in dct(f"simulate {life} {arguments}").refusal
     assert (tmp_path / "taken.png").read_text() == "mine"
-
-
-def test_saved_files_are_reported_with_the_scale(dct, life, monkeypatch):
-    monkeypatch.setattr(state_picture, "SIDE", 32)
-    Path("end.png").write_text("mine")
-    result = dct(f"simulate {life} --picture=end.png --save=end.npz --force")
-    assert result.stderr.endswith("saved end.png, one pixel for 2×2 cells\nsaved end.npz\n")
-    with Image.open("end.png") as image:
-        assert image.size == (512, 512)
 
 
 @pytest.mark.thorough

@@ -20,7 +20,6 @@ from difflogic.sweeps.directory import SweepDirectory
 from difflogic.sweeps.execution import Execution, Running
 from difflogic.sweeps.sweep_plan import Request, make_plan
 from difflogic.sweeps.sweep_results import make_row
-from difflogic.system.work import HALF_DONE
 from tests.cli.processes import with_hook
 from tests.difflogic.experiment.kill import in_a_process_of_its_own, killing
 from tests.difflogic.run.summaries import summary
@@ -219,20 +218,6 @@ def ended(sweep):
     """Count the finished runs of a sweep."""
     summaries = map(Path.read_text, sweep.glob("[!.]*/seed*/summary.json"))
     return sum(json.loads(summary)["finished"] for summary in summaries)
-
-
-def test_a_sweep_that_ends_abruptly_while_compiling_leaves_nothing(tmp_path, monkeypatch):
-    place = tmp_path / "sweep"
-
-    def compile_kernels(config):
-        for undo in HALF_DONE:
-            undo()
-        assert not place.exists()
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("difflogic.library.sweeping.compile_kernels", compile_kernels)
-    with pytest.raises(KeyboardInterrupt):
-        sweep("checkerboard-small", SweepOptions("0-1", directory=place))
 
 
 def test_a_sweep_that_is_stopped_before_its_first_run_names_no_directory(dct, words, monkeypatch):

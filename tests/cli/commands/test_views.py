@@ -1,6 +1,5 @@
 """`dct plot`, `dct render`, `dct report` and `dct watch`: files, messages and refusals."""
 
-import os
 import re
 import signal
 import urllib.request
@@ -30,21 +29,6 @@ def test_plots(dct, tiny, run):
         assert Path(file).read_bytes().startswith(head)
         assert f"saved {file}" in result.stderr
     assert dct("plot run -o run.svg").exit_code == 2, "it is there already"
-
-
-def test_a_plot_of_a_file_in_a_directory_that_may_not_be_searched(dct, monkeypatch):
-    pytest.importorskip("matplotlib")
-    look = os.stat
-
-    def refuse(path, **more):
-        if str(path).startswith("theirs/"):
-            raise PermissionError(13, "Permission denied", str(path))
-        return look(path, **more)
-
-    monkeypatch.setattr(os, "stat", refuse)
-    done = dct("plot theirs/model.npz -o p.svg")
-    assert done.exit_code == 2
-    assert done.stderr == "error: theirs/model.npz: cannot be read: permission denied\n"
 
 
 def test_an_animation(dct):

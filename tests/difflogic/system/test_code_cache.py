@@ -112,13 +112,6 @@ def test_the_target_of_a_link_above_is_checked(place, tmp_path, monkeypatch):
     assert CACHE.read("a.native") is None
 
 
-@posix
-def test_a_pipe_is_not_waited_for(place):
-    (place / "a.native").unlink()
-    os.mkfifo(place / "a.native")
-    assert CACHE.read("a.native") is None
-
-
 def test_the_problem_is_explained(place, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file"))

@@ -1,6 +1,5 @@
 """Versions, processors, memory and limits."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -51,14 +50,6 @@ def test_the_tightest_of_nested_groups_counts(groups, monkeypatch):
 
     monkeypatch.setattr(Path, "read_text", read_text)
     assert machine.cpu_count() == 3
-
-
-def test_physical_memory(monkeypatch):
-    memory = own_memory.physical_memory()
-    assert memory is not None
-    assert memory > 2**20
-    monkeypatch.delattr(os, "sysconf")
-    assert own_memory.physical_memory() is None
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from difflogic.system.quantities import (
     at_least,
     format_ranges,
     parse_bytes,
-    parse_ranges,
     parse_seeds,
     show_bytes,
 )
@@ -82,11 +81,6 @@ def test_a_seed_that_stands_twice_is_refused():
 def test_other_ranges_are_refused(text):
     with pytest.raises(ConfigError, match=r'^"[^"]*": must be numbers and ascending ranges'):
         parse_seeds(text)
-
-
-@pytest.mark.parametrize("text", ["0", "0,4-7,9", "7,3-4"])
-def test_ranges_keep_their_order(text):
-    assert format_ranges(parse_ranges(text)) == text
 
 
 @given(st.sets(st.integers(0, 60) | st.integers(0, 2**63 - 1), min_size=1))

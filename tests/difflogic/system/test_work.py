@@ -10,10 +10,6 @@ from difflogic.system.stops import deferring_interrupts, delayed
 from difflogic.system.work import Heartbeat, Stopped, heartbeat, may_cancel, stopped, working
 
 
-def test_a_heartbeat_needs_no_listener():
-    heartbeat("rollout", 1, 2)
-
-
 def test_the_innermost_listener_hears_a_heartbeat():
     heard = []
     inner = []
