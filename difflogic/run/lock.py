@@ -257,9 +257,10 @@ def holding(run: RunDirectory) -> Iterator[RunLock]:
 
 
 def clear(run: RunDirectory) -> None:
-    """Remove the runs inside of a directory, and files that were moved out of them unless all were.
+    """Remove the pending runs in a directory, and the files that were moved out of one.
 
-    For the holder of its lock. Raises RunDirectoryError if they hold anything else.
+    These files stay if all of them were moved: then the directory is a run. For the holder of its
+    lock. Raises RunDirectoryError if the pending runs hold anything else.
     """
     pending = run.pending
     found = pending if run.is_run or not pending else [run]

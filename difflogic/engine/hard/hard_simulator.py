@@ -207,7 +207,7 @@ class HardSimulator:
 
 
 def steps_per_call(gates: int, words: int) -> int:
-    """Return the steps of a kernel's call, with so many gates in a step."""
+    """Return how many steps a kernel's call takes, given the gates of a step."""
     return max(1, GATE_WORDS_PER_CALL // ((1 + gates) * words))
 
 
