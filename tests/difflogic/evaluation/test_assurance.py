@@ -34,15 +34,15 @@ def task_of(name: str, *overrides: str):
 
 
 class TestEveryStart:
-    def test_proved(self) -> None:
-        found = assure_automaton(trained("checkerboard-seed-1"), task_of("checkerboard"))
-        assert found.text == "proved for every start from step 18 on"
-        assert (found.method, found.from_step, found.any_schedule) == ("sets of values", 18, True)
-
-    def test_rounds(self) -> None:
-        automaton = trained("checkerboard-async-seed-1")
-        found = assure_automaton(automaton, task_of("checkerboard-async"))
-        assert found.text == "proved for every start from round 19 on"
+    @pytest.mark.parametrize(
+        ("name", "unit", "since"),
+        [("checkerboard", "step", 18), ("checkerboard-async", "round", 19)],
+    )
+    def test_proved(self, name: str, unit: str, since: int) -> None:
+        found = assure_automaton(trained(f"{name}-seed-1"), task_of(name))
+        assert found.text == f"proved for every start from {unit} {since} on"
+        known = (found.method, found.from_step, found.any_schedule)
+        assert known == ("sets of values", since, True)
 
     @pytest.mark.once
     @pytest.mark.thorough
