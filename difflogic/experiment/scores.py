@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from difflogic.config import Config
 from difflogic.evaluation.scores import Scores
-from difflogic.model.hardening import from_model
-from difflogic.model.model import Model
 from difflogic.run.measures import APART, TOTALS
 from difflogic.run.metrics import History
 from difflogic.run.summary import Attempts, Corrected, Cpu, Gain, Seconds, Summary
 from difflogic.system import machine
-from difflogic.system.json_values import json_value
-from difflogic.tasks import make_task, task_class
 
 if TYPE_CHECKING:
     from difflogic.experiment.searching import Trainer
@@ -24,6 +20,9 @@ def summarize(config: Config, trainer: Trainer, history: History, resumed: int) 
 
     `config` is the run's own, and `resumed` the number of times it was resumed.
     """
+    # Imported here, since it needs kernels, and readers of summaries do not.
+    from difflogic.evaluation.final_scores import final_scores
+
     phases = trainer.phases
     finished = trainer.done
     with phases("tests"):
@@ -67,24 +66,3 @@ def summarize(config: Config, trainer: Trainer, history: History, resumed: int) 
     if config.training.restart_every:
         found.attempts = Attempts(begun=trainer.descent.attempt, result=trainer.result_attempt)
     return found
-
-
-def final_scores(model: Model) -> dict[str, Any]:
-    """Score the hard circuit of a finished run.
-
-    `checked` has the wrong cells in all cases, or on starts; `assurance` what is proved. If the
-    task's target moves on, `exactness` has the counts on all cases and in a random soup.
-    """
-    # Imported here, since it needs kernels, and readers of summaries do not.
-    from difflogic.evaluation.circuit_test import EXACTNESS, TESTS, Subject
-    from difflogic.evaluation.exactness import assure, check
-    from difflogic.evaluation.settled import right_pairs
-
-    scores: dict[str, Any] = {"checked": check(model), "assurance": json_value(assure(model))}
-    pairs = right_pairs(from_model(model), make_task(model.config))
-    if pairs is not None:
-        scores["right_pairs"] = pairs
-    if task_class(model.config.task).has_changing_targets():
-        subject = Subject(model, model.config, model.config.training.seed)
-        scores["exactness"] = TESTS[EXACTNESS].measure(subject)
-    return scores

@@ -18,7 +18,7 @@ from difflogic.library.groups import PictureOptions
 from difflogic.pictures.growth import Growth
 from difflogic.pictures.images import MOST_PICTURE_SIDE
 from difflogic.pictures.picture import Picture, is_image, read
-from difflogic.pictures.places import MOST_PERIOD, Places, place_bits, ring
+from difflogic.pictures.places import MOST_PERIOD, Places, ring
 from difflogic.pictures.text import render_picture
 from difflogic.system.errors import ConfigError
 
@@ -247,7 +247,7 @@ def growth_for(picture: Picture, options: PictureOptions) -> Growth:
             f"{picture.name}: {height}×{width} cells are too few to heal: use {LEAST_HEALED} rows "
             "and columns or more, or leave --heal out"
         )
-    places = Places(place_bits(height, width), tough) if counts else None
+    places = Places.over(height, width, tough) if counts else None
     sides = tuple(sorted({max(1, least // 4), least // 2})) if heal else ()
     return Growth(own, height, width, places, hold=options.hold or heal, heal=sides)
 

@@ -63,6 +63,11 @@ class Places:
     """
 
     @classmethod
+    def over(cls, height: int, width: int, tough: bool = False) -> Places:
+        """Return how places on a whole grid are counted."""
+        return cls(place_bits(height, width), tough)
+
+    @classmethod
     def within(cls, periods: tuple[int, ...]) -> Places:
         """Return how places within a tile are counted."""
         rows, columns = periods

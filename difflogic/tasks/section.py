@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from difflogic.pictures.places import Places, place_bits
+from difflogic.pictures.places import Places
 
 Size = Annotated[int, Field(ge=1, le=65536)]
 Channels = Annotated[
@@ -80,7 +80,7 @@ class AutomatonConfig(Section):
         """Return what cells count on a grid, by gates that do not learn, if anything."""
         if self.places and len(self.periods) == 2:
             return Places.within(self.periods)
-        return Places(place_bits(height, width), self.tough) if self.places else None
+        return Places.over(height, width, self.tough) if self.places else None
 
 
 class TaskSection(Section):

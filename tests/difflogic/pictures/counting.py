@@ -5,14 +5,14 @@ from dataclasses import replace
 from difflogic.config import load_config
 from difflogic.library import picture_experiment as growing
 from difflogic.library.groups import PictureOptions
-from difflogic.pictures.places import Places, place_bits
+from difflogic.pictures.places import Places
 
 
 def counting(picture, *overrides):
     """Cells that count the places of a picture of any size, which heals."""
     options = PictureOptions(hold=True, heal=min(picture.bits.shape[1:]) > 3)
     plan = growing.experiment_for(picture, options)
-    places = Places(place_bits(*picture.bits.shape[1:]))
+    places = Places.over(*picture.bits.shape[1:])
     growth = replace(growing.growth_for(picture, options), places=places)
     changes = growing.COUNTING_KEYS | growing._counting_circuit(growth, places)
     first = growing.overriding(changes, "--size")
