@@ -66,8 +66,8 @@ class Job:
 class Fleet:
     """The buffers and kernels for several runs of one shape. Thread-safe."""
 
-    def __init__(self, adapter: Adapter, shape: Shape, runs: int, text: str | None = None) -> None:
-        """`text` replaces the shader. Raises ConfigError if the runs do not fit the adapter."""
+    def __init__(self, adapter: Adapter, shape: Shape, runs: int) -> None:
+        """Raises ConfigError if the runs do not fit the adapter."""
         adapter.require(shape, runs)
         self.adapter = adapter
         self.shape = shape
@@ -79,7 +79,7 @@ class Fleet:
         self._busy = False
         with surviving("allocating its buffers"):
             self._device = adapter.open()
-            self._make(shader(shape, runs) if text is None else text)
+            self._make(shader(shape, runs))
 
     def _make(self, text: str) -> None:
         import wgpu

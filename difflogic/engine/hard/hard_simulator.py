@@ -142,7 +142,7 @@ class HardSimulator:
             np.array(channels, dtype=np.int32),
             packed,
             self._pack(counted),
-            np.array([by_cell]),
+            by_cell,
         )
 
     @property

@@ -176,9 +176,9 @@ def count_wrong(script, cells, target, counted, state, wrong):
             for i in range(len(script.channels)):
                 differing = state[script.channels[i], cells.pad + w] ^ target[i, w]
                 some |= differing
-                if not script.by_cell[0]:
+                if not script.by_cell:
                     total += ones(differing & bits)
-            if script.by_cell[0]:
+            if script.by_cell:
                 total += ones(some & bits)
         wrong[sample] = total
 

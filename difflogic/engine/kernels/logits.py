@@ -16,7 +16,7 @@ COLUMNS = 256
 """Parameters handled at a time: their 16 rows stay in the first-level cache. `space` (5, COLUMNS)
 is scratch for sums, in the logits' type."""
 
-ROOM = 13
+ROOM = 30
 """Rows of `space` that `adamw_step` uses."""
 
 
@@ -62,7 +62,7 @@ def normalize_and_mix(weights, basis, coefficients, space):
     c3 = space[4]
     for first in range(0, parameters, COLUMNS):
         count = min(COLUMNS, parameters - first)
-        space[:] = 0.0
+        space[:5] = 0.0
         for i in range(16):
             row = weights[i, first : first + count]
             b0 = basis[i, 0]
@@ -85,14 +85,16 @@ def normalize_and_mix(weights, basis, coefficients, space):
 
 
 @part
-def _mean_pull(pulls, start, count, space):
-    """Write s of `count` gates from `start` on to `space`, and ⟨p, M·s⟩ to its first row."""
+def _pull(pulls, start, count, space):
+    """Write M·s of `count` gates from `start` on to 16 rows of `space`, and ⟨p, M·s⟩ to the row
+    before these.
+    """
     probabilities, basis, gradients = pulls
-    mean = space[0]
-    c0 = space[1]
-    c1 = space[2]
-    c2 = space[3]
-    c3 = space[4]
+    c0 = space[0]
+    c1 = space[1]
+    c2 = space[2]
+    c3 = space[3]
+    mean = space[4]
     for p in range(count):
         c0[p], c1[p] = gradients[start + p, 0], gradients[start + p, 1]
         c2[p], c3[p] = gradients[start + p, 2], gradients[start + p, 3]
@@ -103,8 +105,10 @@ def _mean_pull(pulls, start, count, space):
         b1 = basis[i, 1]
         b2 = basis[i, 2]
         b3 = basis[i, 3]
+        pull = space[5 + i]
         for p in range(count):
-            mean[p] += weights[p] * (c0[p] * b0 + c1[p] * b1 + c2[p] * b2 + c3[p] * b3)
+            pull[p] = c0[p] * b0 + c1[p] * b1 + c2[p] * b2 + c3[p] * b3
+            mean[p] += weights[p] * pull[p]
 
 
 @part
@@ -141,36 +145,27 @@ def adamw_step(logits, moments, pulls, form, rates, space):
     and, for each of the four numbers, a row of the logits that only this number contributes to.
     The moments are then (4, parameters).
     """
-    (probabilities, basis, _) = pulls
+    probabilities = pulls[0]
     parameters = logits.shape[1]
     mode = flush_denormals()  # the second moments of settled gates are denormal
     first, second = moments
-    mean = space[0]
-    c0 = space[1]
-    c1 = space[2]
-    c2 = space[3]
-    c3 = space[4]
-    slope = space[5]
-    slopes = space[5:9]
-    numbers = space[9:13]
+    mean = space[4]
+    slope = space[21]
+    slopes = space[22:26]
+    numbers = space[26:30]
     if form is not None:
-        slope = space[9]
         (adds, readers) = form
     for start in range(0, parameters, COLUMNS):
         count = min(COLUMNS, parameters - start)
         end = start + count
         slopes[:] = 0.0
-        _mean_pull(pulls, start, count, space)
+        _pull(pulls, start, count, space)
         # dL/dz = p ⊙ (M·s - ⟨p, M·s⟩), and dL/dθ is Bᵀ times that.
         for i in range(16):
             weights = probabilities[i, start:end]
-            b0 = basis[i, 0]
-            b1 = basis[i, 1]
-            b2 = basis[i, 2]
-            b3 = basis[i, 3]
+            pull = space[5 + i]
             for p in range(count):
-                pull = c0[p] * b0 + c1[p] * b1 + c2[p] * b2 + c3[p] * b3
-                slope[p] = weights[p] * (pull - mean[p])
+                slope[p] = weights[p] * (pull[p] - mean[p])
             if form is None:
                 _descend(
                     logits[i, start:end], slope, first[i, start:end], second[i, start:end], rates

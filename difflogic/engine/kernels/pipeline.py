@@ -17,7 +17,6 @@ from difflogic.engine.kernels.primitives import (
     atomic_add,
     atomic_claim,
     atomic_load,
-    now,
     processor_clock,
     yield_thread,
 )
@@ -140,7 +139,6 @@ def next_piece(worker, task, cursor):
             return True
         cursor[t.PHASE] = t.SHARING
     spins = 0
-    since = 0.0
     used = 0.0
     while True:
         left = False
@@ -151,7 +149,7 @@ def next_piece(worker, task, cursor):
             piece = take_ready(control, base, layout, first, end, steps)
             if piece >= 0:
                 if spins:
-                    t.count_wait(cursor, since, used)
+                    t.count_wait(cursor, used)
                 step = atomic_load(control, base + APART * piece + BEGUN) - 1
                 cursor[t.GROUP] = team.groups_alone + piece // chunks
                 cursor[t.CHUNK] = piece % chunks
@@ -160,10 +158,9 @@ def next_piece(worker, task, cursor):
             left = left or piece == -1
         if not left:
             if spins:
-                t.count_wait(cursor, since, used)
+                t.count_wait(cursor, used)
             return False
         if spins == 0:
-            since = now()
             used = processor_clock()
         spins += 1
         if spins > t.SPINS:

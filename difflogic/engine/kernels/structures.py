@@ -288,7 +288,7 @@ class HardScript(NamedTuple):
     channels: np.ndarray  # int32 (loss channels,)
     targets: np.ndarray  # uint64 (1 or counts, loss channels, words)
     counted: np.ndarray  # uint64 (1 or counts, words): bits of cells that count
-    by_cell: np.ndarray  # bool (1,): whether a cell counts once, however many of its bits are wrong
+    by_cell: bool  # whether a cell counts once, however many of its bits are wrong
 
 
 @by_reference

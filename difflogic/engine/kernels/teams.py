@@ -18,12 +18,6 @@ TICKETS = 24
 """Places in the control array, a cache line apart. pipeline.py describes those from TICKETS on."""
 SPINS = 4000
 """Polls before a waiting worker yields its core: about ten microseconds."""
-SHORT = 5e-5
-"""Seconds. These polls of a barrier take less, unless the worker loses its core meanwhile."""
-UNREAD = -1.0
-"""Stands for the processor's clock in a wait that never yields the core.
-
-Reading that clock may take as long as a layer."""
 
 WAY, PHASE, GROUP, STEP, CHUNK, SPUN = range(6)
 """Places in a worker's cursor: its piece of work, and how long it spun.
@@ -53,26 +47,21 @@ def barrier(control, workers, cursor):
         atomic_add(control, ARRIVED, -workers)
         atomic_add(control, GENERATION, 1)
         return
-    since = now()
-    used = UNREAD
+    used = processor_clock()
     spins = 0
     while atomic_load(control, GENERATION) == generation:
         spins += 1
         if spins > SPINS:
             if atomic_load(control, ABORTED) != 0:
                 return
-            if used == UNREAD:
-                used = processor_clock() - min(now() - since, SHORT)
             yield_thread()
-    count_wait(cursor, since, used)
+    count_wait(cursor, used)
 
 
 @part
-def count_wait(cursor, since, used):
-    """Add a wait that began at `since`, and at `used` of the processor clock, or UNREAD."""
-    waited = now() - since
-    spun = min(waited, SHORT) if used == UNREAD else processor_clock() - used
-    cursor[SPUN] += int(spun * 1e9)
+def count_wait(cursor, used):
+    """Add a wait that began at `used` of the worker's processor clock."""
+    cursor[SPUN] += int((processor_clock() - used) * 1e9)
 
 
 @part

@@ -9,8 +9,7 @@ from difflogic.circuit import gates
 from difflogic.engine import oracle
 from difflogic.experiment.searching import Trainer
 from difflogic.gpu.adapter import find_adapter
-from difflogic.gpu.fleet import Fleet, Fleets
-from difflogic.gpu.tables import shader
+from difflogic.gpu.fleet import Fleets
 from difflogic.system.errors import ConfigError
 from difflogic.training.sampling import draw_loss_steps, draw_samples
 
@@ -21,20 +20,6 @@ def here():
         return find_adapter()
     except ConfigError as error:
         pytest.skip(f"{error} (make tools, as root, installs llvmpipe)")
-
-
-class Changed(Fleets):
-    """A fleet for one run whose shader has `new` in place of `old`."""
-
-    def __init__(self, old, new):
-        super().__init__(1)
-        self._old = old
-        self._new = new
-
-    def of(self, adapter, shape):
-        text = shader(shape, 1)
-        assert self._old in text
-        return Fleet(adapter, shape, 1, text.replace(self._old, self._new))
 
 
 SHARED = Fleets(1)

@@ -10,16 +10,9 @@ import pytest
 from difflogic.config import load_config
 from difflogic.experiment.searching import Trainer
 from difflogic.gpu.fleet import Fleets
+from difflogic.gpu.tables import shader
 from difflogic.system.errors import ConfigError, TrainingError
-from tests.difflogic.gpu.devices import (
-    SHARED,
-    Changed,
-    expected,
-    gradients,
-    on_gpu,
-    randomized,
-    relative,
-)
+from tests.difflogic.gpu.devices import SHARED, expected, gradients, on_gpu, randomized, relative
 from tests.difflogic.training.tiny import growing, steps, tiny
 
 SEED = "training.seed=23"
@@ -145,13 +138,21 @@ MUTANTS = {
 @pytest.mark.once
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", MUTANTS)
-def test_a_mutant_is_caught(name):
+def test_a_mutant_is_caught(name, monkeypatch):
     """Each change of the shader makes a step wrong by far more than rounding errors."""
     # Lanes beyond the last cell never fire in an asynchronous run.
     config = CASES["synchronous" if "unused" in name else "asynchronous"].without_searches()
     state = randomized(config)
     loss, wanted = expected(config, state)
-    with on_gpu(config, Changed(*MUTANTS[name])) as trainer:
+    old, new = MUTANTS[name]
+
+    def changed(shape, runs):
+        text = shader(shape, runs)
+        assert old in text
+        return text.replace(old, new)
+
+    monkeypatch.setattr("difflogic.gpu.fleet.shader", changed)
+    with on_gpu(config, Fleets(1)) as trainer:
         trainer.restore(state)
         found = trainer.step()
         wrong = [
