@@ -16,6 +16,8 @@ from difflogic.config.loading import load_config
 from difflogic.config.models import Config
 from difflogic.config.problem import Problem
 from difflogic.evaluation.exactness import answer_about
+from difflogic.evaluation.judge import Judge
+from difflogic.evaluation.toughness import Toughness
 from difflogic.experiment.best import BestCircuit
 from difflogic.experiment.compiling import Compilation
 from difflogic.model.model import Model
@@ -188,7 +190,10 @@ class Trainer:
                 problem = self.config.problem.of(task)
                 workers = descent.plan.workers
                 leads_on = descent.stage < len(descent.stages) - 1
-                made = search_for(SearchContext(start, problem, workers, self._certify, leads_on))
+                context = SearchContext(
+                    start, problem, workers, self._certify, Judge, Toughness, leads_on
+                )
+                made = search_for(context)
             self._finishing = place, made
         return self._finishing[1]
 

@@ -24,9 +24,7 @@ from difflogic.circuit.soft_circuit import SoftCircuit
 from difflogic.config.problem import Problem
 from difflogic.config.sections import FinishingConfig
 from difflogic.evaluation.check_plan import Plan, is_deterministic
-from difflogic.evaluation.judge import Judge
 from difflogic.evaluation.scene import Scene, Streams
-from difflogic.evaluation.toughness import Toughness
 from difflogic.evaluation.trial import Ops, Trial
 from difflogic.search.changes import Acceptance
 from difflogic.search.correction import Correction
@@ -42,6 +40,8 @@ from difflogic.system.streams import Purpose
 from difflogic.system.work import ignore
 
 if TYPE_CHECKING:
+    from difflogic.evaluation.judge import Judge
+    from difflogic.evaluation.toughness import Toughness
     from difflogic.proof.answer import Answer
 
 Certify = Callable[[SoftCircuit], "Answer"]
@@ -85,6 +85,9 @@ class SearchContext:
     """Their number changes no bit."""
     certify: Certify
     """Answers what the stage's task asks of a circuit, which may have been rebuilt."""
+    make_judge: type[Judge]
+    measure: type[Toughness]
+    """Handed in: searches import no proofs."""
     leads_on: bool = False
     """Whether another stage follows."""
 
@@ -95,12 +98,12 @@ class SearchContext:
 
     def judge(self, netlist: Netlist) -> Judge:
         """Return what certifies the circuits of a netlist."""
-        return Judge(netlist, self.plan)
+        return self.make_judge(netlist, self.plan)
 
     @cached_property
     def toughness(self) -> Toughness:
         """What measures damage, if the task teaches to heal it."""
-        return Toughness(self.start.netlist, self.problem.task, self.problem.training.seed)
+        return self.measure(self.start.netlist, self.problem.task, self.problem.training.seed)
 
 
 def _plan_of(problem: Problem) -> Plan:

@@ -67,7 +67,7 @@ def test_sweep_warns_once(tmp_path, said):
 def test_warning_agrees_with_the_search(name):
     config = load_config(name)
     task = make_task(config).stages[0]
-    plan = SearchContext(None, config.problem.of(task), 1, None).plan
+    plan = SearchContext(None, config.problem.of(task), 1, None, None, None).plan
     can = can_rectify(replace(plan.scene, at=plan.decisive), plan.exhaustive or plan.starts == 1)
     assert (why_not_rectify(config) is None) == can
 

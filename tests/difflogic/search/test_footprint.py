@@ -9,6 +9,7 @@ from difflogic.config import load_config
 from difflogic.engine.hard.candidates import MOST_BYTES
 from difflogic.engine.hardware import Hardware
 from difflogic.engine.soft.rollout import Engine
+from difflogic.evaluation.judge import Judge
 from difflogic.experiment.device_plan import plan_of
 from difflogic.model.model import Model
 from difflogic.search.changes import Changes
@@ -63,7 +64,7 @@ def test_a_search(config, starts):
     rollouts = plan.rollouts
     engine = Engine(model.netlist, rollouts.grid, rollouts.steps, plan.wave, sharing=plan.sharing)
     with engine:
-        finisher = search_for(SearchContext(model, config.problem, 1, None))
+        finisher = search_for(SearchContext(model, config.problem, 1, None, Judge, None))
         trial = finisher.trial(range(starts))
         candidates = Changes(trial, model.ops)._candidates
         assert candidates is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from difflogic.config import load_config
 from difflogic.engine.hard.hard_simulator import active_gates
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import answer_about
+from difflogic.evaluation.judge import Judge
 from difflogic.evaluation.limits import Limits
 from difflogic.evaluation.toughness import Toughness
 from difflogic.model.model import Model
@@ -138,12 +140,13 @@ def test_a_tough_circuit_is_finished_by_a_smaller_one() -> None:
     def certify(circuit: SoftCircuit) -> Answer:
         return answer_about(Model.of(circuit, config))
 
-    rewirer = search_for(SearchContext(start, config.problem, 1, certify))
+    context = SearchContext(start, config.problem, 1, certify, Judge, Toughness)
+    rewirer = search_for(context)
     assert isinstance(rewirer, Rewirer)
     found = rewirer.finish(start.logits.T, np.random.default_rng(0))
     polished = rewirer.polish(found, np.random.default_rng(0)).polished
     made = rewirer.complete(start)
-    again = search_for(SearchContext(start, config.problem, 2, certify)).complete(start)
+    again = search_for(replace(context, workers=2)).complete(start)
     noise = np.random.default_rng(1).random(start.logits.T.shape)
     left = rewirer.finish(noise, np.random.default_rng(0))
     assert found.exact
