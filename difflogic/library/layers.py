@@ -14,7 +14,6 @@ from typing import Any, Literal
 import numpy as np
 
 from difflogic.circuit import gates
-from difflogic.circuit.firing import Firing
 from difflogic.circuit.grid import Grid
 from difflogic.config import Config, load_config, shipped_configs
 from difflogic.engine.soft.arrangement import Arrangement
@@ -25,7 +24,6 @@ from difflogic.model.model import Model
 from difflogic.system.array_types import Array, Bits
 from difflogic.system.arrays import bits, real_numbers
 from difflogic.system.errors import ConfigError
-from difflogic.system.streams import Purpose, sample_streams
 
 Keep = Sequence[int] | Literal["all"] | None
 PullBack = Callable[[Array], tuple[Array, Array]]
@@ -98,17 +96,6 @@ class SoftRollout:
         Raises ConfigError for what is not finite.
         """
         return replace(self.model, logits=np.array(real_numbers("logits", logits), order="C"))
-
-    def draw_masks(
-        self, batch: int, size: tuple[int, int], steps: int | None = None, *, seed: int, epoch: int
-    ) -> Bits | None:
-        """Return the masks of a training epoch, (batch, steps, H, W): 1 where a cell updates.
-
-        None for a synchronous automaton.
-        """
-        automaton = self.model.config.automaton
-        streams = sample_streams(seed, Purpose.MASK, epoch, range(batch))
-        return Firing(automaton.fire_rate, size, streams).draw(steps or automaton.steps)
 
     def __call__(
         self,
@@ -205,7 +192,7 @@ class SoftRollout:
         if masks is None and rate < 1:
             raise ConfigError(
                 f"masks are missing: a cell of this automaton fires with probability {rate:g}: "
-                f"give {expected}, as draw_masks does, or ones"
+                f"give {expected}, 1 where it fires"
             )
         if masks is not None and rate == 1:
             raise ConfigError("masks: every cell of this automaton fires: leave them out")

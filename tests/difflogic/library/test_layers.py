@@ -113,6 +113,7 @@ def test_rollouts_may_be_called_from_threads_and_pickled():
         ("keep: 3: give whole numbers", {"keep": 3}),
         ("starts: are from .* to 2: give bits, or real", {"starts": lambda x: np.fmax(x, 2)}),
         ("masks: every cell of this automaton fires: leave", {"masks": np.ones((3, 9, 5, 7))}),
+        (r"masks are missing: .* give \(3, \d, 5, 7\)", {"rate": "0.5"}),
         (r"masks have shape \(1, 1\)", {"masks": np.ones((1, 1)), "rate": "0.5"}),
         (r"masks .*: 0.5 at .*: give 0 and 1", {"masks": np.full((3, 9, 5, 7), 0.5)}),
     ],
@@ -139,15 +140,6 @@ def test_wrong_gradients_and_workers_are_refused():
         SoftRollout(model).with_logits(np.full(logits.shape, np.nan))
     with pytest.raises(ConfigError, match="workers: 0"):
         SoftRollout(model, workers=0)
-
-
-def test_an_asynchronous_automaton_needs_masks():
-    model, logits, starts = drawn("automaton.fire_rate=0.5")
-    rollout = SoftRollout(model)
-    with pytest.raises(ConfigError, match=r"masks are missing: .* give \(3, \d, 5, 7\)"):
-        rollout(logits, starts)
-    masks = rollout.draw_masks(3, (5, 7), seed=0, epoch=1)
-    assert rollout(logits, starts, masks=masks)[0].shape == starts.shape
 
 
 @pytest.mark.parametrize("framework", ["torch", "jax"])
