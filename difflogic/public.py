@@ -38,4 +38,3 @@ from difflogic.system.errors import DctError as DctError
 from difflogic.system.ranks import mpi_ranks as mpi_ranks
 from difflogic.system.work import working as working
 from difflogic.tasks import Task as Task
-from difflogic.training.plan import ParallelPlan as ParallelPlan

@@ -9,7 +9,7 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.formats import FORMATS, Format, by_file, by_name
 from difflogic.formats.interface import common_interface
 from difflogic.library.exchange import write_output
-from difflogic.library.loaded import Loaded, Source, load
+from difflogic.library.loaded import Source, load
 from difflogic.library.simplifying import small_form
 from difflogic.system.declaration import TimeLimit, checked
 from difflogic.system.errors import ConfigError
@@ -20,7 +20,6 @@ from difflogic.system.files import check_output
 class Exported:
     """A circuit in a format."""
 
-    source: Loaded
     automaton: Automaton
     """The automaton that was written."""
     format: Format
@@ -71,4 +70,4 @@ def export(
     data = chosen.render(automaton, path, interface)
     if path is not None:
         write_output(path, data, force)
-    return Exported(loaded, automaton, chosen, data, path)
+    return Exported(automaton, chosen, data, path)

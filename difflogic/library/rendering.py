@@ -12,7 +12,7 @@ from difflogic.library import starts
 from difflogic.library.conditions import AS_TRAINED, Conditions
 from difflogic.library.exchange import require_output, write_output
 from difflogic.library.groups import Frames
-from difflogic.library.loaded import Loaded, Source, load
+from difflogic.library.loaded import Source, load
 from difflogic.library.simulating import world_of
 from difflogic.simulation.simulator import Simulator, choose_engine
 from difflogic.simulation.state_picture import MOST_COLORED
@@ -35,8 +35,6 @@ MOST_FRAMES = 10_000
 class Rendered:
     """A picture that was written."""
 
-    source: Loaded
-    automaton: Automaton
     file: Path
     steps: tuple[int, ...]
     """Steps of the frames."""
@@ -108,7 +106,7 @@ def render(
         rows = view.rows(automaton.circuit.labels)
         say("channels, row by row: " + "; ".join(map(", ".join, rows)))
     write_output(path, content, force)
-    return Rendered(loaded, automaton, path, tuple(shown), *film.size, len(content))
+    return Rendered(path, tuple(shown), *film.size, len(content))
 
 
 def _frame_steps(steps: int, every: int, at: Sequence[int], still: bool) -> list[int]:
