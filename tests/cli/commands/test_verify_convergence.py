@@ -28,22 +28,6 @@ DOCS = Path(__file__).parents[3] / "docs"
 SEED_1 = str(path("checkerboard-seed-1"))
 SEED_2 = str(path("checkerboard-seed-2"))
 
-SLOW = [
-    (Op.A_AND_NOT_B, 24, 23),
-    (Op.AND, 27, 29),
-    (Op.A_AND_NOT_B, 45, 29),
-    (Op.OR, 46, 47),
-    (Op.XOR, 21, 48),
-    (Op.AND, 21, 48),
-    (Op.OR, 23, 50),
-    (Op.A_AND_NOT_B, 51, 19),
-    (Op.AND, 18, 19),
-    (Op.OR, 52, 53),
-    (Op.TRUE, 0, 0),
-    (Op.AND, 23, 29),
-]
-"""A row of n cells comes to rest after some 2^n steps."""
-
 
 @pytest.fixture
 def verify(dct):
@@ -91,17 +75,6 @@ def test_an_open_question_is_shown(verify, monkeypatch):
 
 def test_without_a_task_the_target_is_what_zeros_end_in(verify):
     assert "the state that a start of zeros ends in" in verify(f"{SEED_1} --size 9x9").good.stdout
-
-
-def test_zeros_that_settle_late(verify, tmp_path):
-    """On 22 cells in a row, they come to rest at step 4194348."""
-    file = tmp_path / "slow.json"
-    circuit = circuit_of(SLOW, [56, 49, 50, 54, 55])
-    slow = replace(automaton_of(circuit), boundary="zero", height=1, width=22)
-    file.write_text(write_circuit(slow))
-    refused = verify(f"{file} --time-limit 0.1").refusal
-    assert "does not settle in the time" in refused
-    assert "raise --time-limit" in refused
 
 
 @pytest.fixture
