@@ -40,25 +40,23 @@ def bench(
     compare: Annotated[
         tuple[str, ...],
         Opt(
-            "Compare times and results with sequential, samples, cells, steps or oracle",
+            "Compare times and results with sequential, samples, cells or steps",
             "WAY,…",
             parse=lambda text: tuple(text.split(",")),
             shown=False,
         ),
     ] = (),
     workers: WorkerCounts = None,
-    repeat: Annotated[Count | None, Opt("Steps to measure", shown="30; 5 with the oracle")] = None,
+    repeat: Annotated[Count | None, Opt("Steps to measure", shown="30")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure how long a configuration's training steps take, after a warm-up.
 
     A step is a whole epoch: samples, rollout, gradients, hard evaluation and optimizer. The batch
-    size is the published one, unless --set training.batch=N changes it. Exits 1 if results differ
-    by more than the tolerance.
+    size is the published one, unless --set training.batch=N changes it. Exits 1 if results differ.
 
-    --compare takes a strategy of [parallel], oracle for plain NumPy, or several, such as
-    samples,cells. Strategies are sequential (one worker), samples (a worker for each), cells, and
-    steps (a pipeline).
+    --compare takes a strategy of [parallel] or several, such as samples,cells. Strategies are
+    sequential (one worker), samples (a worker for each), cells, and steps (a pipeline).
     """
     from difflogic.config import BENCHMARK, load_config
 
@@ -142,11 +140,9 @@ def _rates(report: Benchmark) -> dict[str, str]:
     if report.share_of_peak > 1:
         share = "above the peak, which other programs slowed down: measure again"
     lines["arithmetic limit"] = f"{1000 * report.limit:.3f} ms per step: {share}"
-    if plan is not None:
-        each = show_bytes(plan.bytes_per_worker)
-        shared = show_bytes(plan.bytes_shared)
-        lines["buffers"] = f"{each} per worker, {shared} shared"
+    each = show_bytes(plan.bytes_per_worker)
     return lines | {
+        "buffers": f"{each} per worker, {show_bytes(plan.bytes_shared)} shared",
         "process": f"{show_bytes(memory)} at most" if memory else "memory unknown on this system",
         "processors": f"{machine.cpu_name()}, {counted(machine.cpu_count(), 'worker')} by default",
         "noise": noise(report.noise, len(path.steps)),
@@ -192,15 +188,17 @@ def _show_several(head: str, config: Config, found: Comparison, as_json: bool) -
             f"{config.name} · {grid} · {counted(len(found.rows[0].steps), 'round')} in turn\n"
         )
         _show_table(found, head)
-        typer.echo(f"\n{notes(found, config)}", nl=False)
+        typer.echo("\nwaiting: share of workers' time; equal: results, to those of the first row")
+        if any(row.oversubscribed for row in found.rows):
+            typer.echo(
+                "*: oversubscribed, more workers than cores: does not predict a larger machine"
+            )
     if not found.equal:
         wrong = ", ".join(
-            f"{row.setting.label} (by {row.difference:.2g}, tolerance {row.tolerance:.2g})"
-            for row in found.rows
-            if not row.equal
+            f"{row.label} (by {row.difference:.2g})" for row in found.rows if not row.equal
         )
         note(
-            f"error: {wrong} and {found.rows[0].setting.label} disagree. Ignore the times. Run "
+            f"error: {wrong} and {found.rows[0].label} disagree. Ignore the times. Run "
             "dct verify equivalence to find out where."
         )
         raise typer.Exit(FAILURE)
@@ -219,19 +217,13 @@ def _cells(row: Measurement, first: Measurement) -> list[Any]:
     if row.difference is not None:
         equal = "yes" if row.equal else f"NO: {row.difference:.2g}"
     return [
-        row.setting.label + (OVERSUBSCRIBED if row.oversubscribed else ""),
+        row.label + (OVERSUBSCRIBED if row.oversubscribed else ""),
         *(f"{1000 * value:.2f}" for value in (total.minimum, total.median, total.maximum)),
         times(row.speedup(first)),
         None if efficiency is None else f"{100 * efficiency:.0f} %",
-        None if row.plan is None else f"{100 * row.waiting:.1f} %",
+        f"{100 * row.waiting:.1f} %",
         equal,
     ]
-
-
-def notes(found: Comparison, requested: Config) -> str:
-    """Return what the columns mean, and what limits the comparison, a line each."""
-    given = {"rows": found.rows, "requested": requested, "show_bytes": show_bytes}
-    return output.page("bench", None, found=found, **given)
 
 
 def times(factor: float | None) -> str | None:

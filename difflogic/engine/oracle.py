@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from difflogic.circuit import gates
 from difflogic.circuit.evaluate import Soft, evaluate
 from difflogic.circuit.grid import OUTSIDE, Boundary, neighbors
 from difflogic.circuit.netlist import Netlist
@@ -108,22 +107,3 @@ def coefficient_gradients(
                 np.add.at(before[channel], places[seen], row[seen])
         gradient = before.reshape(old.shape) + gradient * (1.0 - updated)
     return total
-
-
-def logit_gradients(
-    netlist: Netlist,
-    logits: Array,
-    start: Array,
-    target: Array,
-    channels: Sequence[int],
-    steps: int,
-    boundary: Boundary,
-    mask: Array | None = None,
-) -> tuple[float, Array]:
-    """Return the loss of one sample and dL/dlogits (parameters, 16)."""
-    probabilities = gates.softmax(logits)
-    coefficients = gates.mix(probabilities)
-    states = rollout(netlist, coefficients, start, steps, boundary, mask)
-    upstream = loss_gradient(states[-1], target, channels)
-    gradient = coefficient_gradients(netlist, coefficients, states, upstream, boundary, mask)
-    return loss(states[-1], target, channels), gates.mix_gradient(probabilities, gradient)

@@ -12,7 +12,7 @@ from difflogic.experiment.device_plan import plan_of
 from difflogic.library.exchange import Set
 from difflogic.model.model import Model
 from difflogic.speed import benchmark, measurements
-from difflogic.speed.measurements import ORACLE, Comparison, Setting
+from difflogic.speed.measurements import Comparison
 from difflogic.system.declaration import Count, checked
 from difflogic.system.errors import ConfigError, did_you_mean
 from difflogic.system.strategy import STRATEGIES
@@ -65,13 +65,12 @@ def compare(
     settings = _settings(found, workers, ways)
     if len(settings) > MOST_SETTINGS:
         raise ConfigError(f"{len(settings)} settings are too many: compare at most {MOST_SETTINGS}")
-    usual = measurements.REPEAT_WITH_ORACLE if ORACLE in ways else measurements.REPEAT
-    return measurements.measure(settings, repeat or usual)
+    return measurements.measure(settings, repeat or measurements.REPEAT)
 
 
-def _settings(config: Config, workers: Sequence[int], ways: Sequence[str]) -> list[Setting]:
+def _settings(config: Config, workers: Sequence[int], ways: Sequence[str]) -> dict[str, Config]:
     for name in ways:
-        known = ("sequential", *STRATEGIES, ORACLE)
+        known = ("sequential", *STRATEGIES)
         if name not in known:
             raise ConfigError(f'no strategy "{name}": {did_you_mean(name, known)}')
     if any(not 1 <= count <= MOST_WORKERS for count in workers):

@@ -32,7 +32,7 @@ class Benchmark:
     @property
     def config(self) -> Config:
         """The configuration that was measured."""
-        return self.path.setting.config
+        return self.path.config
 
     @property
     def noise(self) -> float:

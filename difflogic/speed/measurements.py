@@ -7,7 +7,7 @@ are medians of pairs. Rows that must compute the same are compared bit for bit.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from statistics import median
@@ -19,21 +19,16 @@ from difflogic.config import Config
 from difflogic.engine.kernels.probes import fma_peak, fma_per_round, instructions_per_cycle
 from difflogic.engine.workers import Workers
 from difflogic.experiment.searching import Trainer
-from difflogic.model.model import Model
 from difflogic.run.measures import PHASES
 from difflogic.speed.spread import Spread, fastest_rate
 from difflogic.system.json_values import chosen
 from difflogic.system.machine import cpu_count
 from difflogic.system.work import tell
 from difflogic.training.plan import ParallelPlan
-from difflogic.training.reference import ReferenceTrainer
-
-ORACLE = "oracle"
 
 WARM_UP_STEPS = 3
 
 REPEAT = 30
-REPEAT_WITH_ORACLE = 5
 
 IDLE_ROUNDS = 5000
 """Rounds of `instructions_per_cycle` beside a step: some ten microseconds."""
@@ -42,29 +37,14 @@ SHARED = 0.75
 """A core passes four instructions or more in a cycle. One that is shared passes fewer, or fewer
 than this share of the most in the same run: docs/notebook/kernels.md."""
 
-ORACLE_GATE_LANES = 2_500_000
-"""Largest problem for the oracle, in gate evaluations per step: half a second."""
-ORACLE_TOLERANCE = 1e-4
-"""For soft losses of float32 kernels and the float64 oracle, after several steps of AdamW."""
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What a row measures."""
-
-    label: str
-    config: Config
-    oracle: bool = False
-    """Whether plain NumPy computes it."""
-
 
 @dataclass
 class Measurement:
     """Measurements of a setting. Times in seconds, sizes in bytes."""
 
-    setting: Setting
-    plan: ParallelPlan | None
-    """None for plain NumPy."""
+    label: str
+    config: Config
+    plan: ParallelPlan
     steps: list[float] = field(default_factory=list)
     phases: dict[str, list[float]] = field(default_factory=dict)
     """Times of each step, by phase."""
@@ -78,12 +58,12 @@ class Measurement:
 
     @property
     def workers(self) -> int:
-        return 1 if self.plan is None else self.plan.workers
+        return self.plan.workers
 
     @property
     def batch(self) -> int:
         """Samples per step."""
-        return self.setting.config.training.batch
+        return self.config.training.batch
 
     @property
     def oversubscribed(self) -> bool:
@@ -100,14 +80,9 @@ class Measurement:
         return Spread(tuple(self.phases[name]))
 
     @property
-    def tolerance(self) -> float:
-        """Largest allowed difference from the first row."""
-        return ORACLE_TOLERANCE if self.setting.oracle else 0.0
-
-    @property
     def equal(self) -> bool:
-        """Whether the difference is tolerable, if there is one; NaN is not."""
-        return self.difference is None or self.difference <= self.tolerance
+        """Whether there is no difference, as far as was compared; NaN is one."""
+        return not self.difference
 
     @property
     def waiting(self) -> float:
@@ -132,14 +107,13 @@ class Measurement:
     def as_dict(self, first: Measurement) -> dict[str, Any]:
         """Return everything as JSON values."""
         return {
-            "label": self.setting.label,
-            "batch": self.batch,
+            **chosen(self, "label", "batch"),
             "step_seconds": self.total.as_dict(),
             "phase_seconds": {name: self.phase(name).as_dict() for name in self.phases},
             "speedup": self.speedup(first),
             "efficiency": self.efficiency(first),
             **chosen(self, "workers", "oversubscribed", "waiting"),
-            **chosen(self, "peak", "shared", "difference", "tolerance", "equal", "plan"),
+            **chosen(self, "peak", "shared", "difference", "equal", "plan"),
         }
 
 
@@ -156,7 +130,7 @@ class Comparison:
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as JSON values."""
-        config = self.rows[0].setting.config
+        config = self.rows[0].config
         return {
             "experiment": config.name,
             "repeat": len(self.rows[0].steps),
@@ -171,30 +145,15 @@ def ratio(slow: Sequence[float], fast: Sequence[float]) -> float | None:
     return median(s / f for s, f in pairs) if pairs else None
 
 
-def within_reach_of_the_oracle(config: Config) -> Config:
-    """Reduce automaton steps, then the batch, until the oracle can finish a step."""
-    per_step = config.architecture.gates * config.task.height * config.task.width
-    steps = max(1, min(config.automaton.steps, ORACLE_GATE_LANES // per_step))
-    batch = max(1, min(config.training.batch, ORACLE_GATE_LANES // (per_step * steps)))
-    return config.with_sections(automaton={"steps": steps}, training={"batch": batch})
+def of_workers(config: Config, counts: Sequence[int]) -> dict[str, Config]:
+    """Return a configuration for each number of workers, by its label."""
+    return {f"{count}": config.with_sections(parallel={"workers": count}) for count in counts}
 
 
-def of_workers(config: Config, counts: Sequence[int]) -> list[Setting]:
-    """Return a setting for each number of workers."""
-    return [
-        Setting(f"{count}", config.with_sections(parallel={"workers": count})) for count in counts
-    ]
-
-
-def of_ways(config: Config, names: Sequence[str]) -> list[Setting]:
-    """Return the setting as configured, and one for each way to compute it."""
-    if ORACLE in names:
-        config = within_reach_of_the_oracle(config)
-    found = [Setting("configured", config)]
-    for name in names:
-        way = {} if name == ORACLE else {"strategy": name}
-        found.append(Setting(name, config.with_sections(parallel=way), oracle=name == ORACLE))
-    return found
+def of_ways(config: Config, names: Sequence[str]) -> dict[str, Config]:
+    """Return the configuration as it is, and one for each strategy, by its label."""
+    ways = {name: config.with_sections(parallel={"strategy": name}) for name in names}
+    return {"configured": config, **ways}
 
 
 def fma_rate(threads: int) -> float:
@@ -206,14 +165,14 @@ def fma_rate(threads: int) -> float:
     return threads * fma_per_round() * rounds
 
 
-def measure(settings: Sequence[Setting], repeat: int) -> Comparison:
+def measure(settings: Mapping[str, Config], repeat: int) -> Comparison:
     """Measure `repeat` steps of each setting, in turn."""
     tell("rounds measured:", 0, repeat)
     with ExitStack() as stack:
-        pairs = [_prepare(setting, stack) for setting in settings]
+        pairs = [_prepare(label, config, stack) for label, config in settings.items()]
         rows = [row for row, _ in pairs]
         for row, trainer in pairs:
-            for _ in range(1 if any(s.oracle for s in settings) else WARM_UP_STEPS):
+            for _ in range(WARM_UP_STEPS):
                 row.losses.append(trainer.step().soft_loss)
         _measure_peaks(rows)
         for done in range(repeat):
@@ -223,20 +182,17 @@ def measure(settings: Sequence[Setting], repeat: int) -> Comparison:
         _measure_peaks(rows)
         first, leader = pairs[0]
         for row, trainer in pairs[1:]:
-            models = None
-            if isinstance(leader, Trainer) and isinstance(trainer, Trainer):
-                models = leader.model, trainer.model
-            row.difference = distance(first.losses, row.losses, models)
+            losses = np.subtract(first.losses, row.losses)
+            logits = leader.model.logits - trainer.model.logits
+            # Unlike Python's max, NumPy's keeps NaN.
+            row.difference = float(np.max([np.abs(losses).max(), np.abs(logits).max()]))
         return Comparison(rows)
 
 
-def _prepare(setting: Setting, stack: ExitStack) -> tuple[Measurement, Trainer | ReferenceTrainer]:
-    config = setting.config.without_searches()
-    if setting.oracle:
-        return Measurement(setting, None), ReferenceTrainer(config.problem, Model.create(config))
-    trainer = stack.enter_context(Trainer(config))
+def _prepare(label: str, config: Config, stack: ExitStack) -> tuple[Measurement, Trainer]:
+    trainer = stack.enter_context(Trainer(config.without_searches()))
     trainer.warm_up()
-    return Measurement(setting, trainer.descent.plan), trainer
+    return Measurement(label, config, trainer.descent.plan), trainer
 
 
 def _measure_peaks(rows: Sequence[Measurement]) -> None:
@@ -248,7 +204,7 @@ def _measure_peaks(rows: Sequence[Measurement]) -> None:
                 row.peak = max(found, row.peak or 0.0)
 
 
-def _measure(row: Measurement, trainer: Trainer | ReferenceTrainer) -> None:
+def _measure(row: Measurement, trainer: Trainer) -> None:
     """Take two steps and time the second; the first fills the caches with this row's data."""
     row.losses.append(trainer.step().soft_loss)
     before = dict(trainer.phases.seconds)
@@ -259,18 +215,3 @@ def _measure(row: Measurement, trainer: Trainer | ReferenceTrainer) -> None:
     row.steps.append(now - start)
     for phase in PHASES:
         row.phases.setdefault(phase, []).append(trainer.phases.seconds[phase] - before[phase])
-
-
-def distance(
-    ours: Sequence[float], theirs: Sequence[float], models: tuple[Model, Model] | None
-) -> float:
-    """Return the largest difference of losses and logits; without models, of losses, relative.
-
-    NaN if a number is NaN.
-    """
-    losses = np.array(ours), np.array(theirs)
-    if models is None:
-        return float(np.max(np.abs(losses[0] - losses[1]) / losses[1]))
-    logits = models[0].logits, models[1].logits
-    # Unlike Python's max, NumPy's keeps NaN.
-    return float(np.max([np.abs(x - y).max() for x, y in (losses, logits)]))

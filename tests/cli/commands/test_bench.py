@@ -12,7 +12,7 @@ from cli.terminal import screen
 from difflogic.config import load_config
 from difflogic.speed import benchmark, measurements
 from difflogic.speed.benchmark import Benchmark
-from difflogic.speed.measurements import Measurement, Setting
+from difflogic.speed.measurements import Measurement
 
 
 def measured(name, workers, milliseconds, config=None, **changes):
@@ -25,7 +25,7 @@ def measured(name, workers, milliseconds, config=None, **changes):
         bytes_per_worker=960_000,
         bytes_shared=1_580_000,
     )
-    row = Measurement(Setting(name, config, oracle=name == "oracle"), plan, steps, **changes)
+    row = Measurement(name, config, plan, steps, **changes)
     phases = {"forward": [s / 4 for s in steps], "hard": [s / 8 for s in steps], "other": [0.0] * 3}
     return replace(row, phases=phases)
 
@@ -92,6 +92,14 @@ class TestRun:
         assert "compil" not in result.stdout
         assert "rounds measured: 1/2" in result.stderr.splitlines()
         assert not list(Path.cwd().iterdir())
+
+    @pytest.mark.once
+    def test_compared(self, bench_tiny):
+        result = bench_tiny("--compare=sequential")
+        assert result.exit_code == 0
+        rows = [line.split() for line in result.stdout.splitlines()[3:5]]
+        assert [row[0] for row in rows] == ["configured", "sequential"]
+        assert rows[1][-1] == "yes"
 
     @pytest.mark.once
     def test_ctrl_c_stops_between_steps(self, bench_tiny, monkeypatch):

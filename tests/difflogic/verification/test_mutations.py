@@ -111,8 +111,6 @@ PLAIN_MUTATIONS = {
     "hard edges of the first tile": (
         "(row * WORDS, 0, place, start, end, «first → 0», words, WORDS)"
     ),
-    "hard count with the first target": "script.targets[«counts % len(script.targets) → 0»]",
-    "hard count includes the sample before": "bits &= every« << np.uint64(start % 64) → »",
     "hard mask ignored": "v.load(4, «builder.add(fire, offset) → offset»)",
     "hard pass-through of the wrong input": "if op[row] == «3 → 5»:",
 }
