@@ -155,7 +155,10 @@ def draw_shares(lesson):
                 if x + y <= 1:
                     shares[kind] -= logarithm(lesson, first + 2 * kinds + kind) * x / (x + y)
                     left ^= 1 << kind
-    whole = shares.sum()
+    # Not by sum(), whose kept code imports SciPy.
+    whole = 0.0
+    for kind in range(kinds):
+        whole += shares[kind]
     total = 0.0
     for kind in range(kinds):
         total += shares[kind] / whole
