@@ -19,7 +19,6 @@ import numpy.typing as npt
 
 from difflogic.circuit.grid import Grid
 from difflogic.circuit.netlist import Netlist
-from difflogic.config import load_config
 from difflogic.config.effects import why_not_rectify
 from difflogic.config.models import Config
 from difflogic.config.sections import TrainingConfig
@@ -31,7 +30,6 @@ from difflogic.engine.kernels.detectors import detect
 from difflogic.engine.kernels.training import train
 from difflogic.engine.soft.rollout import Engine
 from difflogic.engine.soft.sharing import Sharing
-from difflogic.model.model import Model
 from difflogic.proof.convergence.sets import load_kernel
 from difflogic.proof.kernels import sets
 from difflogic.system.array_types import Array, Bits
@@ -79,17 +77,17 @@ class Compilation:
         rollouts = partial(compile_rollouts, netlist, training.precision, self._plan.sharing)
         groups: list[Callable[[], object]] = [rollouts] if self._rolls_out else []
         groups.append(partial(compile_steps, netlist, logits, training))
-        # Whatever a helper does not leave on disk is compiled here.
-        search = search_groups(netlist, self._rectifies) if self._searches else []
+        if self._searches:
+            groups += [load_kernel, partial(compile_slopes, netlist, self._rectifies)]
+            # Last comes what a helper leaves on disk, or else is compiled here.
+            groups.append(candidates.load_kernels)
         told = tell if self.needs_compiling else ignore
-        helped = search and not self._search_is_cached and may_help()
-        with collecting_rarely():
-            with helping(self._rectifies) if helped else nullcontext():
-                for number, group in enumerate(groups):
-                    told(GROUPS, number, len(groups) + len(search))
-                    group()
-            for number, group in enumerate(search, len(groups)):
-                told(GROUPS, number, len(groups) + len(search))
+        helped = self._searches and not self._search_is_cached and may_help()
+        with collecting_rarely(), helping() if helped else nullcontext(ignore) as wait:
+            for number, group in enumerate(groups):
+                told(GROUPS, number, len(groups))
+                if group is groups[-1]:
+                    wait()
                 group()
 
 
@@ -122,42 +120,30 @@ def may_help() -> bool:
 
 
 @contextmanager
-def helping(rectifies: bool) -> Iterator[None]:
-    """Within this context, a second process compiles the kernels of searches; wait for its end."""
+def helping() -> Iterator[Callable[[], object]]:
+    """Within this context, a second process compiles the largest kernels; yield how to wait for it.
+
+    It imports little, and nothing but the kernels that judge a search's candidates.
+    """
     root = str(Path(__file__).parents[2])
     code = (
-        f"import sys; sys.path.insert(0, {root!r})\n"
-        "from difflogic.experiment import compiling\n"
-        f"compiling.compile_search({rectifies})"
+        f"import gc, sys; gc.disable(); sys.path.insert(0, {root!r})\n"
+        "from difflogic.engine.hard.candidates import load_kernels\n"
+        "load_kernels()"
     )
     nothing = subprocess.DEVNULL
     with subprocess.Popen(
         [sys.executable, "-P", "-c", code], stdin=nothing, stdout=nothing, stderr=nothing
     ) as helper:
-        try:
-            yield
+
+        def wait() -> None:
             with suppress(subprocess.TimeoutExpired):
                 helper.wait(MOST_SECONDS)
+
+        try:
+            yield wait
         finally:
             helper.kill()
-
-
-def compile_search(rectifies: bool) -> None:
-    """Compile the kernels of searches, which are the same for all circuits."""
-    netlist = Model.create(load_config("checkerboard-small")).netlist
-    with collecting_rarely():
-        for group in search_groups(netlist, rectifies):
-            group()
-
-
-def search_groups(netlist: Netlist, rectifies: bool) -> list[Callable[[], object]]:
-    """Return what compiles the kernels of searches, in groups."""
-    ops = np.zeros(netlist.parameters, np.uint8)
-    return [
-        partial(compile_candidates, netlist, ops),
-        partial(compile_slopes, netlist, ops, rectifies),
-        load_kernel,
-    ]
 
 
 def compile_rollouts(netlist: Netlist, precision: npt.DTypeLike, sharing: Sharing) -> None:
@@ -183,13 +169,9 @@ def compile_steps(netlist: Netlist, logits: Array, training: TrainingConfig) -> 
     return learned.ops
 
 
-def compile_candidates(netlist: Netlist, ops: Bits) -> None:
-    """Compile or load the kernels that judge a search's candidates. Any `ops` will do."""
-    candidates.load_kernels(HardSimulator(netlist, CELL, 1), ops)
-
-
-def compile_slopes(netlist: Netlist, ops: Bits, rectifies: bool) -> None:
+def compile_slopes(netlist: Netlist, rectifies: bool) -> None:
     """Compile or load the kernels that guide a search, and those of rectification if needed."""
+    ops = np.zeros(netlist.parameters, np.uint8)
     gradients.load_kernels(netlist, ops)
     if rectifies:
         detectors.load_kernels(netlist, ops)
