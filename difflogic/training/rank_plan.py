@@ -31,24 +31,16 @@ class RankPlan:
     """Made for the largest number of samples that any rank has."""
 
     @classmethod
-    def of(
-        cls,
-        problem: Problem,
-        netlist: Netlist,
-        ranks: Ranks,
-        machine: Hardware | None = None,
-        search_bytes: int = 0,
-    ) -> Self:
-        """Divide a batch evenly among ranks, on machines like `machine` (by default this one).
+    def of(cls, problem: Problem, netlist: Netlist, ranks: Ranks, search_bytes: int = 0) -> Self:
+        """Divide a batch evenly among ranks, on machines like this one.
 
         Raises ConfigError if there is too little memory.
         """
         batch = problem.training.batch
+        machine = Hardware.here()
         if ranks.size == 1:
-            return cls(
-                slice(0, batch), ParallelPlan.for_problem(problem, netlist, machine, search_bytes)
-            )
-        machine = machine or Hardware.here()
+            plan = ParallelPlan.for_problem(problem, netlist, machine, search_bytes)
+            return cls(slice(0, batch), plan)
         memory = None if machine.memory is None else machine.memory // ranks.here
         machine = replace(machine, cores=max(1, machine.cores // ranks.here), memory=memory)
         # The samples of a group add up in one slot, so a group is never split.
@@ -79,16 +71,11 @@ class RankPlan:
         return found
 
 
-def exchanged_bytes(problem: Problem, parameters: int) -> int:
-    """Return the number of bytes that ranks exchange per step: four sums per gate, and losses."""
-    precision = np.dtype(problem.training.precision)
-    return 4 * parameters * precision.itemsize + 8 * problem.training.batch
-
-
-def split_exchanged(data: Bits, like: Array) -> tuple[Array, Array]:
-    """Return the sums, in the shape of `like`, and the losses, as views of exchanged bytes."""
+def exchanged(like: Array, batch: int) -> tuple[Bits, Array, Array]:
+    """Return zeros that ranks exchange: all bytes, and views of the sums, as `like`, and losses."""
+    data = np.zeros(like.nbytes + 8 * batch, np.uint8)
     sums, losses = np.split(data, [like.nbytes])
-    return sums.view(like.dtype).reshape(like.shape), losses.view(np.float64)
+    return data, sums.view(like.dtype).reshape(like.shape), losses.view(np.float64)
 
 
 class OrderedSum:

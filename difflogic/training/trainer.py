@@ -28,7 +28,7 @@ from difflogic.training.learner import Differentiator, Learner, MakeLearner
 from difflogic.training.optimizer import require_finite
 from difflogic.training.plan import ParallelPlan
 from difflogic.training.pool import SAMPLES_AT_ONCE, draw_pool_sample, pool_samples
-from difflogic.training.rank_plan import OrderedSum, RankPlan, exchanged_bytes, split_exchanged
+from difflogic.training.rank_plan import OrderedSum, RankPlan, exchanged
 from difflogic.training.sampling import Samples, attempt_of, draw_samples, own_batch
 
 
@@ -141,9 +141,8 @@ class Descent:
 
     def _differentiate(self, coefficients: Array, samples: Samples) -> tuple[Array, list[float]]:
         """Return dL/d(coefficients) (parameters, 4), and the loss of each sample of the batch."""
-        # The ranks exchange one buffer: the sums and the losses.
-        buffer = np.zeros(exchanged_bytes(self.problem, len(coefficients)), np.uint8)
-        gradients, losses = split_exchanged(buffer, coefficients)
+        batch = self.problem.training.batch
+        (buffer, gradients, losses) = exchanged(coefficients, batch)
         own = self._rank_plan.samples
         total = OrderedSum(self.ranks, gradients)
         own_losses: list[float] = []

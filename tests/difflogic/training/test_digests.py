@@ -4,19 +4,16 @@ import json
 import os
 import platform
 import shlex
-import signal
 import subprocess
 import sys
 
 import pytest
 
 from difflogic import load_config
-from difflogic.experiment.session import execute
 from difflogic.run.checkpoint import Checkpoint, _note_other_origin, made_with
 from difflogic.system import rounding
 from difflogic.system.jit.processor import fuses, registers
 from difflogic.system.strategy import STRATEGIES
-from tests.difflogic.experiment.kill import results
 from tests.difflogic.training.tiny import least_bytes
 from tests.digests import FEW, KEPT, MANY, NAMES, digest, digests
 
@@ -87,42 +84,6 @@ def test_all_widths_of_vectors_have_the_same_bits(width, asked):
     epochs, precision = asked.split(":")
     here = digests(int(epochs), precision) if width == "own" else None
     assert (here or printed([sys.executable], asked, **environment)) == kept(asked)
-
-
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-from difflogic import load_config
-from difflogic.experiment.session import execute
-
-def die(step):
-    if step.epoch == 8:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-execute(load_config(sys.argv[1]), Path(sys.argv[2]), on_step=die)
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
-@pytest.mark.skipif(registers().width < 64, reason="the own code is as narrow")
-def test_a_run_killed_in_other_code_ends_with_the_same_bytes(tmp_path, said):
-    half = tmp_path / "half"
-    whole = tmp_path / "whole"
-    file = tmp_path / "config.toml"
-    # By one worker and without a search: the digests have made the narrow code of these kernels.
-    alone = "parallel.workers=1", "finishing.every=0", "training.restart_every=0"
-    lengths = "training.epochs=12", "checkpoint.every_epochs=3"
-    config = load_config("checkerboard-small", [*alone, *lengths])
-    file.write_text(config.to_toml())
-    command = [sys.executable, "-c", KILLED, str(file), str(half)]
-    narrow = WIDTHS["AVX2"][1]
-    assert subprocess.run(command, env=os.environ | narrow, check=False).returncode == -9
-    execute(config, half)
-    execute(config, whole)
-    assert results(half) == results(whole)
-    assert (half / "model.npz").read_bytes() == (whole / "model.npz").read_bytes()
-    assert not any("same bits" in message for message in said)
 
 
 @pytest.mark.parametrize(

@@ -37,10 +37,7 @@ def shared(config, size, epochs):
         return lead(config, ranks, epochs)
 
 
-def exact_epoch(led):
-    """Return the exact epoch from what `lead` returned."""
-    state, _ = led
-    return int(np.frombuffer(state["best"], np.int64)[2])
+LEAST = least_bytes(tiny("training.batch=8"))
 
 
 def rank_of(rank, size):
@@ -52,41 +49,29 @@ def rank_of(rank, size):
 
 
 @pytest.mark.parametrize(
-    "overrides",
+    ("make", "ranks", "epochs", "overrides"),
     [
         # Several waves per rank: its slots wait for those of the ranks before.
-        ["training.batch=8", f"parallel.memory_budget={least_bytes(tiny('training.batch=8'))}B"],
-        ["training.batch=2", "automaton.fire_rate=0.6"],
-        ["training.batch=3", "training.later_steps=3"],
+        (tiny, 3, 3, ["training.batch=8", f"parallel.memory_budget={LEAST}B"]),
+        (tiny, 3, 3, ["training.batch=2", "automaton.fire_rate=0.6"]),
+        (tiny, 3, 3, ["training.batch=3", "training.later_steps=3"]),
+        (tiny, 3, 2, ["finishing.every=1", "finishing.candidates=100", "automaton.fire_rate=0.6"]),
+        (growing, 2, 5, ["finishing.every=2", "finishing.candidates=300"]),
+        (growing, 3, 2, ["pool.batch=1", "finishing.every=0"]),
+        (growing, 3, 2, ["pool.batch=40", "finishing.every=0"]),
     ],
 )
-def test_waves_masks_and_idle_ranks_change_no_bit(overrides):
-    config = tiny(*overrides, "parallel.workers=1")
-    assert shared(config, 3, 3) == lead(config, ALONE, 3)
-
-
-def test_ranks_search_and_find_the_same():
-    config = growing("finishing.every=2", "finishing.candidates=300")
-    assert shared(config, 2, 5) == lead(config, ALONE, 5)
+def test_ranks_change_no_bit(make, ranks, epochs, overrides):
+    config = make(*overrides)
+    assert shared(config, ranks, epochs) == lead(config, ALONE, epochs)
 
 
 def test_ranks_prove_and_polish_alike():
     config = growing("training.seed=8", "finishing.candidates=8000", "finishing.polish=400")
     expected = lead(config, ALONE, 10)
-    assert exact_epoch(expected) == 10
+    best = np.frombuffer(expected[0]["best"], np.int64)
+    assert best[2] == 10  # the exact epoch
     assert shared(config, 3, 10) == expected
-
-
-def test_searches_from_random_starts_find_the_same():
-    settings = ["finishing.every=1", "finishing.candidates=100"]
-    config = tiny(*settings, "automaton.fire_rate=0.6")
-    assert shared(config, 3, 2) == lead(config, ALONE, 2)
-
-
-@pytest.mark.parametrize("batch", [1, 40])
-def test_ranks_share_pool_samples(batch):
-    config = growing(f"pool.batch={batch}", "finishing.every=0")
-    assert shared(config, 3, 2) == lead(config, ALONE, 2)
 
 
 @examples(30)

@@ -8,13 +8,13 @@ from tests.difflogic.circuit.masks import draw_masks
 from tests.difflogic.training.tiny import tiny
 
 
-def test_by_default_the_loss_is_at_the_last_step_only():
-    problem = load_config("checkerboard", ["automaton.steps=7"]).problem
-    assert {draw_loss_steps(problem, epoch) for epoch in range(50)} == {(7,)}
+def problem_of(*overrides):
+    return load_config("checkerboard", ["automaton.steps=7", *overrides]).problem
 
 
 def test_each_epoch_draws_a_later_step():
-    problem = load_config("checkerboard", ["automaton.steps=7", "training.later_steps=4"]).problem
+    assert {draw_loss_steps(problem_of(), epoch) for epoch in range(50)} == {(7,)}
+    problem = problem_of("training.later_steps=4")
     drawn = [draw_loss_steps(problem, epoch) for epoch in range(2000)]
     assert {steps[0] for steps in drawn} == {7}
     counts = np.bincount([steps[1] for steps in drawn])
@@ -23,10 +23,8 @@ def test_each_epoch_draws_a_later_step():
     # Five standard deviations of a binomial count.
     np.testing.assert_allclose(counts[8:], 500, atol=5 * np.sqrt(2000 * 0.25 * 0.75))
     assert draw_loss_steps(problem, 123) == drawn[123]
-    other = load_config(
-        "checkerboard", ["automaton.steps=7", "training.later_steps=4", "training.seed=24"]
-    )
-    assert [draw_loss_steps(other.problem, epoch) for epoch in range(2000)] != drawn
+    other = problem_of("training.later_steps=4", "training.seed=24")
+    assert [draw_loss_steps(other, epoch) for epoch in range(2000)] != drawn
 
 
 def test_later_steps_do_not_change_earlier_masks():

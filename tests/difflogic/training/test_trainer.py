@@ -18,6 +18,8 @@ from difflogic.training.sampling import draw_samples
 from difflogic.training.trainer import Descent
 from tests.difflogic.training.tiny import resumed, tiny, trained
 
+START = (2, 2, 6, 7)
+TARGET = (2, 1, 6, 7)
 FOUR_NUMBERS = (
     "training.initial_logit=3",
     "training.initial_spread=0.5",
@@ -63,28 +65,21 @@ def test_warming_up_does_not_change_training():
         for _ in range(4):
             trainer.step()
         np.testing.assert_array_equal(trainer.model.logits, logits)
+        idle = {phase for phase, value in trainer.phases.seconds.items() if value <= 0}
+        assert idle - {"waiting"} == {"finish", "checkpoint"}
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_infinite_numbers_end_the_run(value):
+def test_infinite_numbers_end_the_run():
     config = tiny()
     model = Model.create(config)
     broken = model.logits.copy()
-    broken[-1] = value  # a gate that outputs what a logit of NaN makes of it
+    broken[-1] = np.inf  # a gate that outputs NaN
     learner = partial(Learned, training=config.training)
     with Descent(config.problem, replace(model, logits=broken), learner) as descent:
         with pytest.raises(TrainingError, match=r"epoch 1: .* \[training\] learning_rate"):
             descent.step()
         assert descent.epoch == 0
         np.testing.assert_array_equal(descent.circuit.logits, broken)
-
-
-def test_phases_are_timed():
-    with Trainer(tiny()) as trainer:
-        trainer.step()
-        seconds = trainer.phases.seconds
-    absent = {"finish", "checkpoint"}
-    assert {phase for phase, value in seconds.items() if value <= 0} - {"waiting"} == absent
 
 
 def test_an_own_batch_trains_like_the_tasks():
@@ -104,8 +99,8 @@ def test_nan_targets_do_not_count():
     """Both losses are the oracle's, over the cells that do count."""
     config = tiny("training.batch=2", "training.precision=float64")
     rng = np.random.default_rng(0)
-    starts = rng.integers(0, 2, (2, 2, 6, 7))
-    targets = np.where(rng.random((2, 1, 6, 7)) < 0.5, np.nan, 0.25)
+    starts = rng.integers(0, 2, START)
+    targets = np.where(rng.random(TARGET) < 0.5, np.nan, 0.25)
     targets[1] = np.nan  # a sample may be without any
     with Trainer(config) as trainer:
         soft = gates.mix(gates.softmax(trainer.model.logits))
@@ -122,15 +117,11 @@ def test_nan_targets_do_not_count():
 @pytest.mark.parametrize(
     ("starts", "targets", "message"),
     [
-        (np.zeros((2, 2, 6, 7)), None, "give starts and targets"),
-        (np.zeros((2, 2, 6, 6)), np.zeros((2, 1, 6, 7)), r"starts have shape \(2, 2, 6, 6\): give"),
-        (np.zeros((2, 2, 6, 7)), np.full((2, 1, 6, 7), np.nan), "give more than NaN"),
-        (np.zeros((2, 2, 6, 7)), np.full((2, 1, 6, 7), np.inf), r"inf at .*, or NaN for"),
-        (
-            np.full((2, 2, 6, 7), 0.5),
-            np.zeros((2, 1, 6, 7)),
-            r"starts of .*: 0.5 at .*give 0 and 1",
-        ),
+        (np.zeros(START), None, "give starts and targets"),
+        (np.zeros((2, 2, 6, 6)), np.zeros(TARGET), r"starts have shape \(2, 2, 6, 6\): give"),
+        (np.zeros(START), np.full(TARGET, np.nan), "give more than NaN"),
+        (np.zeros(START), np.full(TARGET, np.inf), r"inf at .*, or NaN for"),
+        (np.full(START, 0.5), np.zeros(TARGET), r"starts of .*: 0.5 at .*give 0 and 1"),
     ],
 )
 def test_invalid_batches_are_refused(starts, targets, message):
@@ -140,7 +131,7 @@ def test_invalid_batches_are_refused(starts, targets, message):
 
 def test_a_target_of_a_half_accepts_both_bits():
     with Trainer(tiny("training.batch=2")) as trainer:
-        result = trainer.step(np.zeros((2, 2, 6, 7)), np.full((2, 1, 6, 7), 0.5))
+        result = trainer.step(np.zeros(START), np.full(TARGET, 0.5))
     assert (result.accuracy, result.hard_loss) == (1.0, 2 * 6 * 7 / 4)
 
 
