@@ -34,8 +34,7 @@ def require_tools(*names: str) -> None:
     ]
     if missing:
         raise ConfigError(
-            f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed: "
-            f"pip install {' '.join(missing)}"
+            f"not installed: {', '.join(missing)}; install by pip install {' '.join(missing)}"
         )
 
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from difflogic.simplification.kernels import annealing as kernels
 from difflogic.simplification.kernels.nets import VIRTUAL, Net, copy, simulate
-from difflogic.simplification.kernels.windows import extract, put_back
-from difflogic.simplification.nets import cleaned, from_xag, gates, new_net, new_work
+from difflogic.simplification.kernels.windows import put_back
+from difflogic.simplification.nets import cleaned, from_xag, gates, new_net, new_work, window
 from difflogic.simplification.resynthesis import starts
-from difflogic.system.array_types import Int32s, Int64s
+from difflogic.system.array_types import Int32s
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.elementary import exponential, logarithm, power
 from difflogic.system.work import may_cancel
@@ -99,26 +99,21 @@ def search(
     return cleaned(net)
 
 
-def _read_inputs(net: Net) -> Int64s:
+def _read_inputs(net: Net) -> Int32s:
     """Return the input nodes that a gate or an output reads, ascending."""
-    read = np.zeros(int(net.size[0]), np.bool_)
-    first = 1 + net.inputs
-    read[net.a[first : net.size[0]]] = True
-    read[net.b[first : net.size[0]]] = True
-    read[net.outputs >> 1] = True
-    return np.flatnonzero(read[1:first]) + 1
+    own = slice(1 + net.inputs, net.size[0])
+    read = np.unique(np.concatenate([net.a[own], net.b[own], net.outputs >> 1]))
+    return read[(read > 0) & (read <= net.inputs)]
 
 
-def _without_other_inputs(net: Net, inputs: Int64s) -> tuple[Net, Int32s]:
+def _without_other_inputs(net: Net, inputs: Int32s) -> tuple[Net, Int32s]:
     """Return the net over the inputs that it reads, with gates as outputs; and its leaves."""
     nodes = int(net.size[0])
     member = np.zeros(nodes, np.bool_)
     member[1 + net.inputs :] = True
     leaves = np.zeros(nodes + len(inputs), np.int32)
     leaves[: len(inputs)] = inputs
-    part = new_net(len(inputs), gates(net), gates(net))
-    outputs = extract(net, leaves, len(inputs), member, np.zeros(nodes, np.int32), part)
-    return part._replace(outputs=part.outputs[:outputs]), leaves
+    return window(net, leaves, len(inputs), member), leaves
 
 
 def _tables(net: Net) -> list[int]:

@@ -10,6 +10,8 @@ from difflogic.circuit.case_words import words, words_of
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.xag import Xag, absorb_inverters
 from difflogic.simplification.kernels.nets import VIRTUAL, Net, NetMemory, clean
+from difflogic.simplification.kernels.windows import extract
+from difflogic.system.array_types import Flags, Int32s
 
 
 def new_net(inputs: int, outputs: int, gates: int) -> Net:
@@ -60,6 +62,17 @@ def cleaned(net: Net, room: int = 0, hashing: bool = True) -> Net:
     work = new_work(len(net.op), 0)
     clean(net, new, work if hashing else work._replace(slots=work.slots[:0]))
     return new
+
+
+def window(net: Net, leaves: Int32s, count: int, member: Flags) -> Net:
+    """Return the members of a window as a net whose inputs are the `count` leaves.
+
+    Appends its outputs to `leaves`: the members that others read.
+    """
+    members = int(member.sum())
+    part = new_net(count, members, members)
+    outputs = extract(net, leaves, count, member, np.zeros(len(member), np.int32), part)
+    return part._replace(outputs=part.outputs[:outputs])
 
 
 def to_circuit(net: Net, labels: Sequence[int]) -> Circuit:

@@ -14,8 +14,8 @@ import numpy as np
 
 from difflogic.simplification.annealing import anneal
 from difflogic.simplification.kernels.nets import Net
-from difflogic.simplification.kernels.windows import extract, find_window, put_back
-from difflogic.simplification.nets import cleaned, gates, new_net
+from difflogic.simplification.kernels.windows import find_window, put_back
+from difflogic.simplification.nets import cleaned, gates, window
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.work import may_cancel
 
@@ -63,9 +63,7 @@ def _rewrite_at(
     if not FEWEST_GATES <= members <= MOST_WINDOW_GATES or name in seen:
         return None
     seen.add(name)
-    part = new_net(count, members, members)
-    outputs = extract(net, leaves, count, marks[1], np.zeros(nodes, np.int32), part)
-    part = part._replace(outputs=part.outputs[:outputs])
+    part = window(net, leaves, count, marks[1])
     smaller = anneal(part, moves_per_gate * members, seed)
     if gates(smaller) >= members:
         return None
