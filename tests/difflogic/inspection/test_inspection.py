@@ -37,13 +37,6 @@ def test_wires(circuit: Circuit) -> None:
             assert found.reads[neighbor, channel] == (row in reached)
 
 
-def test_the_game_of_life() -> None:
-    example = automaton(life_like("3", "23"), height=6, width=6, steps=50)
-    found = inspect(example, 20)
-    assert found.rule.notation == "B3/S23"
-    assert found.equations.lines[-1].target == "n0'"
-
-
 def test_too_large_circuits_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     example = automaton(life_like("3", "23"))
     needed = int(fold(example.circuit).needed([0]).sum())

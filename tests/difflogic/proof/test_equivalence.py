@@ -199,12 +199,6 @@ class TestLimits:
         same = circuit_of([(Op.AND, 0, 1)], [9])
         assert decide_equality(same, same, (0,), exhaustive=SAT).verdict is Verdict.open
 
-    def test_one_difference_decides(self) -> None:
-        one = self.multiplier(12, False)
-        wrong = Circuit(one.op, one.a, one.b, [*one.outputs[:-1], 0], one.labels)
-        proof = decide_equality(one, wrong, (0,), 20)
-        assert proof.verdict is Verdict.refuted
-
     def test_a_false_counterexample_is_not_shown(self, monkeypatch: pytest.MonkeyPatch) -> None:
         circuit = circuit_of([(Op.XOR, 0, 1)], [9])
         monkeypatch.setattr(proof_module, "_first_difference", lambda *given: {(0, 0): True})

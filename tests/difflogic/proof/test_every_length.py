@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +13,9 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.circuit.specification import Machine
+from difflogic.circuit.xag import Xag, to_circuit
 from difflogic.proof.every_length import EveryLength, _Cell, every_length
+from difflogic.simplification.resynthesis import Expansion
 from difflogic.system.errors import CircuitError
 from difflogic.tasks.line import ADDITION, MACHINES, PARITY
 from tests.difflogic.circuit.circuits import Builder
@@ -170,34 +171,26 @@ def test_too_many_channels():
 
 
 def encoded(machine: Machine, codes: list[int]) -> Automaton:
-    """Return cells that do what the table says: input, bits of the state, and what is printed.
-
-    Each gate is a choice between two others by a wire, down to constants.
-    """
+    """Return cells that do what the table says: input, bits of the state, and what is printed."""
     inputs = machine.inputs
     bits = max(codes).bit_length()
-    gate = Builder(inputs + bits + 1)
-    size = gate.channels
-    wires = [E * size + inputs + bit for bit in range(bits)]
-    wires += [C * size + number for number in range(inputs)]
-
-    def choose(values: list[int]) -> int:
-        if len({*values}) == 1:
-            return gate(Op.TRUE if values[0] else Op.FALSE, 0, 0)
-        wire = wires[len(values).bit_length() - 2]
-        low = choose(values[: len(values) // 2])
-        high = choose(values[len(values) // 2 :])
-        return gate(Op.OR, gate(Op.AND, wire, high), gate(Op.NOT_A_AND_B, wire, low))
-
-    def value(wanted: Callable[[int, int], int]) -> int:
-        cases = [(case % 2**bits, case >> bits) for case in range(2 ** len(wires))]
-        known = [(codes.index(code) if code in codes else 0, number) for code, number in cases]
-        return choose([wanted(*each) for each in known])
-
-    after = [value(lambda q, n, b=b: codes[machine.moves[q][n]] >> b & 1) for b in range(bits)]
-    shown = value(lambda q, n: machine.prints[q][n])
-    held = [C * size + number for number in range(inputs)]
-    return automaton(size, gate.gates, [*held, *after, shown], size - 1)
+    size = inputs + bits + 1
+    xag = Xag(9 * size)
+    held = [xag.input(C * size + number) for number in range(inputs)]
+    wires = [xag.input(E * size + inputs + bit) for bit in range(bits)] + held
+    expand = Expansion(xag, wires, davio=False)
+    after = [0] * bits
+    shown = 0
+    for case in range(2 ** len(wires)):
+        code = case % 2**bits
+        state = codes.index(code) if code in codes else 0
+        number = case >> bits
+        new = codes[machine.moves[state][number]]
+        after = [table | (new >> bit & 1) << case for bit, table in enumerate(after)]
+        shown |= machine.prints[state][number] << case
+    outputs = [*held, *map(expand, after), expand(shown)]
+    circuit = to_circuit(xag, outputs, tuple(range(size)), range(size))
+    return Automaton("line", circuit, (size - 1,), "zero", 1, 8, 10, 1.0, "zeros")
 
 
 def drawn_machine(seed: int) -> tuple[Machine, Automaton]:

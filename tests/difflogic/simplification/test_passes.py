@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.proof import decide_equality
-from difflogic.simplification import EFFORTS, EffortLimits, passes, simplify
+from difflogic.simplification import EFFORTS, EffortLimits, simplify
 from difflogic.system.deadline import Deadline
 from difflogic.system.jit import JIT
 from tests.difflogic.circuit.circuits import (
@@ -113,15 +113,6 @@ class TestBounds:
 
 
 class TestChannels:
-    @pytest.mark.parametrize("ready", [True, False])
-    def test_compiling_is_told_without_a_promise_of_its_time(
-        self, monkeypatch: pytest.MonkeyPatch, said: list[str], ready: bool
-    ) -> None:
-        monkeypatch.setattr(passes, "is_compiled", lambda: ready)
-        simplify(automaton_of(circuit_of([], [4])), NO_SEARCH)
-        words = [] if ready else ["compiling the search for small circuits, once …"]
-        assert said == words
-
     def test_a_channel_that_cancels_out_is_dropped(self) -> None:
         # Channel 1 cancels out of channel 0's next state, and is read only by its own.
         circuit = circuit_of(
@@ -142,8 +133,3 @@ class TestChannels:
         for _ in range(4):
             state, other = (step(*each, "periodic") for each in ((circuit, state), (found, other)))
             assert (state[list(found.labels)] == other).all()
-
-
-def test_active_gates_are_needed_and_no_pass_throughs() -> None:
-    circuit = circuit_of([(Op.AND, 0, 1), (Op.A, 9, 0), (Op.XOR, 0, 1), (Op.NOT_A, 10, 0)], [12])
-    assert circuit.active_gates == 2
