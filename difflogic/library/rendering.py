@@ -114,16 +114,13 @@ def _frame_steps(steps: int, every: int, at: Sequence[int], still: bool) -> list
     if any(step < 0 for step in at):
         raise ConfigError("every step of --at must be at least 0")
     if at:
-        shown = sorted(set(at))
-    elif still and every == 1:
-        shown = sorted({round(steps * n / (STRIP_FRAMES - 1)) for n in range(STRIP_FRAMES)})
-    else:
-        shown = [*range(0, steps, every), steps]
-    if len(shown) > MOST_FRAMES:
-        raise ConfigError(
-            f"{len(shown)} frames are too many (at most {MOST_FRAMES}): raise --every"
-        )
-    return shown
+        return sorted(set(at))
+    if still and every == 1:
+        return sorted({round(steps * n / (STRIP_FRAMES - 1)) for n in range(STRIP_FRAMES)})
+    count = 1 - -steps // every
+    if count > MOST_FRAMES:
+        raise ConfigError(f"{count} frames are too many (at most {MOST_FRAMES}): raise --every")
+    return [*range(0, steps, every), steps]
 
 
 def _view(automaton: Automaton, channels: Sequence[int], sheet: bool) -> View:

@@ -52,9 +52,7 @@ def test_files_of_a_run(whole):
             last = trainer.step()
         assert (Model.load(whole / "model.npz").logits == trainer.model.logits).all()
     summary = read_summary(RunDirectory(whole))
-    assert summary.finished is True
-    assert summary.interrupted is False
-    assert summary.resumed == 0
+    assert (summary.finished, summary.interrupted, summary.resumed) == (True, False, 0)
     assert summary.epochs == summary.epochs_requested == EPOCHS
     assert summary.scores.soft_loss == last.soft_loss
 

@@ -126,7 +126,7 @@ def test_a_strip_has_labels_below(tmp_path):
         ({"size": (0, 4)}, "0×4 cells"),
         ({"damage": [Rectangle((1,), 0, 0, 9, 9)]}, "not within"),
         ({"damage": [Rectangle((11,), 0, 0, 1, 1)]}, "from 1 to 9"),
-        ({"steps": 20_000}, "raise --every"),
+        ({"steps": 2 * 10**15, "every": 2}, "1000000000000001 frames are too many .*raise --every"),
         ({"steps": 5000, "size": (512, 512), "scale": 4}, "too many"),
     ],
 )
