@@ -152,8 +152,7 @@ def _backend(plan: SweepPlan, options: SweepOptions) -> Backend:
     if scheduler is not None:
         from difflogic.sweeps.cluster import TIMEOUT, DaskBackend
 
-        precisions = {config.training.precision for config in configs}
-        return DaskBackend(scheduler, jobs, precisions, options.scheduler_timeout or TIMEOUT)
+        return DaskBackend(scheduler, jobs, options.scheduler_timeout or TIMEOUT)
     return LocalBackend(jobs or default_jobs(plan))
 
 
@@ -179,7 +178,7 @@ class _Sweep:
                 useless = (each for config in configs for each in without_effect(config))
                 for message in [*execution.warnings, *dict.fromkeys(useless)]:
                     say(f"warning: {message}")
-                if self.backend.compiles_here and execution.kept < self.plan.size:
+                if execution.kept < self.plan.size:
                     with undoing(partial(self._abandon, held, is_new)):
                         for config in {x.training.precision: x for x in configs}.values():
                             compile_kernels(config)

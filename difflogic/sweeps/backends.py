@@ -28,9 +28,6 @@ class WorkersLostError(TrainingError):
 class Backend:
     """Does jobs. Used in one thread, which starts all processes."""
 
-    compiles_here = True
-    """Whether the runs share this machine's cache of compiled kernels."""
-
     def __init__(self, slots: int | None) -> None:
         """`slots` is the number of concurrent runs; None if the cluster decides it."""
         self.slots = slots

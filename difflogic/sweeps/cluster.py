@@ -29,8 +29,6 @@ START_SCHEDULER = "dask scheduler --host 127.0.0.1 --dashboard-address 127.0.0.1
 START_WORKER = "dask worker {} --host 127.0.0.1 --dashboard-address 127.0.0.1:0 --nthreads 1"
 """Commands that bind loopback only; by default, Dask binds all addresses of a machine."""
 
-COMPILE_SECONDS = 600.0
-
 REPLACED_SECONDS = 10.0
 """Time for a cluster to get another worker once all are gone."""
 
@@ -56,12 +54,8 @@ class DaskBackend(Backend):
     ones.
     """
 
-    compiles_here = False
-
-    def __init__(
-        self, scheduler: str, jobs: int | None, precisions: Iterable[str], timeout: float = TIMEOUT
-    ) -> None:
-        """Kernels are compiled for `precisions`. Raises ClusterError."""
+    def __init__(self, scheduler: str, jobs: int | None, timeout: float = TIMEOUT) -> None:
+        """Raises ClusterError."""
         require_distributed()
         if not _ADDRESS.fullmatch(scheduler):
             raise ClusterError(
@@ -70,11 +64,9 @@ class DaskBackend(Backend):
         self._scheduler = scheduler
         super().__init__(jobs)
         self._timeout = timeout
-        self._precisions = sorted(set(precisions))
         self._client: Any = None
 
     def prepare(self, control: Control) -> Control:
-
         # It logs every lost connection; we report what matters.
         for name in [*logging.root.manager.loggerDict, "distributed", "asyncio"]:
             if name.split(".")[0] in ("distributed", "asyncio"):
@@ -84,7 +76,6 @@ class DaskBackend(Backend):
         self._wait_for_workers(address)
         self._warn_of_open_ports(address)
         self._require_alike(address, control)
-        self._compile()
         # Workers have another parent.
         return replace(control, parent=None)
 
@@ -157,21 +148,6 @@ class DaskBackend(Backend):
                 f"need dct {__version__}, as here, and the sweep's file system"
             )
 
-    def _compile(self) -> None:
-        """Compile on one worker of each machine; the others share its cache."""
-        hosts: dict[str, str] = {}
-        for worker, known in self._client.scheduler_info(n_workers=-1)["workers"].items():
-            hosts.setdefault(known["host"], worker)
-        futures = [
-            self._client.submit(_compile_kernels, precision, workers=[worker], pure=False)
-            for worker in hosts.values()
-            for precision in self._precisions
-        ]
-        for future in futures:
-            # Problems of workers show in the runs.
-            with contextlib.suppress(Exception):
-                future.result(timeout=COMPILE_SECONDS)
-
 
 def require_distributed() -> None:
     """Raise ClusterError, with the remedy, if `distributed` is not installed."""
@@ -231,10 +207,3 @@ def _first_line(error: BaseException) -> str:
 def _version_at(path: str) -> str:
     """Return the version of a worker, or "" if it does not see a directory."""
     return __version__ if is_folder(Path(path)) else ""
-
-
-def _compile_kernels(precision: str) -> None:
-    from difflogic.config import load_config
-    from difflogic.experiment.searching import compile_kernels
-
-    compile_kernels(load_config("checkerboard-small", [f"training.precision={precision}"]))

@@ -245,7 +245,6 @@ def test_lines(plan):
 class Idle:
     """A backend that does nothing."""
 
-    compiles_here = True
     slots = 1
     warnings = ()
 

@@ -146,7 +146,7 @@ def test_a_killed_worker_loses_nothing(tmp_path, dask, local):
     victim = dask.add_worker(HELD)
     dask.add_worker(HELD)
     dask.wait_for(2)
-    backend = DaskBackend(dask.address, None, ["float32"])
+    backend = DaskBackend(dask.address, None)
     with at_work(tmp_path, small_plan(seeds=SEEDS), backend) as execution:
         for _ in execution.work(tick=0.02):
             active = [run for run in execution.running() if run[2] > 0]
@@ -167,7 +167,7 @@ def test_a_killed_worker_loses_nothing(tmp_path, dask, local):
 def test_a_worker_that_does_not_see_the_sweep_is_refused(tmp_path, dask):
     dask.add_worker(APART)
     dask.wait_for(1)
-    backend = DaskBackend(dask.address, None, ["float32"])
+    backend = DaskBackend(dask.address, None)
     refused = pytest.raises(ClusterError, match=r"1 of 1 workers .* does not see the sweep's direc")
     with at_work(tmp_path, ENDLESS, backend) as execution, refused:
         list(execution.work(tick=0.05))
@@ -197,7 +197,7 @@ def test_a_scheduler_without_workers_is_reported(tmp_path, dask, monkeypatch):
     # It may take more than the second in which there must be workers to answer.
     connect = cluster._connect
     monkeypatch.setattr(cluster, "_connect", lambda address, _: connect(address, 120))
-    backend = DaskBackend(dask.address, None, ["float32"], timeout=1)
+    backend = DaskBackend(dask.address, None, timeout=1)
     with (
         at_work(tmp_path, small_plan(), backend) as execution,
         pytest.raises(ClusterError, match="has no workers: start some with dask worker"),
@@ -215,7 +215,7 @@ def test_a_lost_scheduler_ends_the_sweep_with_a_message(tmp_path, dask):
             if dask.scheduler.is_alive() and any(run[2] > 0 for run in execution.running()):
                 dask.scheduler.kill()
 
-    with at_work(tmp_path, ENDLESS, DaskBackend(dask.address, None, ["float32"])) as execution:
+    with at_work(tmp_path, ENDLESS, DaskBackend(dask.address, None)) as execution:
         with pytest.raises(ClusterLostError):
             watch(execution)
         assert [row.status for row in execution.rows] == ["missing", "missing"]
@@ -225,4 +225,4 @@ def test_a_lost_scheduler_ends_the_sweep_with_a_message(tmp_path, dask):
 @pytest.mark.parametrize("address", ["tcp://host", "http://127.0.0.1:80", ""])
 def test_malformed_addresses_are_refused_at_once(address):
     with pytest.raises(ClusterError, match="is not an address"):
-        DaskBackend(address, None, ["float32"])
+        DaskBackend(address, None)

@@ -188,4 +188,4 @@ def test_tls_lets_in_who_has_a_certificate_and_nobody_else(documented, tmp_path)
 )
 def test_what_is_reached_without_tls_is_told(address, exposed):
     assert is_exposed(address) == exposed
-    assert DaskBackend(address, 3, []).slots == 3
+    assert DaskBackend(address, 3).slots == 3
