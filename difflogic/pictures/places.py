@@ -34,12 +34,13 @@ def ring(period: int) -> Bits:
     A shift register: a new bit is the last one inverted, or, in odd periods, the NOR of the last
     two. Beyond the edge, where all bits are 0, lies the place before the first.
     """
-    state = (0,) * ((period + 1) // 2 * (period > 1))
+    count = (period + 1) // 2 * (period > 1)
+    state = (0,) * count
     states = []
     for _ in range(period):
         new = 1 - (max(state[-2:], default=1) if period % 2 else state[-1])
         state = (new, *state[:-1])
-        states.append(state[: (period + 1) // 2 * (period > 1)])
+        states.append(state[:count])
     return np.array(states, np.uint8).reshape(period, -1).T
 
 
@@ -157,8 +158,8 @@ class Places:
         op = list[int]()
         a = list[int]()
         b = list[int]()
-        for neighbor, period in zip(COUNTED_FROM, self.periods, strict=True):
-            bits = cells[neighbor, len(op) : len(op) + (period + 1) // 2 * (period > 1)].tolist()
+        for neighbor, period, count in zip(COUNTED_FROM, self.periods, self.bits, strict=True):
+            bits = cells[neighbor, len(op) : len(op) + count].tolist()
             if bits:
                 op += [Op.NOR if period % 2 else Op.NOT_A, *[Op.A] * (len(bits) - 1)]
                 a += [bits[-1], *bits[:-1]]
