@@ -50,16 +50,11 @@ class Toughness:
     def __init__(self, netlist: Netlist, task: Task, seed: int) -> None:
         self._netlist = netlist
         self._task = task
-        self._seed = seed
         self._streams = Streams(seed, Purpose.CHECK_START, Purpose.CHECK_MASK, EPOCH)
 
     def __call__(self, ops: Ops) -> float:
         """Return the mean number of wrong cells under continuing damage."""
         return float(self._trial(ops).mean())
-
-    def of_netlist(self, netlist: Netlist) -> Toughness:
-        """Return the same for circuits of another netlist."""
-        return Toughness(netlist, self._task, self._seed)
 
     @cached_property
     def _trial(self) -> Trial:

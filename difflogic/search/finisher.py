@@ -100,10 +100,9 @@ class SearchContext:
         """Return what certifies the circuits of a netlist."""
         return self.make_judge(netlist, self.plan)
 
-    @cached_property
-    def toughness(self) -> Toughness:
-        """What measures damage, if the task teaches to heal it."""
-        return self.measure(self.start.netlist, self.problem.task, self.problem.training.seed)
+    def toughness(self, netlist: Netlist) -> Toughness:
+        """Return what measures damage, if the task teaches to heal it."""
+        return self.measure(netlist, self.problem.task, self.problem.training.seed)
 
 
 def _plan_of(problem: Problem) -> Plan:
@@ -199,7 +198,7 @@ class Finisher(Verifier, AnyFinisher):
             problem.finishing,
             GradientSensitivity(netlist, plan, problem.task.automaton.steps),
             context.judge(netlist),
-            context.toughness if must_be_tough(problem) else None,
+            context.toughness(netlist) if must_be_tough(problem) else None,
         )
 
     def finish(

@@ -57,7 +57,7 @@ class Rewirer(AnyFinisher):
         self._start = context.start
         self._judge = context.judge
         self._settings = context.problem.finishing
-        self._toughness = context.toughness
+        self._toughness = context.toughness(context.start.netlist)
         self._last: tuple[Ops, SoftCircuit | None] | None = None
 
     @classmethod
@@ -109,7 +109,7 @@ class Rewirer(AnyFinisher):
         with Workers(self._context.workers) as workers:
             smaller = rewire(*asked, workers, rng, self._settings.polish)
         made = rebuilt(self._start, smaller)
-        tough = self._toughness.of_netlist(made.netlist)(made.ops) <= self._settings.tough
+        tough = self._context.toughness(made.netlist)(made.ops) <= self._settings.tough
         if not tough or self._judge(made.netlist).is_late(made.ops):
             return None
         kept = self._context.certify(made).confinement
