@@ -178,8 +178,12 @@ def de_bruijn(episode: dict[str, Any]) -> np.ndarray:
 
 def rate(path: Path, without: list[str]) -> dict[str, Any]:
     """Predict all episodes of a file, print how often that is right, and return it."""
-    from difflogic.identification.likely import weigh
+    from difflogic.identification import Space
+    from difflogic.identification import likely as odds_of
+    from difflogic.identification.families import families
     from difflogic.system.errors import ConfigError
+
+    odds_of.families = lambda *kind: [each for each in families(*kind) if each.name not in without]
 
     right, whole, baseline, seconds, named, sure = [], [], [], [], [], []
     for line in path.read_text().splitlines():
@@ -192,7 +196,8 @@ def rate(path: Path, without: list[str]) -> dict[str, Any]:
         states = 1 + max(int(each.max()) for pair in pairs for each in (*pair, query))
         best = None
         try:
-            likely = weigh(pairs, max(2, states), LINES, GAPS, without=without)
+            spaces = [Space(line, "none", max(2, states)) for line in LINES]
+            likely = odds_of.weigh(pairs, spaces, GAPS)
             odds, best = likely.predict(query)[:, 0], likely.hypotheses[0].family
         except ConfigError:  # without the family, nothing explains the pairs
             after = np.concatenate([each[0] for _, each in pairs])

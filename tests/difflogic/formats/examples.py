@@ -24,29 +24,37 @@ def wicked():
     """Circuits that are difficult for writers, with distinct names."""
     every_op = [(op, op % 9, (op + 3) % 9) for op in range(16)]
     same_twice = [(op, 4, 4) for op in range(16)]
-    cases = {
-        "no gates, input out": circuit_of([], [4]),
-        "no gates, one input for all": circuit_of([], [0, 0, 26], (3, 0, 1000)),
-        "constant 0": circuit_of([(Op.FALSE, 0, 0)], [9]),
-        "constant 1, nothing read": circuit_of([(Op.TRUE, 0, 0)], [9]),
-        "constants, inverted and joined": circuit_of(
-            [(Op.TRUE, 0, 0), (Op.NOT_A, 9, 9), (Op.XOR, 9, 10), (Op.NOT_B, 0, 11)], [12]
-        ),
-        "one gate, twice out": circuit_of([(Op.XOR, 2, 11)], [18, 18], (1, 0)),
-        "gates that nothing reads": circuit_of([(Op.AND, 0, 1), (Op.OR, 9, 2), (Op.A, 3, 0)], [11]),
-        "each op, the first reads nothing": circuit_of(every_op, [24]),
-        "an input into both": circuit_of(same_twice, [20]),
-        "op FALSE as an input": circuit_of([(Op.FALSE, 8, 8), (Op.NOR, 9, 7)], [10]),
-        "each op is an output": circuit_of(
-            [(op, 0, 143) for op in range(16)], range(144, 160), tuple(range(16))
-        ),
-        "many channels": circuit_of(
+    cases = [
+        # no gates, input out
+        circuit_of([], [4]),
+        # no gates, one input for all
+        circuit_of([], [0, 0, 26], (3, 0, 1000)),
+        # constant 0
+        circuit_of([(Op.FALSE, 0, 0)], [9]),
+        # constant 1, nothing read
+        circuit_of([(Op.TRUE, 0, 0)], [9]),
+        # constants, inverted and joined
+        circuit_of([(Op.TRUE, 0, 0), (Op.NOT_A, 9, 9), (Op.XOR, 9, 10), (Op.NOT_B, 0, 11)], [12]),
+        # one gate, twice out
+        circuit_of([(Op.XOR, 2, 11)], [18, 18], (1, 0)),
+        # gates that nothing reads
+        circuit_of([(Op.AND, 0, 1), (Op.OR, 9, 2), (Op.A, 3, 0)], [11]),
+        # each op, the first reads nothing
+        circuit_of(every_op, [24]),
+        # an input into both
+        circuit_of(same_twice, [20]),
+        # op FALSE as an input
+        circuit_of([(Op.FALSE, 8, 8), (Op.NOR, 9, 7)], [10]),
+        # each op is an output
+        circuit_of([(op, 0, 143) for op in range(16)], range(144, 160), tuple(range(16))),
+        # many channels
+        circuit_of(
             [(Op.XOR, row, row + 40) for row in range(40)], list(range(360, 400)), tuple(range(40))
         ),
-    }
+    ]
     return [
         automaton(case, f"{NAMES[n % 4]}{n}", ("zero", "periodic")[n % 2], (1, 0.25)[n // 2 % 2])
-        for n, case in enumerate(cases.values())
+        for n, case in enumerate(cases)
     ]
 
 

@@ -67,17 +67,10 @@ def points(match: re.Match) -> list[Point]:
     if match[9] or match[10]:
         end = float(match[9]) if match[9] else x0 + float(match[10])
         return [(x0, y0), ((x0 + end) / 2, y0), (end, y0)]
-    x1, y1, x2, y2, x3, y3 = (float(match[number]) for number in range(3, 9))
-    curve = []
-    for t in np.linspace(0, 1, 33):
-        weights = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3)
-        curve.append(
-            (
-                sum(w * x for w, x in zip(weights, (x0, x1, x2, x3), strict=True)),
-                sum(w * y for w, y in zip(weights, (y0, y1, y2, y3), strict=True)),
-            )
-        )
-    return curve
+    corners = np.array(match.group(*range(1, 9)), float).reshape(4, 2)
+    t = np.linspace(0, 1, 33)
+    weights = np.array([(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3])
+    return [(x, y) for x, y in (weights.T @ corners).tolist()]
 
 
 def read(text: str) -> Picture:

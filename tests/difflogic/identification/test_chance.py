@@ -19,7 +19,7 @@ from difflogic.identification.families import Density
 from difflogic.identification.independence import _products
 from difflogic.identification.rules import Space, spread_states
 from difflogic.system.errors import ConfigError
-from tests.difflogic.identification import automata
+from tests.difflogic.identification import automata, remembering
 from tests.difflogic.identification.automata import film as film_of
 from tests.difflogic.identification.automata import soup
 
@@ -205,13 +205,9 @@ def test_diagonals_that_draw_together_are_told():
 def test_a_rule_that_remembers_is_not_told_to_be_chance(offsets):
     """The next frame is f(neighbourhood) or its opposite, by the cell one frame earlier."""
     rng = np.random.default_rng(3)
-    shape = (1, 200) if offsets is LINE else (32, 32)
-    table = rng.integers(0, 2, 2 ** len(offsets))
-    frames = [rng.integers(0, 2, shape) for _ in range(2)]
-    for _ in range(20):
-        around = [np.roll(frames[-1], (-y, -x), (0, 1)) for y, x in offsets]
-        frames.append(table[sum(cell << n for n, cell in enumerate(around))] ^ frames[-2])
-    chances = found(np.array(frames), offsets)
+    hood, shape = ("line-1", (1, 200)) if offsets is LINE else ("moore", (32, 32))
+    table = remembering.drawn(rng, hood, 2, "difference")
+    chances = found(remembering.film(rng, table, hood, shape, 22), offsets)
     assert chances.dependence.remembered
     assert chances.dependence.earlier > 0.5
     assert chances.reading.startswith("neither chance nor wrong cells")
