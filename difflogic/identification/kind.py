@@ -69,7 +69,10 @@ def choose(
         with errors_about(film.subject):
             space = Space(neighbourhood, symmetry, film.states, memory=memory)
         return Inquiry(film, space, asked, int(gap), may_remember=may_remember), None
-    hoods = _lines(film.states) if radius == "auto" else [neighbourhood]
+    hoods = [neighbourhood]
+    if radius == "auto":  # lines that have few enough neighbourhoods
+        lines = [name for name in NEIGHBOURHOODS if name.startswith("line")]
+        hoods = [x for x in lines if film.states ** len(NEIGHBOURHOODS[x]) <= MOST_PATTERNS]
     gaps = tuple(GAPS) if gap == "auto" else (int(gap),)
     within = "none" if symmetry == "auto" else symmetry
     with errors_about(film.subject):
@@ -89,9 +92,3 @@ def choose(
     of_a_kind = "auto" in (radius, gap) or space.symmetry != within
     states = likely.entries(space).argmax(axis=0)
     return Inquiry(film, space, asked, best.gap, likely=states, of_a_kind=of_a_kind), likely
-
-
-def _lines(states: int) -> list[str]:
-    """Return the lines that have few enough neighbourhoods with `states` states."""
-    lines = [name for name in NEIGHBOURHOODS if name.startswith("line")]
-    return [name for name in lines if states ** len(NEIGHBOURHOODS[name]) <= MOST_PATTERNS]
