@@ -87,8 +87,8 @@ def test_configuration_page_is_up_to_date():
 def test_pages_are_short():
     lengths = {str(p.relative_to(ROOT)): p.read_text("utf-8").count("\n") for p in USER_PAGES}
     assert lengths["README.md"] <= 100
-    del lengths["docs/configuration.md"]  # it lists all keys
-    assert not {name: length for name, length in lengths.items() if length > 200}
+    long = {"docs/configuration.md", "CHANGELOG.md"}  # all keys, and all changes
+    assert {name for name, length in lengths.items() if length > 200} <= long
 
 
 def test_tests_named_on_the_reliability_page_exist():

@@ -38,7 +38,9 @@ LN2_LOW = float.fromhex("0x1.a39ef35793c76p-33")
 FACTORS = tuple(1 / math.factorial(n) for n in range(13, -1, -1))
 """As in `difflogic.system.elementary`."""
 
-TELLS, LIES, FIRES = 1, 2, 4
+TELLS = 1
+LIES = 2
+FIRES = 4
 """What a cell shows its neighbours: its right code, another one, or that it has fired."""
 
 

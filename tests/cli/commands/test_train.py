@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 import signal
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -94,16 +93,6 @@ class TestRun:
         assert quiet.stderr == ""
         assert "phase" not in quiet.stdout
         assert "next " in quiet.stdout
-
-    def test_options_go_before_the_file(self, train_tiny, tiny):
-        options = "--set training.batch=3 --epochs 2 --seed 5 --workers 3"
-        assert train_tiny(options).good
-        written = tomllib.loads((only_run() / "config.toml").read_text())
-        given = ["epochs=2", "batch=3", "seed=5"]
-        settings = [*tiny, *(f"training.{each}" for each in given), "parallel.workers=3"]
-        # Nothing was published about a grid of another size.
-        expected = load_config("checkerboard-small", settings).to_dict()
-        assert written == expected | {"published": {}}
 
 
 class TestInterruption:
@@ -385,11 +374,10 @@ class TestFrom:
         summary = read_summary(RunDirectory(source))
         write_summary(RunDirectory(source), summary)
         assert "summary.json: is that of another run" in begun(f"{source} --dir {run}")
-        # Of the model's own run, or of one that did not end and may have a newer model.
-        for right in ({"seed": 5}, {"finished": False}):
-            write_summary(RunDirectory(source), summary.model_copy(update=right))
-            assert begun(f"{source} --dir {run}") == ""
-            shutil.rmtree(run)
+        # Of the model's own run.
+        write_summary(RunDirectory(source), summary.model_copy(update={"seed": 5}))
+        assert begun(f"{source} --dir {run}") == ""
+        shutil.rmtree(run)
         (source / "summary.json").write_text("{")
         assert "summary.json: is damaged" in begun(f"{source} --dir {run}")
         # By its own name the file is taken as it is.

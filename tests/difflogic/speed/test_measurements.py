@@ -28,7 +28,8 @@ def test_rows_of_worker_counts_give_the_same_bits(monkeypatch, two_cores):
     assert [row.peak for row in found.rows] == [1e9, 2e9, None]
     first = found.rows[0]
     assert first.speedup(first) == first.efficiency(first) == 1
-    first.steps[:], found.rows[1].steps[:] = [3.0, 3.0], [2.0, 2.0]
+    first.steps[:] = [3.0, 3.0]
+    found.rows[1].steps[:] = [2.0, 2.0]
     assert (found.rows[1].speedup(first), found.rows[1].efficiency(first)) == (1.5, 0.75)
     for row in found.rows:
         assert len(row.steps) == len(row.phases["backward"]) == 2
