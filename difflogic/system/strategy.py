@@ -1,6 +1,6 @@
 """The names of the ways in which workers share the samples of a training step."""
 
-from typing import Literal
+from typing import Literal, get_args
 
 Strategy = Literal["auto", "sequential", "samples", "cells", "steps"]
 """How workers share samples.
@@ -12,5 +12,5 @@ Strategy = Literal["auto", "sequential", "samples", "cells", "steps"]
 - steps: workers share cells and steps, as a pipeline (engine/kernels/pipeline.py).
 """
 
-STRATEGIES: tuple[Strategy, ...] = ("auto", "samples", "cells", "steps")
+STRATEGIES: tuple[Strategy, ...] = tuple(each for each in get_args(Strategy) if each != "sequential")
 """Those of several workers."""
