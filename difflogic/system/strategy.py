@@ -12,5 +12,7 @@ Strategy = Literal["auto", "sequential", "samples", "cells", "steps"]
 - steps: workers share cells and steps, as a pipeline (engine/kernels/pipeline.py).
 """
 
-STRATEGIES: tuple[Strategy, ...] = tuple(each for each in get_args(Strategy) if each != "sequential")
+STRATEGIES: tuple[Strategy, ...] = tuple(
+    each for each in get_args(Strategy) if each != "sequential"
+)
 """Those of several workers."""
