@@ -80,17 +80,8 @@ class Regions:
         return f"its own start, {self.automaton.start}" if own else "every start"
 
     def asked(self, height: int | None, width: int | None, step: int | str | None = None) -> Asked:
-        made = self.automaton
-        return Asked(
-            "stays",
-            f"{self.starts}, {EVERY_VALUE}",
-            height,
-            width,
-            made.boundary,
-            made.fire_rate,
-            made.visible,
-            step,
-        )
+        starts = f"{self.starts}, {EVERY_VALUE}"
+        return Asked.of(self.automaton, "stays", starts, (height, width), step)
 
     def certificate(self) -> str:
         """Return the proof as JSON text: that of each part, for a checker that joins them."""
