@@ -17,9 +17,6 @@ from difflogic.run.settings import differing
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import format_ranges
 
-MOST_PROBLEMS = 10
-"""Most problems of a grid that a message lists."""
-
 MAX_VARIANTS = 10_000
 """Limit that catches typing errors."""
 
@@ -112,11 +109,8 @@ def make_plan(request: Request, seeds: Sequence[int], *, allow_code: bool = Fals
     if problems:
         # A wrong value is reported by every combination that contains it.
         different = list(dict.fromkeys(problems))
-        shown = different[:MOST_PROBLEMS]
-        more = len(different) - MOST_PROBLEMS
         head = f"{len(different)} problems in the grid:\n  " if len(different) > 1 else ""
-        tail = f"\n  and {more} more" if more > 0 else ""
-        raise ConfigError(head + "\n  ".join(shown) + tail)
+        raise ConfigError(head + "\n  ".join(different))
     names = variant_names([each[1:] for each in found]) if axes else [found[0][0].name]
     named = zip(names, found, strict=True)
     variants = [Variant(name, values, config) for name, (config, values, _) in named]
