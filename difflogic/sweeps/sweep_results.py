@@ -163,12 +163,10 @@ def _aggregate(variant: Variant, rows: Sequence[Row]) -> VariantResult:
     ended = len(rows) - count["missing"]
     low, high = wilson_interval(count["exact"], ended)
     exact = [row for row in rows if row.status == "exact"]
-    epochs = [row.epochs_to_exact for row in exact if row.epochs_to_exact is not None]
-    gates = [row.active_gates for row in exact if row.active_gates is not None]
-    seconds = [row.seconds for row in rows if row.seconds is not None]
-    processor = [row.processor_seconds for row in rows if row.processor_seconds is not None]
     proved = [row for row in exact if row.proved]
-    steps = [row.from_step for row in proved if row.from_step is not None]
+    epochs = _known(exact, "epochs_to_exact")
+    seconds = _known(rows, "seconds")
+    steps = _known(proved, "from_step")
     return VariantResult(
         variant.name,
         variant.values,
@@ -179,10 +177,10 @@ def _aggregate(variant: Variant, rows: Sequence[Row]) -> VariantResult:
         epochs_to_exact=_median(epochs),
         epochs_to_exact_min=min(epochs, default=None),
         epochs_to_exact_max=max(epochs, default=None),
-        active_gates=_median(gates),
+        active_gates=_median(_known(exact, "active_gates")),
         seconds=_median(seconds),
         seconds_total=sum(seconds),
-        processor_seconds=_median(processor),
+        processor_seconds=_median(_known(rows, "processor_seconds")),
         failed=count["failed"],
         missing=count["missing"],
         proved=len(proved),
@@ -190,6 +188,11 @@ def _aggregate(variant: Variant, rows: Sequence[Row]) -> VariantResult:
         from_step_min=min(steps, default=None),
         from_step_max=max(steps, default=None),
     )
+
+
+def _known(rows: Sequence[Row], name: str) -> list[Any]:
+    """Return the values of an attribute that rows have."""
+    return [value for row in rows if (value := getattr(row, name)) is not None]
 
 
 def _median(values: Sequence[float]) -> float | None:
