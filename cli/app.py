@@ -35,17 +35,14 @@ class Entry:
     place: str
     summary: str
 
-    def load(self) -> Any:
-        module, _, target = self.place.partition(":")
-        path = f"cli.commands.{module}" if module else __name__
-        return getattr(importlib.import_module(path), target)
-
     @cache  # noqa: B019
     def command(self, name: str) -> Any:
         """Return the command, made once."""
         from cli.calling import command
 
-        target = self.load()
+        module, _, name_there = self.place.partition(":")
+        path = f"cli.commands.{module}" if module else __name__
+        target = getattr(importlib.import_module(path), name_there)
         if not isinstance(target, typer.Typer):
             function, target = target, typer.Typer(**WITHOUT_RICH)
             # Python may be told to leave docstrings out.
