@@ -31,7 +31,7 @@ def limited(limit, words, place):
 @pytest.mark.once
 @pytest.mark.parametrize("megabytes", [60, 900])
 def test_too_low_a_limit_is_refused(megabytes, tmp_path):
-    done = limited(megabytes * 10**6, ["train", "checkerboard-small", "--dir=run"], tmp_path)
+    done = limited(megabytes * 10**6, ["train checkerboard-small --dir=run"], tmp_path)
     assert done.returncode == 1
     said = f"error: the limit on a process's address space, {megabytes} MB, is too low"
     assert done.stderr.startswith(said), done.stderr
@@ -41,14 +41,14 @@ def test_too_low_a_limit_is_refused(megabytes, tmp_path):
 
 
 def test_plots_need_memory_not_another_installation(tmp_path):
-    done = limited(430 * 10**6, ["plot", "run", "--output=run.svg"], tmp_path)
+    done = limited(430 * 10**6, ["plot run --output=run.svg"], tmp_path)
     assert done.returncode == 1
     assert "address space, 430 MB, is too low" in done.stderr
     assert "matplotlib" not in done.stderr
 
 
 def test_commands_without_compiling_need_less(tmp_path):
-    done = limited(300 * 10**6, ["config", "show", "checkerboard"], tmp_path)
+    done = limited(300 * 10**6, ["config show checkerboard"], tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
 
 

@@ -41,8 +41,8 @@ def test_a_second_process_is_refused_until_the_first_is_killed(tmp_path, tiny, s
         "train checkerboard", *overrides(tiny), "--seed=23 --epochs=1000000 --dir=run --quiet"
     )
     wait_for_epoch(tmp_path / "run", process, 0)
-    for second in (["train", "--resume", "run"], ["train", "checkerboard", "--dir", "run"]):
-        refused = dct(*second)
+    for second in ("train --resume run", "train checkerboard --dir run"):
+        refused = dct(second)
         assert refused.exit_code == 2
         assert "run" in refused.stderr
     assert f"run: in use by process {process.pid}" in dct("train --resume run").stderr

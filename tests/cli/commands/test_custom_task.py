@@ -35,14 +35,14 @@ def run(dct, tmp_path, forget):
 
 def test_what_needs_the_circuit_alone_runs_no_code(dct, run):
     for command in (
-        ("inspect", "run"),
-        ("simplify", "run", "-o", "small.json"),
-        ("verify", "circuit", "run", "--against", "small.json"),
-        ("simulate", "run", "--steps", "2"),
-        ("export", "run", "--format", "blif", "-o", "small.blif"),
-        ("report", "run", "-o", "page.html", "--without-tests"),
+        "inspect run",
+        "simplify run -o small.json",
+        "verify circuit run --against small.json",
+        "simulate run --steps 2",
+        "export run --format blif -o small.blif",
+        "report run -o page.html --without-tests",
     ):
-        assert dct(*command).good
+        assert dct(command).good
         assert not has_run(run)
     with difflogic.watch(run) as server:
         assert "circuit" in server.feed.since(0)
@@ -76,9 +76,9 @@ def test_looking_at_a_configuration_runs_no_code(dct, tmp_path, forget):
     "words", ["eval run --test exactness", "train --resume run --epochs 6 --quiet"]
 )
 def test_what_runs_the_task_needs_allow_code(dct, run, words):
-    assert QUESTION in dct(*words.split()).refusal
+    assert QUESTION in dct(words).refusal
     assert not has_run(run)
-    assert dct(*words.split(), "--allow-code").good
+    assert dct(words, "--allow-code").good
     assert has_run(run)
 
 

@@ -44,16 +44,16 @@ class TestSuccess:
 @pytest.mark.parametrize(
     ("text", "arguments", "says"),
     [
-        (OWN[:-20], [], "error: bad.json: ends too early, it is cut off: use another"),
-        (OWN.replace("{", '{"heigth": 3, ', 1), [], 'error: bad.json: there is no key "heigth"'),
-        ("PK\x03\x04", [], "bad.json: is a run or a model, not circuit JSON"),
-        (OWN, ["-o", "no/where.json"], "create the directory first, or write elsewhere"),
-        (OWN, ["-o", "."], "is a directory: name a file"),
+        (OWN[:-20], "", "error: bad.json: ends too early, it is cut off: use another"),
+        (OWN.replace("{", '{"heigth": 3, ', 1), "", 'error: bad.json: there is no key "heigth"'),
+        ("PK\x03\x04", "", "bad.json: is a run or a model, not circuit JSON"),
+        (OWN, "-o no/where.json", "create the directory first, or write elsewhere"),
+        (OWN, "-o .", "is a directory: name a file"),
     ],
 )
 def test_refusals(dct, text, arguments, says):
     Path("bad.json").write_text(text)
-    refusal = dct("import bad.json", *(arguments or ["-o", "out.json"])).refusal
+    refusal = dct("import bad.json", arguments or "-o out.json").refusal
     assert says in refusal
     assert len(refusal.splitlines()) == 1
     assert set(os.listdir()) == {"own.json", "bad.json"}
