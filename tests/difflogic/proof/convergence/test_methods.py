@@ -30,6 +30,11 @@ C = 4
 E = 5
 
 
+GATES = [(Op.AND, C, E), (Op.A_AND_NOT_B, C, E), (Op.AND, 9, 10), (Op.OR, W, 11)]
+COARSE = Convergence(circuit_of(GATES, [12]), (0,), 1, 4, "zero", np.zeros((1, 1, 4)))
+"""Bits move to the right; sets do not know that a bit and its opposite are never both."""
+
+
 def shown(question: Convergence, state) -> np.ndarray:
     return state[..., list(question.visible_places), :, :]
 
@@ -70,9 +75,6 @@ class TestVerdicts:
 
     @pytest.mark.parametrize("given_up", range(1, 6))
     def test_a_solver_that_gives_up_proves_nothing(self, monkeypatch, given_up: int) -> None:
-        """Bits move to the right; sets do not know that a bit and its opposite are never both."""
-        gates = [(Op.AND, C, E), (Op.A_AND_NOT_B, C, E), (Op.AND, 9, 10), (Op.OR, W, 11)]
-        question = Convergence(circuit_of(gates, [12]), (0,), 1, 4, "zero", np.zeros((1, 1, 4)))
         solve = Formula.solve
         asked = list[int]()
 
@@ -82,7 +84,7 @@ class TestVerdicts:
 
         monkeypatch.setattr(Formula, "solve", solving)
         try:
-            found = UNROLLED.decide(question, Budget(), answer_of(methods.by_sets(question)))
+            found = UNROLLED.decide(COARSE, Budget(), answer_of(methods.by_sets(COARSE)))
         except OutOfTimeError:
             return
         finally:
@@ -91,6 +93,12 @@ class TestVerdicts:
         assert found.verdict is Verdict.proved
         assert found.assurance.from_step is not None
         assert found.assurance.from_step >= 4
+
+    def test_sat_proves_nothing_about_other_schedules(self) -> None:
+        found = decide(COARSE, 20)
+        assert (found.verdict, found.method) == (Verdict.proved, UNROLLED.name)
+        assert not found.any_schedule
+        assert decide(replace(COARSE, fire_rate=0.5), 20).verdict is Verdict.open
 
     def test_channels_that_are_read_must_all_be_known(self) -> None:
         """One ends at 0, another keeps what it has, and the third shows their disjunction."""
