@@ -11,21 +11,21 @@ from cli.failures import in_one_line
 from cli.options import AsJson, SourceOperand
 from cli.progress import show_progress
 from cli.terminal import output
-from difflogic.system.declaration import Natural, Opt, Seconds, Unsimplified
+from difflogic.system.declaration import Opt, Seconds, Unsimplified
 
 if TYPE_CHECKING:
     from difflogic.circuit.automaton import Automaton
     from difflogic.inspection import Inspection
     from difflogic.inspection.symmetry import Certainty
 
+MOST_LISTED = 24
+"""Equations and channels that are printed; JSON has all."""
+
 
 def inspect(
     source: SourceOperand,
     unsimplified: Unsimplified = False,
     time_limit: Annotated[Seconds | None, Opt("Time limit for the symmetries", shown="10")] = None,
-    limit: Annotated[
-        Natural, Opt("Largest number of equations and channels to print; 0 for all")
-    ] = 24,
     as_json: AsJson = False,
 ) -> None:
     """Print a circuit as equations, with the properties of its rule.
@@ -43,14 +43,14 @@ def inspect(
     if as_json:
         output.show_json(_data(found, loaded.automaton))
         return
-    typer.echo(_text(found, loaded.automaton, limit or None), nl=False)
+    typer.echo(_text(found, loaded.automaton), nl=False)
 
 
 def _state_channels(automaton: Automaton) -> list[int]:
     return [label for label in automaton.circuit.labels if label not in automaton.visible]
 
 
-def _text(found: Inspection, trained: Automaton, limit: int | None) -> str:
+def _text(found: Inspection, trained: Automaton) -> str:
     from difflogic.circuit.gates import SYMBOLS
 
     automaton = found.automaton
@@ -64,7 +64,7 @@ def _text(found: Inspection, trained: Automaton, limit: int | None) -> str:
         automaton=automaton,
         circuit=circuit,
         trained=trained,
-        limit=limit,
+        limit=MOST_LISTED,
         symbols=SYMBOLS,
         state_channels=_state_channels(automaton),
         meanings=meanings,
