@@ -98,12 +98,10 @@ def report(
 
 
 def watch(
-    source: Annotated[
-        Path, Operand('Run directory ("last" for the newest) or sweep directory', "RUN|SWEEP")
-    ] = Path("last"),
+    source: Annotated[Path, Operand('Run directory ("last" for the newest)', "RUN")] = Path("last"),
     port: Port = 0,
 ) -> None:
-    """Show a run or a sweep in a browser, live or afterwards.
+    """Show a run in a browser, live or afterwards.
 
     Serves the page on this machine only and prints its link; Ctrl-C stops it. The page cannot
     change the run. A run saves its state about every ten seconds, and the page shows what was saved

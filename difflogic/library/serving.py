@@ -26,13 +26,13 @@ PUBLISH_SECONDS = 1.0
 
 @contextmanager
 def watch(source: str | Path = "last", port: Port = 0) -> Iterator[WatchServer]:
-    """Serve a page that shows a run, or the runs of a sweep, while the context lasts.
+    """Serve a page that shows a run while the context lasts.
 
     The page follows the run's directory while it trains, after its end, and when it is resumed. It
-    is served on loopback only, at the server's `link`. Raises RunDirectoryError if there is neither
-    a run nor a sweep.
+    is served on loopback only, at the server's `link`. Raises RunDirectoryError if there is no such
+    run.
     """
-    path = RunDirectory.named(source, sweeps=True).path
+    path = RunDirectory.named(source).path
     with WatchServer(Feed(Follower(path), path=for_shell(path)), port) as server:
         yield server
 
@@ -48,7 +48,7 @@ def serve_training(
     """
     path = for_shell(session.run.path)
     next_time = 0.0
-    feed = Feed(path=path, run=path, training=True)
+    feed = Feed(path=path, training=True)
 
     def publish(state: State) -> None:
         trainer = session.trainer

@@ -26,13 +26,8 @@ SHARE = 10
 class Feed:
     """The newest snapshot, and the number of the last change of each part of its news."""
 
-    def __init__(
-        self, look: Callable[[Feed, int | None], None] | None = None, **fields: Any
-    ) -> None:
-        """Start with `fields` of a snapshot; `look` publishes what is new when a browser asks.
-
-        It is told which run of a sweep a browser has just chosen, if any.
-        """
+    def __init__(self, look: Callable[[Feed], None] | None = None, **fields: Any) -> None:
+        """Start with `fields` of a snapshot; `look` publishes what is new when a browser asks."""
         self.snapshot = Snapshot(**fields)
         self._look = look
         self._lock = threading.Lock()
@@ -51,22 +46,19 @@ class Feed:
         """Change fields of the snapshot. Only one thread may."""
         self.snapshot = replace(self.snapshot, **changes)
 
-    def since(self, number: int, run: int | None = None) -> News:
-        """Return what has changed after `number`, and the number to ask with next time.
-
-        `run` is the place of a sweep's run that is to be shown from now on.
-        """
+    def since(self, number: int) -> News:
+        """Return what has changed after `number`, and the number to ask with next time."""
         with self._lock:
             self._asked = began = time.monotonic()
-            if run is not None or began >= self._next or self.snapshot.state != "training":
-                self._renew(run)
+            if began >= self._next or self.snapshot.state != "training":
+                self._renew()
                 self._next = began + max(LOOK_SECONDS, SHARE * (time.monotonic() - began))
             new = {name: value for name, (at, value) in self._parts.items() if at > number}
             return new | {"number": self._number}
 
-    def _renew(self, run: int | None) -> None:
+    def _renew(self) -> None:
         if self._look is not None:
-            self._look(self, run)
+            self._look(self)
         if self.snapshot is self._told:
             return
         self._told = self.snapshot

@@ -34,14 +34,8 @@ class Snapshot:
     rows: Sequence[MetricsRow] = ()
     state: State | Literal["removed"] = "waiting"
     exact_epoch: int | None = None
-    runs: tuple[tuple[str, ...], ...] = ()
-    """A sweep's runs: variant, seed, state, and epoch of exactness, in words."""
-    shown: int | None = None
-    """The place of the run that is shown among `runs`."""
     path: str = ""
-    """The directory of the run or sweep, quoted for a command line."""
-    run: str = ""
-    """The same for the run that is shown."""
+    """The run's directory, quoted for a command line."""
     training: bool = False
     """Whether the process that serves the page also trains."""
 
@@ -55,17 +49,11 @@ def page(snapshot: Snapshot) -> str:
 def news(snapshot: Snapshot) -> News:
     """Return all that may change, as plain values for `update` of main.js."""
     source = _source(snapshot)
-    path = snapshot.path
-    found: News = {
-        "facts": facts(snapshot),
-        "runs": list(snapshot.runs),
-        "shown": snapshot.shown,
-        "gone": _gone(snapshot),
-    }
+    found: News = {"facts": facts(snapshot), "gone": _gone(snapshot)}
     if source is None or source.model is None:
         return found
     config = source.model.config.to_toml()
-    found["page"] = hashlib.sha256(f"{path}\n{config}".encode()).hexdigest()
+    found["page"] = hashlib.sha256(config.encode()).hexdigest()
     return found | parts(source) | {"circuit": interpreted(source.automaton)["circuit"]}
 
 
@@ -87,13 +75,10 @@ def facts(snapshot: Snapshot) -> Facts:
     losses = (row.hard_loss for row in reversed(rows) if row.hard_loss is not None)
     of = f" of {model.config.training.epochs:,}" if model else ""
     decided = None if last is None else last.decided
-    shown = snapshot.runs[snapshot.shown] if snapshot.shown is not None else None
-    which = [("run", f"{shown[0]}, seed {shown[1]}")] if shown else []
     not_yet = (
         "by no search; the report has the tests" if snapshot.state == "finished" else "not yet"
     )
     return [
-        *which,
         ("state", _state(snapshot)),
         ("epoch", f"{last.epoch if last else 0:,}{of}"),
         ("attempt", f"{attempts(rows):,}"),
@@ -124,8 +109,8 @@ def _last_search(snapshot: Snapshot) -> str:
 
 def _state(snapshot: Snapshot) -> str:
     said = {
-        "stopped": f"stopped; dct train --resume {snapshot.run} goes on",
-        "finished": f"finished; dct report {snapshot.run} adds its circuit and tests",
+        "stopped": f"stopped; dct train --resume {snapshot.path} goes on",
+        "finished": f"finished; dct report {snapshot.path} adds its circuit and tests",
         "removed": f"its directory {snapshot.path} is gone; this is what was last read",
     }
     return said.get(snapshot.state, snapshot.state)
@@ -140,5 +125,5 @@ def _gone(snapshot: Snapshot) -> str:
         return f"The run is over, and with it this link. {watch} shows it again."
     return (
         f"The process that trains does not answer: if it has ended, {watch} shows how far it came, "
-        f"and dct train --resume {snapshot.run} --watch goes on from the last checkpoint."
+        f"and dct train --resume {snapshot.path} --watch goes on from the last checkpoint."
     )

@@ -158,9 +158,8 @@ def _handler(watch: WatchServer) -> Callable[..., BaseHTTPRequestHandler]:
                     self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, str(error))
                     return
                 self._answer(HTTPStatus.OK, "text/html", content, live_policy())
-            elif known := re.fullmatch(r"news\?([0-9]{1,15})(?:&run=([0-9]{1,6}))?", place or ""):
-                run = int(known[2]) if known[2] else None
-                found = watch.feed.since(int(known[1]), run)
+            elif known := re.fullmatch(r"news\?([0-9]{1,15})", place or ""):
+                found = watch.feed.since(int(known[1]))
                 self._answer(HTTPStatus.OK, "application/json", json.dumps(found, allow_nan=False))
             else:
                 what = "a wrong token" if place is None else "there is no such page"

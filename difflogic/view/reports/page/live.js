@@ -5,16 +5,10 @@ const SLOWEST_MS = 30000;
 const PATIENCE = 4; // questions without an answer until the page says so
 const MOST_MISSED = 20; // and until it asks no more, after some six minutes
 
-/** What the next question asks for besides news. */
-export const wish = { run: null };
-
 /** Ask for what has changed and call `update` with it, or `lost` once nobody has answered for a while. */
 export async function follow(update, lost) {
   for (let number = 0, missed = 0; missed < MOST_MISSED; ) {
-    const { run } = wish;
-    const question = run === null ? `news?${number}` : `news?${number}&run=${run}`;
-    const answer = await fetch(question, { signal: AbortSignal.timeout(SLOWEST_MS) }).then((found) => found.json()).catch(() => null);
-    if (answer && run === wish.run) wish.run = null;
+    const answer = await fetch(`news?${number}`, { signal: AbortSignal.timeout(SLOWEST_MS) }).then((found) => found.json()).catch(() => null);
     missed = answer ? 0 : missed + 1;
     if (missed >= PATIENCE) number = 0; // to be told everything when somebody answers again
     if (missed === PATIENCE) lost();

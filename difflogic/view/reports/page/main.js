@@ -9,7 +9,7 @@ import { SYMBOL_BITS, SymbolSimulation } from "./encoding.js";
 import { Examples } from "./examples.js";
 import { decode } from "./grid.js";
 import { Judge } from "./judge.js";
-import { follow, wish } from "./live.js";
+import { follow } from "./live.js";
 import { Player } from "./player.js";
 import { Pointer } from "./pointer.js";
 import { Screen } from "./screen.js";
@@ -136,23 +136,10 @@ function update(news) {
   Object.assign(data, news);
   const rows = (all, row) => all.map((texts) => element(row[0], texts.map((text, place) => element(row[1 + place], text))));
   if (news.facts) find("facts").replaceChildren(...rows(news.facts, ["div", "dt", "dd"]));
-  if (news.runs || news.shown != null) listRuns();
   find("gone").hidden = true;
   const isLoop = player.pauseAt !== null && (player.playing || held); // goes to its end with one circuit
   if (!isLoop) renew();
   drawFigures();
-}
-
-/** List a sweep's runs, with a button each that shows it above. */
-function listRuns() {
-  find("sweep").hidden = !data.runs.length;
-  find("runs").replaceChildren(...data.runs.map(([variant, seed, ...more], place) => {
-    const button = element("button", seed, { type: "button", "aria-label": `Show ${variant}, seed ${seed}`, "aria-pressed": place === data.shown });
-    button.addEventListener("click", () => { wish.run = place; });
-    const row = element("tr", [element("th", variant), element("td", [button]), ...more.map((text) => element("td", text))]);
-    row.classList.toggle("shown", place === data.shown);
-    return row;
-  }));
 }
 
 /** Say that nobody answers, and that the state is not known any more. */

@@ -1,8 +1,6 @@
-"""Following runs and sweeps by their directories: complete, incomplete or damaged."""
+"""Following runs by their directories: complete, incomplete or damaged."""
 
-import os
 import shutil
-from contextlib import ExitStack
 
 import pytest
 
@@ -12,12 +10,9 @@ from difflogic.run.lock import RunLock
 from difflogic.run.records import list_runs
 from difflogic.run.run_directory import RunDirectory
 from difflogic.run.summary import read_summary, write_summary
-from difflogic.sweeps.directory import SweepDirectory
-from difflogic.sweeps.sweep_plan import Request, make_plan
 from difflogic.verification.case import UNEVEN
 from difflogic.view.watching import Feed
 from difflogic.view.watching.follower import Follower
-from difflogic.view.watching.news import news
 
 UNSEEDED = (*UNEVEN, "training.epochs=3")
 SMALL = (*UNSEEDED, "training.seed=36")
@@ -94,33 +89,3 @@ def test_page_and_list_say_one_state(trained, tmp_path):
     shutil.rmtree(path)
     feed.since(0)
     assert feed.snapshot.state == "removed"
-
-
-def test_a_sweep_stays_with_a_run_until_it_ends_or_another_is_chosen(trained, tmp_path):
-    directory = SweepDirectory(tmp_path)
-    plan = make_plan(Request("checkerboard-small", SMALL, ()), (0, 1, 2))
-    directory.write_plan(plan)
-    (variant,) = plan.variants
-    places = [directory.run_path(variant, seed) for seed in range(3)]
-    for place in places:
-        shutil.copytree(trained, place)
-    feed = Feed(Follower(tmp_path))
-
-    def shown(chosen=None):
-        feed.since(0, chosen)
-        return feed.snapshot.shown
-
-    with RunLock(places[2]), ExitStack() as first:
-        first.enter_context(RunLock(places[0]))
-        os.utime(places[0] / "metrics.csv", (9e9, 9e9))
-        assert shown() == 0
-        os.utime(places[2] / "metrics.csv", (9.5e9, 9.5e9))
-        assert shown() == 0, "another run has saved since"
-        first.close()
-        assert shown() == 2
-        assert dict(news(feed.snapshot)["facts"])["run"] == f"{variant.name}, seed 2"
-        assert shown(1) == 1
-    assert (shown(), feed.snapshot.state) == (1, "finished")
-    listed = [(variant.name, str(seed), "finished") for seed in range(3)]
-    assert [row[:3] for row in feed.snapshot.runs] == listed
-    assert feed.snapshot.run == str(places[1])

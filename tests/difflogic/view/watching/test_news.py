@@ -33,7 +33,7 @@ def test_everything_is_told_once():
     feed = Feed()
     found = model()
     browser = Browser(feed)
-    assert set(browser.ask()) == {"facts", "runs", "shown", "gone"}
+    assert set(browser.ask()) == {"facts", "gone"}
     assert page(feed.snapshot) == WAITING
     feed.publish(model=found, rows=rows(3), state="training")
     told = {"facts", "charts", "histograms", "circuit", "page"}
@@ -55,7 +55,7 @@ def test_everything_is_told_once():
     feed.publish(model=replace(found, logits=-found.logits))
     assert set(browser.ask()) == {"histograms", "circuit"}
     feed.publish(model=model("training.seed=5"))
-    assert "page" in browser.ask(), "another run of a sweep: the page loads itself again"
+    assert "page" in browser.ask(), "other settings: the page loads itself again"
 
 
 def test_the_circuit_computes_what_that_of_the_model_does():
@@ -86,9 +86,7 @@ def test_the_circuit_computes_what_that_of_the_model_does():
 )
 def test_a_page_says_what_has_ended_and_how_to_go_on(training, state, words, gone):
     feed = Feed()
-    feed.publish(
-        model=model(), rows=rows(3), path="runs/a", run="runs/a", training=training, state=state
-    )
+    feed.publish(model=model(), rows=rows(3), path="runs/a", training=training, state=state)
     found = news(feed.snapshot)
     assert dict(found["facts"])["state"].startswith(words)
     assert re.search(gone, found["gone"])
