@@ -105,7 +105,7 @@ def _report(path: Path, plan: SweepPlan, rows: Sequence[Row], code: int, as_json
     shown = in_one_line(str(path))
     typer.echo(f"\nproved: {proved} of {counted(ended, 'run')}")
     typer.echo(f"sweep      {shown}   (table.csv, table.json)")
-    typer.echo(f"next       dct runs {for_shell(path)}, or dct plot {for_shell(path)} -o FILE.svg")
+    typer.echo(f"next       dct runs {for_shell(path)}")
 
 
 def _show_comparison(found: Sequence[ComparedVariant]) -> None:
@@ -134,24 +134,27 @@ class _Shown(ExitStack):
         self.interruption = Interruption(None, patience=None)
         self._quiet = quiet
         self._display = Display()
-        self._begun = False
+        self._begun = 0.0
         self._next = time.monotonic() + QUIET_SECONDS
         """When the next line is due without a terminal."""
+
+    @property
+    def _seconds(self) -> float:
+        return time.monotonic() - self._begun
 
     def update(self, news: SweepProgress) -> None:
         """Show the sweep's progress."""
         execution = news.execution
         now = time.monotonic()
         if not self._begun:
-            self._begun = True
+            self._begun = now
             self._begin(news)
         elif not self._quiet:
             if news.row is not None:
-                note(line(news.row, execution.ended, news.plan.size, execution.outlook))
+                note(line(news.row, execution.ended, news.plan.size, self._seconds))
             elif not can_animate() and now >= self._next:
-                note(
-                    "; ".join(f"{bar.what} {bar.words}" for bar in bars(execution, news.plan.size))
-                )
+                shown = bars(execution, news.plan.size, self._seconds)
+                note("; ".join(f"{bar.what} {bar.words}" for bar in shown))
             else:
                 now = self._next - QUIET_SECONDS
             self._next = now + QUIET_SECONDS
@@ -166,11 +169,13 @@ class _Shown(ExitStack):
             runs = counted(news.plan.size, "run")
             note(f"sweep of {news.plan.experiment}: {runs}{slots}{kept}; {news.path}")
             if can_animate():
-                self._display = Screen(lambda: bars(execution, news.plan.size), stays=False)
+                self._display = Screen(
+                    lambda: bars(execution, news.plan.size, self._seconds), stays=False
+                )
                 self.callback(self._display.close)
 
 
-def line(row: Row, ended: int, runs: int, outlook: str) -> str:
+def line(row: Row, ended: int, runs: int, seconds: float) -> str:
     """Return a run's result and the sweep's progress as one line."""
     parts = [f"{ended:>{len(str(runs))}}/{runs}", f"{row.variant} seed {row.seed}"]
     if row.status == "failed":
@@ -179,20 +184,15 @@ def line(row: Row, ended: int, runs: int, outlook: str) -> str:
         at = "" if row.epochs_to_exact is None else f" at epoch {row.epochs_to_exact}"
         parts += [("proved" if row.proved else row.status) + at, f"{row.active_gates} active gates"]
         parts.append(f"{row.seconds:.1f} s" if row.seconds is not None else "")
-    return "  ".join([*parts, outlook] if ended < runs else parts)
+    return "  ".join([*parts, f"{seconds:.0f} s"] if ended < runs else parts)
 
 
-def bars(execution: Execution, runs: int) -> list[Bar]:
+def bars(execution: Execution, runs: int, seconds: float) -> list[Bar]:
     """Return a bar for the sweep, and one for each active run, as far as they fit."""
-    words = f"{execution.ended} of {counted(runs, 'run')}  {execution.outlook}"
+    words = f"{execution.ended} of {counted(runs, 'run')}  {seconds:.0f} s"
     shown = [Bar("sweep", execution.ended, runs, words)]
-    usual = execution.usual()
     for run in execution.running()[:MOST_BARS]:
-        known = usual[run.variant.name]
-        most = known.epochs[1] if known else run.variant.config.training.epochs
-        least = f"usually {known.epochs[0]:g} to" if known else "at most"
+        most = run.variant.config.training.epochs
         name = f"{run.variant.name} seed {run.seed}"
-        shown.append(
-            Bar(name, min(run.epoch, most), most, f"epoch {run.epoch} of {least} {most:g}")
-        )
+        shown.append(Bar(name, run.epoch, most, f"epoch {run.epoch} of at most {most}"))
     return shown

@@ -20,25 +20,20 @@ from difflogic.system.quantities import counted
 
 def plot(
     source: Annotated[
-        Path,
-        Operand(
-            'Run directory ("last" for the newest), model file, or sweep directory',
-            "RUN|MODEL|SWEEP",
-        ),
+        Path, Operand('Run directory ("last" for the newest), or model file', "RUN|MODEL")
     ],
     file: Annotated[Path, TO, Opt("File to write: .svg, .png or .pdf")],
     force: Force = False,
 ) -> None:
-    """Plot the learning curves of a run or a sweep. Needs matplotlib: pip install '.[plot]'.
+    """Plot the learning curves of a run. Needs matplotlib: pip install '.[plot]'.
 
-    A run's figure shows soft and hard loss, accuracy, seconds by phase, the share of decided gates,
-    and the ops of perception and update, with the published numbers. A sweep's figure shows the
-    share of seeds that are exact at each epoch, with intervals, and gates against epochs.
+    It shows soft and hard loss, accuracy, seconds by phase, the share of decided gates, and the ops
+    of perception and update, with the published numbers.
     """
     from difflogic.library import reporting
 
     found = reporting.plot(source, file, force=force)
-    note(f"saved {found.file}: curves of a {found.what}, {found.bytes / 1000:.0f} kB")
+    note(f"saved {found.file}: curves of a run, {found.bytes / 1000:.0f} kB")
 
 
 def render(

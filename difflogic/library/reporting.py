@@ -17,17 +17,12 @@ from difflogic.library.loaded import Loaded, Source, load, load_trusted
 from difflogic.library.painting import UNPAINTED, Painting, read_painting
 from difflogic.library.rendering import render
 from difflogic.library.simplifying import small_form
-from difflogic.run.run_directory import newest, saved_model
-from difflogic.sweeps.directory import SweepDirectory
-from difflogic.sweeps.sweep_results import aggregate, rows_of
+from difflogic.run.run_directory import saved_model
 from difflogic.system.array_types import Bits
 from difflogic.system.declaration import TimeLimit, checked
-from difflogic.system.errors import ConfigError
-from difflogic.system.files import LAST
-from difflogic.system.quantities import counted
 from difflogic.tasks import task_class
 from difflogic.view import reports
-from difflogic.view.plotting import runs, sweeps
+from difflogic.view.plotting import runs
 from difflogic.view.plotting.style import FIGURES, encode, require_matplotlib, styled
 
 if TYPE_CHECKING:
@@ -125,8 +120,6 @@ class Plotted:
     """A figure, and its file if there is one."""
 
     file: Path | None
-    what: str
-    """"run" or "sweep"."""
     bytes: int
     """Size of the file; 0 without one."""
     figure: Figure = field(repr=False)
@@ -139,39 +132,21 @@ class Plotted:
 
 @checked
 def plot(source: str | Path, file: str | Path | None = None, *, force: bool = False) -> Plotted:
-    """Draw a figure of a run, a model or a sweep's directory.
+    """Draw a figure of a run or a model.
 
     `file` is an .svg, .png or .pdf; without it, nothing is written. The result's `figure` is
     matplotlib's, and a notebook shows it.
 
     Raises ConfigError without matplotlib, for another kind of file, and for a circuit, which has no
-    training; RunDirectoryError for a damaged run or sweep, and if the file cannot be written.
+    training; RunDirectoryError for a damaged run, and if the file cannot be written.
     """
     path = None if file is None else require_output(file, FIGURES, force)
     require_matplotlib()
-    directory = SweepDirectory(newest().path if str(source) == LAST else Path(source))
-    is_sweep = directory.is_sweep
+    loaded = load(source)
+    found = _source(loaded)
     with styled():
-        made = _sweep(directory) if is_sweep else _run(source)
+        made = runs.draw(loaded.require_model(), found.rows, found.exact_epoch)
         content = b"" if path is None else encode(made, path.suffix)
     if path is not None:
         write_output(path, content, force)
-    return Plotted(path, "sweep" if is_sweep else "run", len(content), made)
-
-
-def _run(source: str | Path) -> Figure:
-    loaded = load(source)
-    found = _source(loaded)
-    return runs.draw(loaded.require_model(), found.rows, found.exact_epoch)
-
-
-def _sweep(directory: SweepDirectory) -> Figure:
-    plan = directory.read_plan()
-    if len(plan.variants) > sweeps.MOST_VARIANTS:
-        raise ConfigError(
-            f"{directory.path}: {len(plan.variants)} variants are more than a figure can tell "
-            f"apart (at most {sweeps.MOST_VARIANTS}); table.csv holds them all"
-        )
-    rows = rows_of(directory, plan)
-    title = f"{plan.request.config}: {counted(len(plan.seeds), 'seed')}"
-    return sweeps.draw(title, aggregate(plan, rows), rows)
+    return Plotted(path, len(content), made)

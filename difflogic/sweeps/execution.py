@@ -12,7 +12,6 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from difflogic.run.lock import CONTROL
-from difflogic.run.records import Usual, beside_usual, usual, usual_of
 from difflogic.sweeps.backends import Backend, WorkersLostError, safe_path, shield_workers
 from difflogic.sweeps.directory import RunState, SweepDirectory
 from difflogic.sweeps.sweep_plan import SweepPlan, Variant, with_seed
@@ -62,9 +61,6 @@ class Execution:
         """Messages for people, in the order of events."""
         self._control = directory.path.absolute() / f"{CONTROL}{secrets.token_hex(8)}"
         self._stopping = threading.Event()
-        self._began = time.monotonic()
-        self._last = 0.0
-        self._usual = {each.name: usual(each.config, directory.path) for each in plan.variants}
         self._queue: queue.Queue[Outcome | BaseException | None] = queue.Queue()
         self._thread = threading.Thread(target=self._work, name="dct-sweep", daemon=True)
 
@@ -106,34 +102,6 @@ class Execution:
             if index < len(self._runs) and index not in self._rows
         ]
 
-    def usual(self) -> dict[str, Usual | None]:
-        """Return what a run of each variant usually takes, by this sweep's once some ended."""
-        ended: dict[str, list[tuple[float, float]]] = {name: [] for name in self._usual}
-        for row in self._rows.values():
-            if row.proved and row.epochs is not None and row.seconds is not None:
-                ended[row.variant].append((row.epochs, row.seconds))
-        return {name: usual_of(ended[name]) or usually for name, usually in self._usual.items()}
-
-    @property
-    def outlook(self) -> str:
-        """The seconds that have passed, beside those that such a sweep usually takes, if known."""
-        passed = time.monotonic() - self._began
-        usual = self.usual()
-        missing = [
-            usual[variant.name]
-            for index, (variant, _) in enumerate(self._runs)
-            if index not in self._rows
-        ]
-        known = [each.seconds for each in missing if each is not None]
-        if not known or len(known) < len(missing):
-            return f"{passed:.0f} s"
-        slots = self.slots or max(1, len(self.running()))
-        low, high = (
-            self._last + max(max(seconds), sum(seconds) / slots)
-            for seconds in zip(*known, strict=True)
-        )
-        return beside_usual(passed, (low, high))
-
     def work(self, tick: float) -> Iterator[Row | None]:
         """Do the missing runs; yield a row when a run ends, and None every `tick` seconds.
 
@@ -142,7 +110,6 @@ class Execution:
         """
         if len(self._rows) == len(self._runs):
             return
-        self._began = time.monotonic()
         self._control.mkdir(0o700)
         self._thread.start()
         while True:
@@ -178,7 +145,7 @@ class Execution:
         variant, seed = self._runs[outcome.index]
         row = make_row(variant, seed, outcome.summary, outcome.error)
         if row.status != "missing":
-            self._rows[outcome.index], self._last = row, time.monotonic() - self._began
+            self._rows[outcome.index] = row
             yield row
 
     def _work(self) -> None:

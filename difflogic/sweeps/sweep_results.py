@@ -133,23 +133,6 @@ def make_row(variant: Variant, seed: int, summary: Summary | None, error: str | 
     )
 
 
-def rows_of(directory: SweepDirectory, plan: SweepPlan) -> list[Row]:
-    """Return the rows of a sweep's runs by their files, and by its table those that failed.
-
-    Raises RunDirectoryError for a link, and UnreadableError.
-    """
-    failed = directory.failed
-    rows = []
-    for variant in plan.variants:
-        for seed in plan.seeds:
-            found = directory.run_state(variant, seed)
-            error = None
-            if found.summary is None:
-                error = found.problem or failed.get(directory.run_path(variant, seed))
-            rows.append(make_row(variant, seed, found.summary, error))
-    return rows
-
-
 def aggregate(plan: SweepPlan, rows: Sequence[Row]) -> list[VariantResult]:
     """Return one result per variant, in the plan's order."""
     of_variant: dict[str, list[Row]] = {variant.name: [] for variant in plan.variants}

@@ -1,1 +1,1 @@
-"""Figures of runs and sweeps, by matplotlib, an optional dependency."""
+"""Figures of runs, by matplotlib, an optional dependency."""

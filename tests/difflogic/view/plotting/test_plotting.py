@@ -1,4 +1,4 @@
-"""Figures of runs and sweeps: their lines have the numbers of the files."""
+"""Figures of runs: their lines have the numbers of the files."""
 
 import sys
 from importlib.util import find_spec
@@ -9,10 +9,8 @@ import pytest
 from difflogic.circuit.gates import Op
 from difflogic.library.reporting import plot
 from difflogic.run.metrics import MetricsRow
-from difflogic.sweeps.sweep_plan import Request, SweepPlan, Variant
-from difflogic.sweeps.sweep_results import Row, aggregate
 from difflogic.system.errors import ConfigError
-from difflogic.view.plotting import runs, sweeps
+from difflogic.view.plotting import runs
 from difflogic.view.plotting.style import encode, require_matplotlib, styled
 from tests.difflogic.view.histories import model, rows
 
@@ -59,23 +57,6 @@ def test_histograms_count_the_ops():
     for axes, ops in ((perception, MODEL.ops[:split]), (update, MODEL.ops[split:])):
         heights = [bar.get_height() for bar in axes.patches]
         assert heights == np.bincount(ops, minlength=len(Op)).tolist()
-
-
-@pytest.mark.thorough
-def test_a_sweeps_figure():
-    found = [
-        Row("a", {}, seed, "exact", 100, 10 * (seed + 1), 0, 20 + seed, 1.0) for seed in range(3)
-    ] + [Row("b", {}, 0, "not exact", 100, None, 5, 30, 2.0), Row("b", {}, 1, "missing")]
-    variants = Variant("a", {}, None), Variant("b", {}, None)
-    results = aggregate(SweepPlan(Request("mine"), variants, (0, 1, 2)), found)
-    with styled():
-        made = sweeps.draw("mine", results, found)
-        assert encode(made, ".png") == encode(made, ".png")
-    by_epoch, gates = made.axes
-    lines = by_label(by_epoch)
-    np.testing.assert_allclose(lines["a: 3/3"][-1], [100, 1])
-    np.testing.assert_allclose(lines["b: 0/1"][:, 1], 0)
-    np.testing.assert_allclose(by_label(gates)["a"], [(10, 20), (20, 21), (30, 22)])
 
 
 @pytest.mark.thorough
