@@ -6,14 +6,36 @@ from collections.abc import Callable
 
 import numpy as np
 
-MOORE = [(y, x) for y in (-1, 0, 1) for x in (-1, 0, 1) if (y, x) != (0, 0)]
-CROSS = [(-1, 0), (0, -1), (0, 1), (1, 0)]
+HOODS = {
+    "moore": [(y, x) for y in (-1, 0, 1) for x in (-1, 0, 1)],
+    "von-neumann": [(-1, 0), (0, -1), (0, 0), (0, 1), (1, 0)],
+}
+HOODS |= {f"line-{n}": [(0, x) for x in range(-n, n + 1)] for n in (1, 2, 3)}
 Step = Callable[[np.ndarray], np.ndarray]
 
 
-def count(cells, around=MOORE):
+def codes(cells, hood, states=2, boundary="periodic", edges=(0, 0)):
+    """The number of each cell's neighbourhood, its first cell's digit the highest.
+
+    `edges` are the cells beyond the ends of a line whose boundary is unknown.
+    """
+    height, width = cells.shape[-2:]
+    far = max(map(max, HOODS[hood]))
+    mode = {"mode": "wrap"} if boundary == "periodic" else {}
+    wide = np.pad(cells, [(0, 0)] * (cells.ndim - 2) + [(far, far)] * 2, **mode)
+    if boundary == "unknown":
+        wide[..., 0], wide[..., -1] = edges
+    number = 0
+    for y, x in HOODS[hood]:
+        part = wide[..., far + y : far + y + height, far + x : far + x + width]
+        number = number * states + part
+    return number
+
+
+def count(cells):
     """The number of true neighbours of each cell, on a torus."""
-    return sum(np.roll(cells, (-y, -x), (-2, -1)).astype(int) for y, x in around)
+    around = (np.roll(cells, (-y, -x), (-2, -1)).astype(int) for y, x in HOODS["moore"])
+    return sum(around) - cells
 
 
 def totalistic(born, stays):
@@ -47,15 +69,7 @@ def elementary(number):
 
 def tabulated(table):
     """A step of a rule of 512 entries, the north-west cell the highest bit."""
-
-    def step(cells):
-        index = np.zeros_like(cells)
-        for y in (-1, 0, 1):
-            for x in (-1, 0, 1):
-                index = 2 * index + np.roll(cells, (-y, -x), (-2, -1))
-        return table[index]
-
-    return step
+    return lambda cells: table[codes(cells, "moore")]
 
 
 def brains_brain(cells):
@@ -77,7 +91,7 @@ def wireworld(cells):
 def cyclic(cells, states=4):
     following = (cells + 1) % states
     eaten = np.zeros(cells.shape, bool)
-    for y, x in CROSS:
+    for y, x in HOODS["von-neumann"]:
         eaten |= np.roll(cells, (-y, -x), (-2, -1)) == following
     return np.where(eaten, following, cells)
 

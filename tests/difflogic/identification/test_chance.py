@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+from scipy.signal import correlate2d
 from scipy.special import betaln
 from scipy.stats import beta
 
@@ -20,11 +21,11 @@ from difflogic.identification.independence import _products
 from difflogic.identification.rules import Space, spread_states
 from difflogic.system.errors import ConfigError
 from tests.difflogic.identification import automata, remembering
+from tests.difflogic.identification.automata import HOODS, codes, soup
 from tests.difflogic.identification.automata import film as film_of
-from tests.difflogic.identification.automata import soup
 
-LINE = [(0, dx) for dx in (-1, 0, 1)]
-MOORE = [(y, x) for y in (-1, 0, 1) for x in (-1, 0, 1)]
+LINE = HOODS["line-1"]
+MOORE = HOODS["moore"]
 
 
 def binary(ones):
@@ -140,37 +141,30 @@ def flipped(rng, number):
     return np.where(wrong, other, frames), offsets
 
 
-def test_plain_rules_need_no_chance():
+def test_plain_rules_need_no_chance_nor_do_wrong_cells():
     for number in range(5):
         chances = found(*plain(np.random.default_rng(number), number))
         assert not chances.drawn.any()
         assert "nothing needs chance" in chances.reading
-
-
-def test_wrong_cells_are_told_from_chance():
-    for number in range(5):
         film = flipped(np.random.default_rng(number), number)
         assert "likelier than chance" in found(*film).reading
-
-
-def drawn_together(far, opposite, steps=60):
-    """A film of 200 cells, half of which share their draw with a cell some cells away."""
-    rng = np.random.default_rng(far)
-    frames = [rng.integers(0, 2, 200)]
-    follows = np.flatnonzero(np.arange(200) // far % 2)
-    for _ in range(steps):
-        draws = rng.random(200)
-        shared = draws[follows - far]
-        draws[follows] = 1 - shared if opposite else shared
-        ones = np.roll(frames[-1], 1) + np.roll(frames[-1], -1)
-        frames.append((draws < np.array([0.2, 0.7, 0.4])[ones]).astype(int))
-    return np.array(frames)[:, None]
 
 
 @pytest.mark.parametrize("far", [1, 2, 5, 25])
 @pytest.mark.parametrize("opposite", [False, True])
 def test_cells_that_draw_together_are_told(far, opposite):
-    seen = found(drawn_together(far, opposite), LINE).dependence
+    """Half of 200 cells share their draw with a cell some cells away."""
+    rng = np.random.default_rng(far)
+    follows = np.flatnonzero(np.arange(200) // far % 2)
+
+    def step(cells):
+        draws = rng.random(200)
+        shared = draws[follows - far]
+        draws[follows] = 1 - shared if opposite else shared
+        ones = np.roll(cells, 1) + np.roll(cells, -1)
+        return (draws < np.array([0.2, 0.7, 0.4])[ones]).astype(int)
+
+    seen = found(film_of(step, soup(rng, (1, 200), 0.5), 61), LINE).dependence
     assert seen.where == (0, 0, far)
     assert (seen.shared, seen.remembered) == (True, False)
     assert seen.together < -0.2 if opposite else seen.together > 0.2
@@ -180,22 +174,24 @@ def test_cells_that_draw_together_are_told(far, opposite):
 def test_mirrored_entries_do_not_hide_a_shared_draw():
     """Pairs of equal states deviate together, and pairs of different ones in opposite ways."""
     rng = np.random.default_rng(6)
-    frames = [rng.integers(0, 2, 200)]
-    for _ in range(60):
-        draws = rng.random(100).repeat(2)
-        frames.append((draws < np.where(frames[-1], 0.7, 0.3)).astype(int))
-    assert found(np.array(frames)[:, None], LINE).dependence.where == (0, 0, 1)
+
+    def step(cells):
+        return (rng.random(100).repeat(2) < np.where(cells, 0.7, 0.3)).astype(int)
+
+    film = film_of(step, soup(rng, (1, 200), 0.5), 61)
+    assert found(film, LINE).dependence.where == (0, 0, 1)
 
 
 def test_diagonals_that_draw_together_are_told():
     rng = np.random.default_rng(1)
     rows, columns = np.indices((24, 24))
-    frames = [rng.integers(0, 2, (24, 24))]
-    for _ in range(12):
-        ones = np.roll(frames[-1], 1, 0) + np.roll(frames[-1], -1, 1)
+
+    def step(cells):
+        ones = np.roll(cells, 1, 0) + np.roll(cells, -1, 1)
         draws = rng.random(24)[(columns - rows) % 24]
-        frames.append(np.where(ones, draws < 0.7, draws < 0.3).astype(int))
-    chances = found(np.array(frames), MOORE)
+        return (draws < np.where(ones, 0.7, 0.3)).astype(int)
+
+    chances = found(film_of(step, soup(rng, (24, 24), 0.5), 13), MOORE)
     rows, columns = chances.dependence.where[1:]
     assert rows == columns > 0
     assert not chances.hint
@@ -218,19 +214,14 @@ def test_a_rule_that_remembers_is_not_told_to_be_chance(offsets):
 def independent_film(seed):
     """A film whose cells are drawn apart, of one of four kinds."""
     rng = np.random.default_rng(seed)
-    line = seed % 2 == 0
-    offsets = LINE if line else MOORE
-    shape = (1, int(rng.integers(20, 250))) if line else tuple(rng.integers(6, 40, 2).tolist())
-    odds = rng.random(2 ** len(offsets)) ** rng.choice([1, 3])
+    hood, height, most = (("line-1", 1, 80), ("moore", int(rng.integers(6, 40)), 24))[seed % 2]
+    shape = height, int(rng.integers(20, 250)) if height == 1 else height + 3
+    odds = rng.random(2 ** len(HOODS[hood])) ** rng.choice([1, 3])
     if seed % 4 > 1:  # mostly certain
         odds = np.where(rng.random(len(odds)) < 0.7, np.round(odds), odds)
-    cells = rng.integers(0, 2, shape)
-    frames = [cells]
-    for _ in range(int(rng.integers(4, 80 if line else 24))):
-        around = [np.roll(cells, (-y, -x), (0, 1)) for y, x in offsets]
-        cells = (rng.random(shape) < odds[sum(c << n for n, c in enumerate(around))]).astype(int)
-        frames.append(cells)
-    return np.array(frames), offsets
+    frames = int(rng.integers(5, most))
+    step = lambda cells: (rng.random(shape) < odds[codes(cells, hood)]).astype(int)  # noqa: E731
+    return film_of(step, soup(rng, shape, 0.5), frames), HOODS[hood]
 
 
 def test_cells_that_draw_apart_are_called_so():
@@ -241,19 +232,11 @@ def test_cells_that_draw_apart_are_called_so():
 
 
 def test_products_are_those_of_all_pairs():
-    rng = np.random.default_rng(0)
-    values = rng.normal(size=(2, 4, 3, 5))
+    values = np.random.default_rng(0).normal(size=(2, 4, 3, 5))
     for steps in range(3):
-        sums = _products(values, steps)
-        for y, x in np.ndindex(5, 9):
-            dy = y - 2
-            dx = x - 4
-            total = sum(
-                values[film, t, row, column] * values[film, t + steps, row + dy, column + dx]
-                for film, t, row, column in np.ndindex(2, 4 - steps, 3, 5)
-                if 0 <= row + dy < 3 and 0 <= column + dx < 5
-            )
-            assert np.isclose(sums[y, x], total)
+        one = values[:, : 4 - steps].reshape(-1, 3, 5)
+        other = values[:, steps:].reshape(-1, 3, 5)
+        assert np.allclose(_products(values, steps), sum(map(correlate2d, other, one)))
 
 
 @pytest.mark.parametrize("boundary", ["periodic", "zero"])

@@ -5,15 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from difflogic.inspection.reversal import reversal
 from difflogic.library.conditions import Conditions
-from difflogic.library.evaluating import inspect
 from difflogic.library.groups import Assumptions
 from difflogic.library.identifying import identify
-from difflogic.library.loaded import load
 from difflogic.library.simplifying import simplify
 from difflogic.library.simulating import simulate
 from difflogic.system.errors import ConfigError
 from tests.difflogic.identification import remembering
+from tests.difflogic.identification.automata import HOODS, codes
 
 CASES = [
     ("line-1", 2, (1, 60), 30),
@@ -56,6 +56,10 @@ def test_drawn_rules_are_found(hood, states, size, frames, kind, boundary):
     assert (read.predict().argmax(axis=0) == following).mean() > 0.95
     if kind == "difference":  # entries that were never seen follow from the others
         np.testing.assert_array_equal(by_code(rule), table)
+    if hood != "line-2":
+        back = reversal(read.automaton.circuit)
+        # States beyond the last of three do not matter.
+        assert (back and back.states) == (states if kind == "difference" else None)
 
 
 def bits_of(frames, states):
@@ -104,32 +108,6 @@ def test_circuits_run_from_two_frames_and_back(tmp_path, case):
     assert there.step == 1000
     with pytest.raises(ConfigError, match="start from frame 1 or later"):
         simulate(path, replace(start, frame=0))
-
-
-@pytest.mark.once
-@pytest.mark.thorough
-@pytest.mark.parametrize("hood", ["line-1", "moore"])
-@pytest.mark.parametrize("seed", range(4))
-def test_reversible_rules_are_proved_and_no_others(hood, seed):
-    rng = np.random.default_rng(seed)
-    size, frames = ((1, 80), 40) if hood == "line-1" else ((48, 48), 12)
-    for kind in ("difference", "general"):
-        table = remembering.drawn(rng, hood, 2, kind)
-        table[0] = (0, 1)  # one neighbourhood at least does nothing, or
-        if kind == "general":
-            table[0] = (1, 1)  # forgets
-        film = remembering.film(rng, table, hood, size, frames)
-        read = found(film, hood, 2)
-        assert read.rule.reversible == (kind == "difference")
-        proved = inspect(load(read.automaton)).reversal
-        assert (proved is not None) == (kind == "difference")
-
-
-def test_states_beyond_the_last_do_not_matter_for_the_proof():
-    rng = np.random.default_rng(3)
-    table = remembering.drawn(rng, "line-1", 3, "difference")
-    read = found(remembering.film(rng, table, "line-1", (1, 90), 40), "line-1", 3)
-    assert inspect(load(read.automaton)).reversal.states == 3
 
 
 def test_memory_can_be_asked_for_and_ruled_out():
@@ -206,11 +184,11 @@ def test_chance_is_not_memory(hood, seed):
     line = hood.startswith("line")
     for share in (0.0, 0.1, 0.5):
         size = (1, int(rng.integers(8, 50))) if line else tuple(rng.integers(6, 16, 2).tolist())
-        tables = rng.integers(0, 2, (2, 2 ** len(remembering.HOODS[hood])))
+        tables = rng.integers(0, 2, (2, 2 ** len(HOODS[hood])))
         film = [rng.integers(0, 2, size)]
         for _ in range(int(rng.integers(3, 12))):
-            codes = remembering.codes(film[-1], hood, 2, "periodic")
-            film.append(np.where(rng.random(size) < share, tables[1][codes], tables[0][codes]))
+            tried = tables[:, codes(film[-1], hood)]
+            film.append(np.where(rng.random(size) < share, tried[1], tried[0]))
         if not share:
             film[-2].flat[rng.integers(film[-2].size)] ^= 1
         try:

@@ -50,7 +50,14 @@ def test_sums_and_counts():
     assert (line.keys(line.digits) == line.digits.sum(axis=0)).all()
     sizes = [Space("line-3", symmetry, 3).entries for symmetry in COUNTED]
     assert sizes == [15, 3 * 13, 3 * 28]  # of six neighbours, 28 choices of three counts
-    assert Space("moore", "outer-sum", 2).entries == 18
+    for hood, symmetry, entries in (
+        ("moore", "outer-sum", 18),
+        ("hexagonal", "rotations", 2 * 14),  # necklaces of six, and the centre
+        ("von-neumann", "rotations", 12),
+        ("line-2", "rotations", 20),
+        ("hexagonal", "outer-totalistic", 14),
+    ):
+        assert Space(hood, symmetry).entries == entries
     assert Space("line-1", "outer-sum", 3).describe(6) == "centre 1, sum of neighbours 1"
 
 

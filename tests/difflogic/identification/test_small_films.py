@@ -16,19 +16,15 @@ from difflogic.examples.film import Reading, from_array
 from difflogic.identification import Space, identify
 from difflogic.identification.inquiry import Inquiry
 from difflogic.system.errors import ConfigError
+from tests.difflogic.identification.automata import HOODS, codes
 
-CELLS = {
-    "line-1": [(0, -1), (0, 0), (0, 1)],
-    "von-neumann": [(-1, 0), (0, -1), (0, 0), (0, 1), (1, 0)],
-    "moore": [(y, x) for y in (-1, 0, 1) for x in (-1, 0, 1)],
-}
 TURNED = {"line-1": [2, 1, 0], "von-neumann": [1, 4, 2, 0, 3]}
 """For each cell the one that is at its place after a turn."""
 
 
 def patterns(hood, states=2):
     """All neighbourhoods in the order of their numbers, shape (patterns, cells)."""
-    return np.array(list(product(range(states), repeat=len(CELLS[hood]))))
+    return np.array(list(product(range(states), repeat=len(HOODS[hood]))))
 
 
 def is_of_kind(table, hood, symmetry, states=2):
@@ -63,23 +59,9 @@ def rules_of_kind(hood, symmetry):
     return np.arange(1 << numbers.max() + 1)[:, None] >> numbers & 1
 
 
-def patterns_of(cells, hood, boundary, states=2, edges=(0, 0)):
-    """The number of each cell's neighbourhood, as in `patterns`; edges are a line's."""
-    height, width = cells.shape[-2:]
-    mode = {"mode": "wrap"} if boundary == "periodic" else {}
-    wide = np.pad(cells, [(0, 0)] * (cells.ndim - 2) + [(1, 1), (1, 1)], **mode)
-    if boundary == "unknown":
-        wide[..., 0], wide[..., -1] = edges
-    number = 0
-    for y, x in CELLS[hood]:
-        part = wide[..., 1 + y : 1 + y + height, 1 + x : 1 + x + width]
-        number = number * states + part
-    return number
-
-
 def stepped(tables, cells, hood, boundary, states=2, edges=(0, 0)):
     """The next states of cells (…, height, width) under rules (…, patterns)."""
-    number = patterns_of(cells, hood, boundary, states, edges)
+    number = codes(cells, hood, states, boundary, edges)
     flat = np.broadcast_to(tables, (*number.shape[:-2], tables.shape[-1]))
     return np.take_along_axis(flat, number.reshape(*number.shape[:-2], -1), -1).reshape(
         number.shape
@@ -197,7 +179,7 @@ NOISY = [
 def test_a_rule_makes_the_film_without_the_wrong_cells(hood, symmetry, boundary, shape, states):
     every = films(*shape, states=states)
     space = Space(hood, symmetry, states)
-    numbers = space.entry_of[patterns_of(every[:, :-1], hood, boundary, states)]
+    numbers = space.entry_of[codes(every[:, :-1], hood, states, boundary)]
 
     def has_a_rule(entries, after):
         """Whether equal neighbourhoods have one next state."""

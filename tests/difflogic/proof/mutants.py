@@ -37,6 +37,13 @@ from tests.difflogic.proof.convergence.brute import (
 Pick = Callable[[Sequence[Any]], Any]
 """Chooses one of some values: hypothesis, or a generator of random numbers."""
 
+
+def picking(seed: int) -> Pick:
+    """Return one that draws by a seed."""
+    rng = np.random.default_rng(seed)
+    return lambda values: values[int(rng.integers(len(values)))]
+
+
 CLAIMS = ("shows", "holds", "heals", "stays", "boards", "computes", "obeys")
 
 FIELDS = (
@@ -124,7 +131,7 @@ def pair(pick: Pick, claim: str) -> tuple[Automaton, Posed]:
     height, width = (3, 3) if claim == "boards" else pick(GRIDS)
     channels = 1 if claim == "boards" else 2
     boundary = pick(("zero", "periodic"))
-    circuit = _random(pick, channels)
+    circuit = random_circuit(pick, channels)
     count = 1 if claim in ("holds", "heals", "stays") else pick((1, 2, 5))
     if claim == "boards":
         starts = all_states(1, 3, 3)
@@ -147,8 +154,9 @@ def pair(pick: Pick, claim: str) -> tuple[Automaton, Posed]:
     return automaton, Posed(starts, state[:, list(visible)], claim=claim, **keys)
 
 
-def _random(pick: Pick, channels: int) -> Circuit:
-    rows = [neighbor * channels + c for neighbor in USED_INPUTS for c in range(channels)]
+def random_circuit(pick: Pick, channels: int, neighbors: Sequence[int] = USED_INPUTS) -> Circuit:
+    """Draw up to six gates that look at some neighbours."""
+    rows = [neighbor * channels + c for neighbor in neighbors for c in range(channels)]
     gates = []
     for _ in range(pick(range(1, 7))):
         gates.append((pick(range(16)), pick(rows), pick(rows)))

@@ -109,12 +109,11 @@ STREETS = (circuit_of([(Op.AND, 6, 9)], [18, 9]), circuit_of([(Op.NOT_A, 3, 3)],
     ],
 )
 def test_damage_that_spreads_is_not_confirmed(
-    circuit: Circuit, change: Forge, margin: int, tmp_path: Path, check_here: Check
+    circuit: Circuit, change: Forge, margin: int, check: Check
 ) -> None:
     proof = forged(circuit, change, margin)
-    (tmp_path / "proof.json").write_text(json.dumps(proof))
-    assert check_here("check.py", str(tmp_path / "proof.json"))[0]
-    assert not check_here("damage.py", str(tmp_path / "proof.json"))[0]
+    assert check(proof, checker="check.py")[0]
+    assert not check(proof, checker="damage.py")[0]
 
 
 NOT_WEST = circuit_of([(Op.NOT_A, 3, 3)], [9])
@@ -391,38 +390,36 @@ TRIALS = {
 }
 
 
-def attack(checker: str, seed: int, tmp_path: Path, check_here: Check) -> bool:
+def attack(checker: str, seed: int, file: Path, check: Check) -> bool:
     """Change a valid proof, or its circuit's file; return whether it is confirmed."""
     rng = random.Random(seed)
     proof = copy.deepcopy(rng.choice(valid(checker)))
-    file = copy.deepcopy(proof["circuit"])
+    circuit = copy.deepcopy(proof["circuit"])
     for _ in range(rng.randint(1, 3)):
         change(proof.get(rng.choice(["circuit", "question", "", "", ""]), proof), rng)
     if rng.random() < 0.8:
-        file = proof.get("circuit")
+        circuit = proof.get("circuit")
         with suppress(KeyError, TypeError, IndexError, ValueError, AttributeError):
             agree(proof)
-    return confirms(checker, proof, file, tmp_path, check_here)
+    return confirms(checker, proof, circuit, file, check)
 
 
-def confirms(checker: str, proof: Proof, file: Proof, tmp_path: Path, check_here: Check) -> bool:
-    """Return whether a checker confirms a proof; what it then says must be true."""
-    paths = tmp_path / "proof.json", tmp_path / "circuit.json"
-    for path, data in zip(paths, (proof, file), strict=True):
-        path.write_text(json.dumps(data))
-    given = proof.get("kind") if checker == "rule.py" else paths[0]
-    confirmed, output = check_here(checker, str(given), str(paths[1]))
+def confirms(checker: str, proof: Proof, circuit: Proof, file: Path, check: Check) -> bool:
+    """Return whether a checker confirms a proof about a circuit; what it says must be true."""
+    file.write_text(json.dumps(circuit))
+    kind = [proof.get("kind")] if checker == "rule.py" else []
+    confirmed, output = check(proof, *kind, file, checker=checker)
     if not confirmed:
         assert output.startswith("NOT CONFIRMED: ")
         return False
     said = SAID.fullmatch(output.splitlines(keepends=True)[-1])
     assert said is not None, output
-    sides = zip(said.group(2, 3), (file["height"], file["width"]), strict=True)
+    sides = zip(said.group(2, 3), (circuit["height"], circuit["width"]), strict=True)
     assert (said[4] is not None) == any(a.isdigit() and int(a) != b for a, b in sides)
-    assert said[6] == file["boundary"]
-    assert (said[7] == "all cells at each step") == (file["fire_rate"] == 1)
-    assert said[8] == ", ".join(map(str, file["visible"]))
-    assert TRUE[checker](proof | {"circuit": file}, said), output
+    assert said[6] == circuit["boundary"]
+    assert (said[7] == "all cells at each step") == (circuit["fire_rate"] == 1)
+    assert said[8] == ", ".join(map(str, circuit["visible"]))
+    assert TRUE[checker](proof | {"circuit": circuit}, said), output
     return True
 
 
@@ -448,9 +445,7 @@ def each_edited(tree: Any, whole: Any) -> Iterator[Proof]:
 @pytest.mark.parametrize(
     "most", [25, pytest.param(10**6, marks=[pytest.mark.exhaustive, pytest.mark.slow])]
 )
-def test_each_number_and_list_counts(
-    checker: str, most: int, tmp_path: Path, check_here: Check
-) -> None:
+def test_each_number_and_list_counts(checker: str, most: int, tmp_path: Path, check: Check) -> None:
     """A proof with one of them changed is refused, or true all the same."""
     count = confirmed = 0
     for proof in valid(checker):
@@ -458,7 +453,9 @@ def test_each_number_and_list_counts(
         edits = sum(1 for _ in each_edited(whole, whole)) * len(valid(checker))
         for edited in islice(each_edited(whole, whole), 0, None, max(1, edits // most)):
             count += 1
-            confirmed += confirms(checker, edited, edited["circuit"], tmp_path, check_here)
+            confirmed += confirms(
+                checker, edited, edited["circuit"], tmp_path / "circuit.json", check
+            )
     print(f"{checker}: {confirmed} of {count} confirmed, all true")
     assert confirmed < count // 2
 
@@ -470,9 +467,11 @@ def test_each_number_and_list_counts(
     "most", [1, pytest.param(100, marks=[pytest.mark.exhaustive, pytest.mark.slow])]
 )
 def test_what_is_confirmed_of_a_forgery_is_true(
-    checker: str, most: int, tmp_path: Path, check_here: Check
+    checker: str, most: int, tmp_path: Path, check: Check
 ) -> None:
     trials = min(TRIALS[checker] * most, 3000)
-    confirmed = sum(attack(checker, seed, tmp_path, check_here) for seed in range(trials))
+    confirmed = sum(
+        attack(checker, seed, tmp_path / "circuit.json", check) for seed in range(trials)
+    )
     print(f"{checker}: {confirmed} of {trials} confirmed, all true")
     assert 0 < confirmed < trials

@@ -35,7 +35,7 @@ from difflogic.system.errors import OutOfTimeError
 from tests.difflogic.circuit.circuits import automaton, automaton_of, circuit_of, same_next_states
 from tests.difflogic.proof.asking import decide, every_size
 from tests.difflogic.proof.convergence.brute import right_from
-from tests.difflogic.proof.mutants import CLAIMS, FIELDS, Posed, judge, mutant, pair
+from tests.difflogic.proof.mutants import CLAIMS, FIELDS, Posed, judge, mutant, pair, picking
 from tests.difflogic.system.clocks import Clock
 
 PLACES = ("proof", "evaluation/assurance.py")
@@ -108,11 +108,7 @@ def shrink(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
 @cache
 def suite() -> list[tuple[Automaton, Posed]]:
     """Return questions of each kind, and mutants of them; always the same."""
-    rng = np.random.default_rng(0)
-
-    def pick(values):
-        return values[int(rng.integers(len(values)))]
-
+    pick = picking(0)
     pairs = [pair(pick, claim) for claim in CLAIMS]
     return pairs + [mutant(pick, *each, pick(FIELDS)) for each in pairs]
 

@@ -85,10 +85,10 @@ def test_the_learned_vote_counts_all_votes_of_short_lines():
 
 
 @pytest.mark.parametrize("name", RULES)
-def test_learned_rules_are_proved_and_confirmed(name, check_here):
+def test_learned_rules_are_proved_and_confirmed(name, check):
     file = GALLERY / f"{name}.json"
     assert certify(file, task=name).proved
-    assert check_here("rule.py", name, str(file))[0]
+    assert check("", name, file, checker="rule.py")[0]
 
 
 def test_reasons_not_to_be_proved():

@@ -27,7 +27,7 @@ from difflogic.proof.verdict import Verdict
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import ConfigError
 from tests.difflogic.proof.convergence.brute import number, step_all
-from tests.difflogic.proof.mutants import Pick, _random
+from tests.difflogic.proof.mutants import Pick, picking, random_circuit
 from tests.difflogic.proof.wounds import harm, replay, settled
 
 
@@ -109,7 +109,9 @@ def drawn(pick: Pick) -> tuple[Confinement, bool]:
     boundary = pick(("zero", "zero", "zero", "periodic"))
     rate = pick((1.0, 1.0, 0.5))
     shown = tuple(sorted({pick(range(channels)) for _ in range(channels)}))
-    made = Automaton("drawn", _random(pick, channels), shown, boundary, *size, 60, rate, "zeros")
+    made = Automaton(
+        "drawn", random_circuit(pick, channels), shown, boundary, *size, 60, rate, "zeros"
+    )
     small = live_part(made)
     side = pick((1, 1, 2))
     wound = Wound(side, pick((0, 1, 2)), pick((0, 0, 1)), pick((True, False)))
@@ -158,11 +160,7 @@ def drawn(pick: Pick) -> tuple[Confinement, bool]:
 )
 @pytest.mark.thorough
 def test_drawn_wounds(count: int) -> None:
-    rng = np.random.default_rng(count)
-
-    def pick(values):
-        return values[int(rng.integers(len(values)))]
-
+    pick = picking(count)
     found = [drawn(pick) for _ in range(count)]
     verdicts = [answer.verdict.value for answer, _ in found]
     print({name: verdicts.count(name) for name in ("proved", "refuted", "open")})

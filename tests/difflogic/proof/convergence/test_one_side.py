@@ -7,7 +7,6 @@ import json
 from collections import Counter
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -32,6 +31,7 @@ from difflogic.system.deadline import Deadline
 from tests.difflogic.circuit.circuits import automaton, circuit_of, step
 from tests.difflogic.proof.conftest import Check
 from tests.difflogic.proof.convergence.brute import right_from, step_all
+from tests.difflogic.proof.mutants import picking, random_circuit
 
 SIDES = ((-1, -1), (-1, 1), (1, -1), (1, 1))
 FAR = ((1, 23), (17, 1), (9, 8))
@@ -45,15 +45,9 @@ def drawn(seed: int) -> Plane:
     channels = int(rng.integers(1, 4))
     (down, across) = SIDES[seed % 4]
     looks = (4, 4 + 3 * down, 4 + across, 4 + 3 * down + across)[: 4 if seed % 3 else 3]
-    rows = [look * channels + channel for look in looks for channel in range(channels)]
-    gates = []
-    for _ in range(int(rng.integers(1, 7))):
-        gates.append((int(rng.integers(16)), *map(int, rng.choice(rows, 2))))
-        rows.append(9 * channels + len(gates) - 1)
-    outputs = rng.choice(rows[-4:], channels).tolist()
+    circuit = random_circuit(picking(seed), channels, looks)
     rate = 1.0 if seed % 5 else 0.5
-    changes = {"visible": (0,), "boundary": "zero", "fire_rate": rate}
-    made = live_part(automaton(circuit_of(gates, outputs), **changes))
+    made = live_part(automaton(circuit, visible=(0,), boundary="zero", fire_rate=rate))
     side = 15 + seed // 4 % 2
     state = np.zeros((1, made.circuit.channels, side, side), np.uint8)
     for _ in range(int(rng.integers(60, 62))):
@@ -186,12 +180,10 @@ FORGERIES = (
 )
 
 
-def test_the_certificate_is_confirmed_and_no_forgery(tmp_path: Path, check_here: Check) -> None:
+def test_the_certificate_is_confirmed_and_no_forgery(check: Check) -> None:
     found = prove(hexagons()).evidence
     text = write_one_side(found)
-    path = tmp_path / "proof.json"
-    path.write_text(text)
-    confirmed, said = check_here("one_side.py", str(path))
+    confirmed, said = check(text, checker="one_side.py")
     assert confirmed, said
     assert said.startswith(
         "confirmed: every start shows the target, 6×6 cells again and again, from step "
@@ -200,8 +192,7 @@ def test_the_certificate_is_confirmed_and_no_forgery(tmp_path: Path, check_here:
     for forge in FORGERIES:
         forged = json.loads(text)
         forge(forged)
-        path.write_text(json.dumps(forged))
-        assert not check_here("one_side.py", str(path))[0], forged
+        assert not check(forged, checker="one_side.py")[0], forged
 
 
 @pytest.mark.once
@@ -261,21 +252,17 @@ def test_any_picture_will_do_but_not_two() -> None:
         assert prove(Plane(made, zeros, 1, compared=False)).verdict is verdict
 
 
-def test_a_proof_that_knows_nothing_is_not_confirmed(tmp_path: Path, check_here: Check) -> None:
+def test_a_proof_that_knows_nothing_is_not_confirmed(check: Check) -> None:
     """Cells that keep what they have settle in anything, which no picture is."""
     constant = automaton(circuit_of([(0, 0, 0)], [9]), boundary="zero")
     found = prove(Plane(constant, lambda *grid: np.zeros((1, *grid), np.uint8), 1, compared=False))
     proof = json.loads(write_one_side(found.evidence))
-    path = tmp_path / "proof.json"
-    path.write_text(json.dumps(proof))
-    assert check_here("one_side.py", str(path))[0]
-    keeping = circuit_of([], [4])
-    held = automaton(keeping, boundary="zero")
+    assert check(proof, checker="one_side.py")[0]
+    held = automaton(circuit_of([], [4]), boundary="zero")
     proof["circuit"] = json.loads(write_circuit(held))
     proof["question"].update(held=[0], step="0 · (m + n - 1)")
     for signs in ("?", "0"):
         proof["sets"] = [signs] * len(proof["sets"])
-        path.write_text(json.dumps(proof))
-        confirmed, said = check_here("one_side.py", str(path))
+        confirmed, said = check(proof, checker="one_side.py")
         assert not confirmed
         assert "the cells show the target" in said or signs == "0"
