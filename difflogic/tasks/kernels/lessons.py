@@ -1,6 +1,6 @@
 """Samples of lessons about wounds; `difflogic.tasks.wounds` says what they are.
 
-Tests compare them with samples, as `base.py` defines them, that NumPy's generator draws.
+Tests compare what they teach with an oracle; digests keep what they draw.
 """
 
 from __future__ import annotations

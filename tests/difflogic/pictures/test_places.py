@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from difflogic.circuit import gates
 from difflogic.circuit.hard_netlist import hard_circuit
-from difflogic.config import load_config
 from difflogic.engine import oracle
 from difflogic.experiment.searching import Trainer
 from difflogic.model.hardening import automaton_of
@@ -81,21 +80,16 @@ def test_learning_and_searching_leave_the_counters_alone_and_any_start_ends_in_t
 
 @pytest.mark.parametrize(
     ("override", "message"),
-    [
-        ("perception.kernels=2", "neighbours are passed on to them: set [perception] kernels = 1"),
-        ("automaton.boundary=periodic", 'set [automaton] boundary = "zero"'),
-        ("automaton.fire_rate=0.5", "set [automaton] fire_rate = 1.0"),
-        ("training.form=truth-table", 'set [training] form = "ops"'),
-        ("automaton.steps=9", "too few to count 9 cells"),
-        ("update.gates=[20,40,9]", "more than 10 gates"),
-    ],
+    {
+        "perception.kernels=2": "neighbours are passed on to them: set [perception] kernels = 1",
+        "automaton.boundary=periodic": 'set [automaton] boundary = "zero"',
+        "automaton.fire_rate=0.5": "set [automaton] fire_rate = 1.0",
+        "training.form=truth-table": 'set [training] form = "ops"',
+        "automaton.steps=9": "too few to count 9 cells",
+        "update.gates=[20,40,9]": "more than 10 gates",
+    }.items(),
 )
 def test_settings_without_counting_are_refused(override, message):
     with pytest.raises(ConfigError) as raised:
         config(9, 9, override)
     assert message in str(raised.value)
-
-
-def test_a_start_from_places_needs_counters():
-    with pytest.raises(ConfigError, match="no places are counted"):
-        load_config("lizard-hold", ["task.start=places"])

@@ -136,12 +136,12 @@ def test_damage_to_tough_pictures_is_proved_to_stay_and_that_to_others_is_shown_
 
 @pytest.mark.parametrize(
     ("override", "message"),
-    [
-        ("automaton.places=false", "tough: needs counted places"),
-        ("automaton.steps=27", "use 30 or more"),
-        ("update.gates=[200,200,200,14]", "need 16 layers or more"),
-        (f"update.gates=[{'40,' * 20}14]", "all but the last of more than"),
-    ],
+    {
+        "automaton.places=false": "tough: needs counted places",
+        "automaton.steps=27": "use 30 or more",
+        "update.gates=[200,200,200,14]": "need 16 layers or more",
+        f"update.gates=[{'40,' * 20}14]": "all but the last of more than",
+    }.items(),
 )
 def test_settings_without_tough_places_are_refused(override, message):
     with pytest.raises(ConfigError) as raised:

@@ -13,13 +13,13 @@ def test_a_few_runs_tell_what_is_usual():
 
 @pytest.mark.parametrize(
     ("seconds", "said"),
-    [
-        ((9.3, 35.2), "9 to 35 s"),
-        ((0.5, 2.6), "1 to 3 s"),
-        ((3.6, 4.4), "about 4 s"),
-        ((100.0, 250.0), "2 to 4 min"),
-        ((3000.0, 9000.0), "1 to 2 h"),
-    ],
+    {
+        (9.3, 35.2): "9 to 35 s",
+        (0.5, 2.6): "1 to 3 s",
+        (3.6, 4.4): "about 4 s",
+        (100.0, 250.0): "2 to 4 min",
+        (3000.0, 9000.0): "1 to 2 h",
+    }.items(),
 )
 def test_ranges_in_words(seconds, said):
     assert in_words(seconds) == said

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from difflogic.sweeps.backends import LocalBackend
+from difflogic.sweeps.backends import Backend, LocalBackend
 from difflogic.sweeps.directory import SweepDirectory
 from difflogic.sweeps.execution import Execution
 from difflogic.sweeps.sweep_plan import Request, SweepPlan, make_plan
@@ -28,14 +28,17 @@ def small_plan(*grid: str, seeds: tuple[int, ...] = (0, 1), overrides: tuple[str
     return make_plan(Request("checkerboard-small", tuple(fixed), grid), seeds)
 
 
+def at_work(path: Path, plan: SweepPlan, backend: Backend) -> Execution:
+    """Return an execution of a sweep in a directory, which may be new."""
+    directory = SweepDirectory(path)
+    SweepDirectory.at(path)
+    return Execution(directory, plan, backend)
+
+
 def execute_all(path: Path, plan: SweepPlan, jobs: int = 1) -> list[Row]:
     """Do what is missing of a sweep, and return all rows."""
-    directory = SweepDirectory(path)
-    SweepDirectory.at(directory.path)
-    directory.write_plan(plan)
-    with Execution(directory, plan, LocalBackend(jobs)) as execution:
-        for _ in execution.work(tick=0.05):
-            pass
+    with at_work(path, plan, LocalBackend(jobs)) as execution:
+        list(execution.work(tick=0.05))
         return execution.rows
 
 

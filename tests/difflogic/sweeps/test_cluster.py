@@ -11,11 +11,9 @@ import pytest
 
 from difflogic.sweeps import cluster
 from difflogic.sweeps.cluster import ClusterError, ClusterLostError, DaskBackend
-from difflogic.sweeps.directory import SweepDirectory
-from difflogic.sweeps.execution import Execution
 from tests.cli.processes import wait_until
 from tests.difflogic.experiment.kill import forked
-from tests.difflogic.sweeps.small import execute_all, small_plan, timeless
+from tests.difflogic.sweeps.small import at_work, execute_all, small_plan, timeless
 
 pytestmark = [
     pytest.mark.thorough,
@@ -134,20 +132,13 @@ def local(tmp_path_factory):
     return path, timeless(execute_all(path, small_plan(seeds=SEEDS)))
 
 
-def at_work(path, plan, backend):
-    """Return an execution of a sweep in a new directory."""
-    directory = SweepDirectory(path / "cluster")
-    SweepDirectory.at(directory.path)
-    return Execution(directory, plan, backend)
-
-
 @pytest.mark.once
 def test_a_killed_worker_loses_nothing(tmp_path, dask, local):
     victim = dask.add_worker(HELD)
     dask.add_worker(HELD)
     dask.wait_for(2)
     backend = DaskBackend(dask.address, None)
-    with at_work(tmp_path, small_plan(seeds=SEEDS), backend) as execution:
+    with at_work(tmp_path / "cluster", small_plan(seeds=SEEDS), backend) as execution:
         for _ in execution.work(tick=0.02):
             active = [run for run in execution.running() if run[2] > 0]
             # If two runs are active, one is the victim's.
@@ -169,7 +160,7 @@ def test_a_worker_that_does_not_see_the_sweep_is_refused(tmp_path, dask):
     dask.wait_for(1)
     backend = DaskBackend(dask.address, None)
     refused = pytest.raises(ClusterError, match=r"1 of 1 workers .* does not see the sweep's direc")
-    with at_work(tmp_path, ENDLESS, backend) as execution, refused:
+    with at_work(tmp_path / "cluster", ENDLESS, backend) as execution, refused:
         list(execution.work(tick=0.05))
 
 
@@ -199,7 +190,7 @@ def test_a_scheduler_without_workers_is_reported(tmp_path, dask, monkeypatch):
     monkeypatch.setattr(cluster, "_connect", lambda address, _: connect(address, 120))
     backend = DaskBackend(dask.address, None, timeout=1)
     with (
-        at_work(tmp_path, small_plan(), backend) as execution,
+        at_work(tmp_path / "cluster", small_plan(), backend) as execution,
         pytest.raises(ClusterError, match="has no workers: start some with dask worker"),
     ):
         list(execution.work(0.05))
@@ -215,7 +206,7 @@ def test_a_lost_scheduler_ends_the_sweep_with_a_message(tmp_path, dask):
             if dask.scheduler.is_alive() and any(run[2] > 0 for run in execution.running()):
                 dask.scheduler.kill()
 
-    with at_work(tmp_path, ENDLESS, DaskBackend(dask.address, None)) as execution:
+    with at_work(tmp_path / "cluster", ENDLESS, DaskBackend(dask.address, None)) as execution:
         with pytest.raises(ClusterLostError):
             watch(execution)
         assert [row.status for row in execution.rows] == ["missing", "missing"]

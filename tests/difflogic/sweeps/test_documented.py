@@ -176,15 +176,15 @@ def test_tls_lets_in_who_has_a_certificate_and_nobody_else(documented, tmp_path)
 @pytest.mark.once
 @pytest.mark.parametrize(
     ("address", "exposed"),
-    [
-        ("tcp://127.0.0.1:8786", False),
-        ("tcp://[::1]:1", False),
-        ("localhost:8786", False),
-        ("tls://10.0.0.1:8786", False),
-        ("tcp://10.0.0.1:8786", True),
-        ("tcp://[2001:db8::1]:1", True),
-        ("host:8786", True),
-    ],
+    {
+        "tcp://127.0.0.1:8786": False,
+        "tcp://[::1]:1": False,
+        "localhost:8786": False,
+        "tls://10.0.0.1:8786": False,
+        "tcp://10.0.0.1:8786": True,
+        "tcp://[2001:db8::1]:1": True,
+        "host:8786": True,
+    }.items(),
 )
 def test_what_is_reached_without_tls_is_told(address, exposed):
     assert is_exposed(address) == exposed

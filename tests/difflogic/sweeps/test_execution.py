@@ -15,13 +15,13 @@ from difflogic.run.lock import RunLock
 from difflogic.sweeps import work
 from difflogic.sweeps.backends import Backend, LocalBackend, WorkersLostError
 from difflogic.sweeps.directory import SweepDirectory
-from difflogic.sweeps.execution import CONTROL, Execution, default_jobs
+from difflogic.sweeps.execution import CONTROL, default_jobs
 from difflogic.sweeps.sweep_plan import with_seed
 from difflogic.sweeps.sweep_results import make_row
 from difflogic.sweeps.work import Control, Outcome, PlannedRun, run
 from difflogic.system.errors import RunDirectoryError, StorageError
 from tests.cli.processes import with_hook
-from tests.difflogic.sweeps.small import execute_all, small_plan, timeless
+from tests.difflogic.sweeps.small import at_work, execute_all, small_plan, timeless
 
 LONG = small_plan(seeds=(0, 1), overrides=("training.epochs=200",))
 """Runs that are stopped or killed in the middle."""
@@ -45,13 +45,6 @@ def ended(finished, tmp_path):
     """A copy of the finished sweep."""
     shutil.copytree(finished[0], tmp_path / "ended")
     return tmp_path / "ended"
-
-
-def at_work(path, plan, jobs):
-    """Return an execution of a sweep in a new directory."""
-    directory = SweepDirectory(path)
-    SweepDirectory.at(directory.path)
-    return Execution(directory, plan, LocalBackend(jobs))
 
 
 @pytest.mark.thorough
@@ -91,7 +84,7 @@ def test_a_killed_worker_loses_nothing(tmp_path, whole, monkeypatch):
     killed = False
     hook = with_hook(tmp_path, HELD.format(go=str(go)))
     monkeypatch.setenv("PYTHONPATH", hook["PYTHONPATH"])
-    with at_work(tmp_path / "sweep", LONG, 2) as execution:
+    with at_work(tmp_path / "sweep", LONG, LocalBackend(2)) as execution:
         for _ in execution.work(tick=0.02):
             if not killed and [epoch for *_, epoch in execution.running()] == [100, 100]:
                 lock = next((tmp_path / "sweep").rglob(".lock"))
@@ -124,7 +117,7 @@ def test_workers_that_always_die_end_the_sweep(tmp_path, finished):
     plan = small_plan(seeds=(0, 1, 2, 3))
     backend = Losing(finished)
     given_up = nullcontext() if finished else pytest.raises(WorkersLostError)
-    with Execution(SweepDirectory(tmp_path), plan, backend) as execution, given_up:
+    with at_work(tmp_path, plan, backend) as execution, given_up:
         list(execution.work(0.1))
     missing = [row.status == "missing" for row in execution.rows]
     assert missing == [not finished] * 4
@@ -214,14 +207,13 @@ def swapped(first, second):
 )
 def test_a_damaged_or_foreign_run_is_reported_and_repeated(ended, finished, damage, says):
     plan = small_plan()
-    directory = SweepDirectory(ended)
-    damage(directory.run_path(plan.variants[0], 0))
-    with Execution(directory, plan, LocalBackend(1)) as execution:
+    damage(SweepDirectory(ended).run_path(plan.variants[0], 0))
+    with at_work(ended, plan, LocalBackend(1)) as execution:
         assert says in "\n".join(execution.warnings)
         assert execution.rows[0].status == "missing"
         list(execution.work(0.05))
         assert timeless(execution.rows) == finished[1]
-    with Execution(directory, plan, LocalBackend(1)) as execution:
+    with at_work(ended, plan, LocalBackend(1)) as execution:
         assert execution.warnings == []
         assert execution.kept == 2
 

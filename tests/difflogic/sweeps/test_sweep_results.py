@@ -63,6 +63,7 @@ def test_rows(rows):
 def test_results_count_failed_runs_and_leave_out_missing_ones(plan, rows):
     first, second = aggregate(plan, rows)
     assert (first.exact, first.seeds, first.failed, first.missing) == (2, 4, 1, 2)
+    assert to_data(plan, rows)["variants"][0]["proved"] == first.proved == 1
     assert (first.exact_low, first.exact_high) == wilson_interval(2, 4)
     assert first.epochs_to_exact == statistics.median([12, 18])
     assert (first.epochs_to_exact_min, first.epochs_to_exact_max) == (12, 18)

@@ -70,29 +70,26 @@ STAGES = "stages = property(lambda self: (self, self.on_grid(9, 9)))\n\n    def 
 
 @pytest.mark.parametrize(
     ("change", "says"),
-    [
-        ((SOURCE, ""), "has no class Shift: no class there is a difflogic.Task"),
-        (("class Shift(", "class Shifted("), 'has no class Shift: did you mean "Shifted"?'),
-        (("class Shift(Task)", "class Shift(dict)"), "Shift is not a task: derive the class from"),
-        (("def sample", "def simple"), "Shift has no method sample"),
-        (("import numpy as np", "import numpi"), "line 4: ModuleNotFoundError: No module named"),
+    {
+        (SOURCE, ""): "has no class Shift: no class there is a difflogic.Task",
+        ("class Shift(", "class Shifted("): 'has no class Shift: did you mean "Shifted"?',
+        ("class Shift(Task)", "class Shift(dict)"): "Shift is not a task: derive the class from",
+        ("def sample", "def simple"): "Shift has no method sample",
+        ("import numpy as np", "import numpi"): "line 4: ModuleNotFoundError: No module named",
         (
-            (".astype(float)", ".mean()"),
-            "a target, an array of shape (): real numbers of shape (1, 4, 5)",
-        ),
-        (("rng.integers", "np.random.default_rng().integers"), "two samples for the same gen"),
-        (("board = rng.", "board = 2 + rng."), "a start with the value"),
-        (("board = rng.", "raise SystemExit(0)\n        board = rng."), "sample failed in line 19"),
-        ((".astype(float)", ".astype(str)"), "real numbers of shape (1, 4, 5) are needed"),
-        (("def sample", "stays = 'yes'\n\n    def sample"), "stays must be True or False"),
-        (("def sample", "patches = [1]\n\n    def sample"), "patches must be by size, arrays"),
-        (
-            ("def sample", STAGES),
-            "stages must be tasks with as many channels, the last of them self",
-        ),
-        (("def sample", "steps_seen = 1,\n\n    def sample"), "define loss(self, states, target)"),
-        (("def sample", "start = 'foo'\n\n    def sample"), 'start must be "random", "center"'),
-    ],
+            ".astype(float)",
+            ".mean()",
+        ): "a target, an array of shape (): real numbers of shape (1, 4, 5)",
+        ("rng.integers", "np.random.default_rng().integers"): "two samples for the same gen",
+        ("board = rng.", "board = 2 + rng."): "a start with the value",
+        ("board = rng.", "raise SystemExit(0)\n        board = rng."): "sample failed in line 19",
+        (".astype(float)", ".astype(str)"): "real numbers of shape (1, 4, 5) are needed",
+        ("def sample", "stays = 'yes'\n\n    def sample"): "stays must be True or False",
+        ("def sample", "patches = [1]\n\n    def sample"): "patches must be by size, arrays",
+        ("def sample", STAGES): "stages must be tasks with as many channels, the last of them self",
+        ("def sample", "steps_seen = 1,\n\n    def sample"): "define loss(self, states, target)",
+        ("def sample", "start = 'foo'\n\n    def sample"): 'start must be "random", "center"',
+    }.items(),
 )
 def test_invalid_classes(tmp_path, change, says):
     assert change[0] in SOURCE
@@ -193,18 +190,12 @@ CASES = """
 
 @pytest.mark.parametrize(
     ("ending", "message"),
-    [
-        ("pairs", "it returns a list of 3: stack the starts to one array"),
-        (
-            "Cases('all', starts, 2 * targets, 'zero', 1, '')",
-            "Shift.cases gives targets other than 0 and 1",
-        ),
-        (
-            "Cases('all', starts, targets[:2], 'zero', 1, '')",
-            "array of shape (2, 1, 4, 5) and type float64: real numbers of shape (3, 1",
-        ),
-        ("Cases('all', starts[[0, 1, 0]], targets, 'zero', 1, '')", "2 has the start of case 0"),
-    ],
+    {
+        "pairs": "it returns a list of 3: stack the starts to one array",
+        "Cases('all', starts, 2 * targets, 'zero', 1, '')": "gives targets other than 0 and 1",
+        "Cases('all', starts, targets[:2], 'zero', 1, '')": "real numbers of shape (3, 1",
+        "Cases('all', starts[[0, 1, 0]], targets, 'zero', 1, '')": "2 has the start of case 0",
+    }.items(),
 )
 def test_invalid_cases_are_noticed_before_training(tmp_path, ending, message):
     found = error(write(tmp_path, SOURCE + CASES.format(ending)), allow_code=True)

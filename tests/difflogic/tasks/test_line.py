@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from difflogic.config import load_config
-from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
 
 EXPECTED = {
@@ -77,27 +76,3 @@ def test_sorting_and_majority(computes):
                 assert target.ravel().tolist() == expected
     assert task.rule is not None
     assert all(stage.rule is None for stage in task.stages[:-1])
-
-
-@pytest.mark.parametrize(
-    ("name", "overrides", "message"),
-    [
-        ("addition", ["task.height=2"], r"\[task\] height"),
-        ("addition", ["automaton.steps=7"], r"\[automaton\] steps"),
-        ("addition", ["task.stages=[4,8]"], r"\[task\] stages"),
-        ("addition", ["task.loss_channels=[2,3]"], r"\[task\] loss_channels: the result is one"),
-        (
-            "addition",
-            ["automaton.channels=2", "task.loss_channels=[1]", "update.gates=[32,16,8,4,2]"],
-            r"\[automaton\] channels: addition has 2 input channels",
-        ),
-        ("voting", ["automaton.steps=11"], "too few for 9 cells"),
-        ("voting", ["task.loss_channels=[0]"], r"\[task\] loss_channels: votes move"),
-        ("sorting", ["task.loss_channels=[0]", "task.inputs=[1]"], r"\[task\] inputs: channel 0"),
-        ("sorting", ['task.computes="majority"'], r"\[task\] width: majority needs a middle cell"),
-        ("flood", ["task.inputs=[]"], r"\[task\] inputs: channel 0 is the input"),
-    ],
-)
-def test_invalid_settings(name, overrides, message):
-    with pytest.raises(ConfigError, match=message):
-        load_config(name, overrides)

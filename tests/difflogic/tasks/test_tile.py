@@ -94,23 +94,6 @@ def test_a_run_ends_with_a_proof_that_simplifying_keeps(name: str, rate: float) 
 
 
 @pytest.mark.parametrize(
-    ("override", "words"),
-    [
-        ('task.tile="##\\n#"', "row 2 has 1 cells"),
-        ("automaton.channels=5", "6 are needed"),
-        ("automaton.boundary=periodic", "a tile begins at an edge"),
-        ("task.loss_channels=[1]", "the first 1 of them"),
-        (f'task.tile="{33 * "."}"', "1×33 cells are more than 32×32"),
-        ('task.palette=["#000000"]', "1 colours, but 1 loss channels give 2"),
-        ("automaton.periods=[4, 6]", "set places = true and periods = .4, 6., or places = false"),
-    ],
-)
-def test_what_a_section_refuses(override: str, words: str) -> None:
-    with pytest.raises(ConfigError, match=words):
-        load_config("hexagons", [override])
-
-
-@pytest.mark.parametrize(
     ("options", "words"),
     [
         ({"heal": True}, "leave out --hold, --heal"),

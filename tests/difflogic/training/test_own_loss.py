@@ -13,6 +13,7 @@ from difflogic.tasks import make_task
 from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.sampling import draw_samples
 from tests.difflogic.tasks.custom_task import SOURCE, write
+from tests.difflogic.training.test_reference import agree
 from tests.difflogic.training.tiny import tiny
 
 LOSS = """
@@ -41,15 +42,7 @@ def own(tmp_path, source=LOSS, *overrides):
 
 @pytest.mark.parametrize("fire_rate", [1, 0.6])
 def test_the_trainer_agrees_with_the_reference(tmp_path, fire_rate):
-    config = own(tmp_path, LOSS, f"automaton.fire_rate={fire_rate}")
-    reference = ReferenceTrainer(config.problem, Model.create(config))
-    with Trainer(config) as trainer:
-        for _ in range(3):
-            found = trainer.step()
-            expected = reference.step()
-            assert found.soft_loss == pytest.approx(expected.soft_loss, rel=1e-10)
-            assert found.hard_loss == expected.hard_loss
-        np.testing.assert_allclose(trainer.model.logits, reference.circuit.logits, atol=1e-7)
+    agree(own(tmp_path, LOSS, f"automaton.fire_rate={fire_rate}"))
 
 
 def test_the_gradient_is_a_finite_difference(tmp_path):
@@ -89,16 +82,16 @@ def test_workers_and_waves_change_no_bit(tmp_path):
 
 @pytest.mark.parametrize(
     ("change", "says"),
-    [
-        (("return 2, 4", "return 4, 2"), "Shift.steps_seen must be whole numbers from 1 to 4"),
-        (("return 2, 4", "return 4"), "it is 4"),
-        (("return 2, 4", "return 2, 5"), "from 1 to 4 ([automaton] steps)"),
-        (("return 2, 4", "return 1 / 0"), "Shift.steps_seen failed in line 24"),
-        ((".sum(), gradient", ".sum()"), "Shift.loss must be a number and its gradient"),
-        (("return entropy.sum()", "return entropy"), "Shift.loss gives a value"),
-        (("gradient[0, -1] +=", "gradient[:] = np.nan *"), "a gradient with NaN or infinity: keep"),
-        (("states, target", "states"), "Shift.loss failed: TypeError"),
-    ],
+    {
+        ("return 2, 4", "return 4, 2"): "Shift.steps_seen must be whole numbers from 1 to 4",
+        ("return 2, 4", "return 4"): "it is 4",
+        ("return 2, 4", "return 2, 5"): "from 1 to 4 ([automaton] steps)",
+        ("return 2, 4", "return 1 / 0"): "Shift.steps_seen failed in line 24",
+        (".sum(), gradient", ".sum()"): "Shift.loss must be a number and its gradient",
+        ("return entropy.sum()", "return entropy"): "Shift.loss gives a value",
+        ("gradient[0, -1] +=", "gradient[:] = np.nan *"): "a gradient with NaN or infinity: keep",
+        ("states, target", "states"): "Shift.loss failed: TypeError",
+    }.items(),
 )
 def test_unusable_losses(tmp_path, change, says):
     assert change[0] in LOSS

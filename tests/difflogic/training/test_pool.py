@@ -24,38 +24,10 @@ def simulator_of(config, model):
     return lambda start, steps: simulator.rollout(start[None], steps)[0]
 
 
-def oracle_of(config, model):
-    def run(start, steps):
-        boundary = config.automaton.boundary
-        hard = one_hot(model.ops)
-        return oracle.rollout(model.netlist, hard, start, steps, boundary)[-1].astype(np.uint8)
-
-    return run
-
-
 def samples_of(config, model, epochs=range(40)):
     problem = config.problem
     run = simulator_of(config, model)
     return [sample for epoch in epochs for sample in draw_pool(problem, epoch, run)]
-
-
-@pytest.mark.once
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    "overrides", [(), ("task.heal=[2,3]",), ("task.heal=[2,3]", "pool.damage_tries=5")]
-)
-def test_the_oracle_and_the_simulator_draw_the_same(overrides):
-    config = growing(*POOL, *overrides)
-    model = random_model(config, 3)
-    problem = config.problem
-    for epoch in range(8):
-        found = list(draw_pool(problem, epoch, simulator_of(config, model)))
-        expected = list(draw_pool(problem, epoch, oracle_of(config, model)))
-        # Twice as many if damage must grow back.
-        assert len(found) == len(expected) == (6 if overrides else 3)
-        for one, other in zip(found, expected, strict=True):
-            np.testing.assert_array_equal(one.start, other.start)
-            assert one.step == other.step
 
 
 def test_states_come_from_the_rollout_after_the_training_step():

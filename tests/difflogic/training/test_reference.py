@@ -7,7 +7,7 @@ from difflogic.config import load_config
 from difflogic.experiment.searching import Trainer
 from difflogic.model.model import Model
 from difflogic.training.reference import ReferenceTrainer
-from tests.difflogic.training.tiny import tiny
+from tests.difflogic.training.tiny import growing, tiny
 
 TWO_CHANNELS = ["task.loss_channels=[1,0]", "training.batch=3"]
 RESTARTING = ["training.restart_every=2", "finishing.every=100"]
@@ -62,3 +62,9 @@ def test_held_channels_and_uncounted_cells_agree_with_the_reference():
     settings = ["training.precision=float64", "automaton.steps=2", "training.batch=3"]
     sizes = ["task.height=4", "perception.kernels=3", "update.gates=[8,4,2]"]
     agree(load_config("flood", [*settings, *sizes]))
+
+
+@pytest.mark.thorough
+def test_damage_that_grows_back_agrees_with_the_reference():
+    pool = ("pool.batch=3", "pool.later=7", "pool.damage_tries=5", "task.heal=[2,3]")
+    agree(growing("training.precision=float64", "task.hold=true", *pool))
