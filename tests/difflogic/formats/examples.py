@@ -59,11 +59,11 @@ def wicked():
 
 
 @st.composite
-def automata(draw, count=6, **sizes):
+def automata(draw, count=6):
     """A few automata with distinct names, also distinct from those of `wicked`."""
     return [
         automaton(
-            draw(circuits(3, **sizes)),
+            draw(circuits(3)),
             f"{draw(st.sampled_from(NAMES))}{100 + number}",
             draw(st.sampled_from(["zero", "periodic"])),
             draw(st.sampled_from([1.0, 0.25])),
@@ -77,14 +77,19 @@ def life(boundary="periodic"):
     return automaton(life_like("3", "23"), "life", boundary)
 
 
-def run(automaton, state, fires):
-    """The states after each step, with masks `fires` (steps, H, W)."""
-    asynchronous = automaton.fire_rate < 1
-    states = []
-    for fire in fires:
-        state = step(automaton.circuit, state, automaton.boundary, fire if asynchronous else None)
-        states.append(state)
-    return np.array(states)
+SIZES = [(1, 1), (1, 5), (4, 1), (2, 2), (3, 4), (5, 7)]
+
+
+def rollouts(automata, steps, sizes=SIZES * 3):
+    """Yield each automaton with a random start, masks of the cells that fire, and its states."""
+    rng = np.random.default_rng(1)
+    for automaton, size in zip(automata, sizes, strict=True):
+        start = rng.integers(0, 2, (automaton.circuit.channels, *size), np.uint8)
+        fires = (rng.random((steps, *size)) < automaton.fire_rate).astype(np.uint8)
+        states = [start]
+        for fire in fires:
+            states.append(step(automaton.circuit, states[-1], automaton.boundary, fire))
+        yield automaton, start, fires, np.array(states[1:])
 
 
 def cases(automaton, count):

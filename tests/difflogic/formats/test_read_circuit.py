@@ -33,16 +33,6 @@ def problem(data) -> str:
     return message.removeprefix("x.json: ")
 
 
-def changed(**changes):
-    return copy.deepcopy(GOOD) | changes
-
-
-def with_gate(place, gate):
-    data = copy.deepcopy(GOOD)
-    data["gates"][place] = gate
-    return data
-
-
 @examples(30)
 @given(automata())
 def test_what_is_written_is_read_back(made):
@@ -96,13 +86,12 @@ def test_foreign_json(data):
     ],
 )
 def test_wrong_values_are_explained(changes, says):
-    assert says in problem(changed(**changes))
+    assert says in problem(GOOD | changes)
 
 
 @pytest.mark.parametrize("key", sorted(GOOD.keys() - {"format"}))
 def test_missing_keys(key):
-    data = changed()
-    del data[key]
+    data = {name: value for name, value in GOOD.items() if name != key}
     assert problem(data).startswith(f'key "{key}" is missing: ')
 
 
@@ -120,7 +109,8 @@ def test_missing_keys(key):
     ],
 )
 def test_wrong_gates_are_explained(gate, says):
-    message = problem(with_gate(2, gate))
+    gates = GOOD["gates"]
+    message = problem(GOOD | {"gates": [*gates[:2], gate, *gates[3:]]})
     assert says in message
     if "its own" in message:
         assert "it may read rows 0 to 19, the inputs and the gates before" in message

@@ -1,4 +1,4 @@
-"""BLIF, AIGER, and cells in Verilog, read by a few lines of our own: no tool needs to be there.
+"""BLIF and AIGER, read by a few lines of our own: no tool needs to be there.
 
 What is read is compared with the circuit's plain interpreter on all inputs, or on many.
 """
@@ -14,10 +14,7 @@ from hypothesis import given, settings
 from difflogic.formats.interface import used_interface
 from difflogic.formats.write_aiger import write_aiger
 from difflogic.formats.write_blif import write_blif
-from difflogic.formats.write_verilog import write_cell
 from tests.difflogic.formats import examples
-
-VERILOG = re.compile(r"(?:wire|assign) (\w+) = (.*);")
 
 
 def read_blif(automaton, bits):
@@ -75,19 +72,7 @@ def read_aiger(automaton, bits):
     return *found, [literal(int(line)) for line in lines]
 
 
-def read_verilog(automaton, bits):
-    """Evaluate a cell's wires by Python, which writes ~ & | ^ and parentheses alike."""
-    text = write_cell(automaton)
-    inputs, outputs = (re.findall(rf"{way}put wire (\w+)", text) for way in ("in", "out"))
-    known = dict(zip(inputs, bits, strict=True))
-    known |= {"zero": np.zeros(bits.shape[1], bool), "one": np.ones(bits.shape[1], bool)}
-    for name, expression in VERILOG.findall(text):
-        words = expression.replace("1'b0", "zero").replace("1'b1", "one")
-        known[name] = eval(words, {"__builtins__": {}}, known)
-    return inputs, outputs, [known[name] for name in outputs]
-
-
-@pytest.mark.parametrize("read", [read_blif, read_aiger, read_verilog])
+@pytest.mark.parametrize("read", [read_blif, read_aiger])
 @settings(max_examples=3)
 @given(automata=examples.automata())
 def test_files_compute_their_circuits(read, automata):

@@ -50,48 +50,14 @@ static void run{number}(void)
 """
 
 
-def pack(rows, rng):
-    """Rows of bits (…, width) as words (…, words) of 64, with random bits after the last."""
+def pack(rows, rng=None):
+    """Rows of bits (…, width) as words (…, words) of 64, zeros or random bits after them."""
     width = rows.shape[-1]
-    padded = rng.integers(0, 2, (*rows.shape[:-1], -(-width // 64) * 64), dtype=np.uint8)
+    padded = np.zeros((*rows.shape[:-1], -(-width // 64) * 64), np.uint8)
+    if rng:
+        padded += rng.integers(0, 2, padded.shape, np.uint8)
     padded[..., :width] = rows
     return np.packbits(padded, axis=-1, bitorder="little").view("<u8")
-
-
-def check(automata, sizes, folder, compiler=SANITIZED, steps=6):
-    """Compile all headers into one program, run it, and compare every step."""
-    rng = np.random.default_rng(0)
-    parts = ["#include <stdio.h>\n#include <stdlib.h>\n"]
-    starts = []
-    masks = []
-    for number, (automaton, (height, width)) in enumerate(zip(automata, sizes, strict=True)):
-        state = rng.integers(0, 2, (automaton.circuit.channels, height, width), dtype=np.uint8)
-        fires = (rng.random((steps, height, width)) < automaton.fire_rate).astype(np.uint8)
-        # Rows of the grid come first, then channels.
-        words = [pack(state.swapaxes(0, 1), rng).ravel(), pack(fires, rng).ravel()]
-        (folder / f"{number}.in").write_bytes(np.concatenate(words).tobytes())
-        (folder / f"{number}.h").write_text(write_c(automaton))
-        fire = "fire, " if automaton.fire_rate < 1 else ""
-        names = {"number": number, "name": identifier(automaton), "steps": steps, "fire": fire}
-        parts.append(f'#include "{number}.h"\n' + RUN.format(height=height, width=width, **names))
-        starts.append(state)
-        masks.append(fires)
-    calls = "".join(f"    run{number}();\n" for number in range(len(parts) - 1))
-    (folder / "main.c").write_text("".join(parts) + f"int main(void)\n{{\n{calls}}}\n")
-    call(*compiler, *STRICT, "main.c", "-o", "main", cwd=folder)
-    assert call("./main", cwd=folder) == ""
-    for number, (automaton, state, fires) in enumerate(zip(automata, starts, masks, strict=True)):
-        # Bits after the last cell are written as 0.
-        right = pack(examples.run(automaton, state, fires).swapaxes(1, 2), ZEROS)
-        assert (folder / f"{number}.out").read_bytes() == right.tobytes()
-
-
-class ZEROS:
-    """A generator of zeros."""
-
-    @staticmethod
-    def integers(low, high, shape, dtype):
-        return np.zeros(shape, dtype)
 
 
 SIZES = [(1, 1), (1, 64), (2, 63), (3, 65), (5, 2), (2, 129), (4, 7), (1, 200)]
@@ -105,31 +71,46 @@ SIZES = [(1, 1), (1, 64), (2, 63), (3, 65), (5, 2), (2, 129), (4, 7), (1, 200)]
 @settings(max_examples=1)
 @given(automata=examples.automata(count=4))
 def test_automata_on_grids(compiler, tmp_path_factory, automata):
+    """All headers in one program, which runs once; every step is compared."""
+    folder = tmp_path_factory.mktemp("grids")
+    rng = np.random.default_rng(0)
+    parts = ["#include <stdio.h>\n#include <stdlib.h>\n"]
+    calls = []
+    expected = []
     automata = [*examples.wicked(), *automata]
-    check(automata, SIZES * 2, tmp_path_factory.mktemp("grids"), COMPILERS[compiler])
+    for number, rollout in enumerate(examples.rollouts(automata, 6, SIZES * 2)):
+        automaton, start, fires, states = rollout
+        # Rows of the grid come first, then channels.
+        words = [pack(start.swapaxes(0, 1), rng).ravel(), pack(fires, rng).ravel()]
+        (folder / f"{number}.in").write_bytes(np.concatenate(words).tobytes())
+        (folder / f"{number}.h").write_text(write_c(automaton))
+        steps, height, width = fires.shape
+        fire = "fire, " if automaton.fire_rate < 1 else ""
+        names = {"number": number, "name": identifier(automaton), "steps": steps, "fire": fire}
+        parts.append(f'#include "{number}.h"\n' + RUN.format(height=height, width=width, **names))
+        calls.append(f"    run{number}();\n")
+        # Bits after the last cell are written as 0.
+        expected.append(pack(states.swapaxes(1, 2)).tobytes())
+    main = f"int main(void)\n{{\n{''.join(calls)}}}\n"
+    (folder / "main.c").write_text("".join(parts) + main)
+    call(*COMPILERS[compiler], *STRICT, "main.c", "-o", "main", cwd=folder)
+    assert call("./main", cwd=folder) == ""
+    for number, right in enumerate(expected):
+        assert (folder / f"{number}.out").read_bytes() == right
 
 
-class Chance:
-    """The example's random bits."""
-
+def chances():
+    """The example's random numbers, in [0, 1)."""
     seed = 1
-
-    def __call__(self, probability):
-        self.seed = (self.seed * 6364136223846793005 + 1442695040888963407) % 2**64
-        return (self.seed >> 40) < probability * 2**24
-
-    def bits(self, shape, probability):
-        return np.array([self(probability) for _ in range(np.prod(shape))], np.uint8).reshape(shape)
+    while True:
+        seed = (seed * 6364136223846793005 + 1442695040888963407) % 2**64
+        yield (seed >> 40) / 2**24
 
 
-def start_of(automaton, chance):
-    shape = (automaton.circuit.channels, automaton.height, automaton.width)
-    state = np.zeros(shape, np.uint8)
-    if automaton.start == "center":
-        state[:, automaton.height // 2, automaton.width // 2] = 1
-    elif automaton.start == "random":
-        state = chance.bits(shape, 0.5)
-    return state
+def drawn(chances, shape, probability):
+    """Bits in the order in which the example draws them."""
+    bits = [next(chances) < probability for _ in range(np.prod(shape))]
+    return np.array(bits, np.uint8).reshape(shape)
 
 
 @pytest.mark.once
@@ -152,10 +133,15 @@ def test_the_example_runs_as_it_stands(start, fire_rate, tmp_path):
     (tmp_path / "example.c").write_text("".join(f"{line[7:]}\n" for line in lines))
     call(*SANITIZED, *STRICT, "example.c", "-o", "example", cwd=tmp_path)
     printed = call("./example", cwd=tmp_path).splitlines()
-    chance = Chance()
-    state = start_of(automaton, chance)
+    chance = chances()
+    size = automaton.height, automaton.width
+    state = np.zeros((2, *size), np.uint8)
+    if start == "center":
+        state[:, size[0] // 2, size[1] // 2] = 1
+    elif start == "random":
+        state = drawn(chance, state.shape, 0.5)
     for _ in range(automaton.steps):
-        fire = None if fire_rate == 1 else chance.bits((6, 70), fire_rate)
+        fire = None if fire_rate == 1 else drawn(chance, size, fire_rate)
         state = step(automaton.circuit, state, automaton.boundary, fire)
     numbers, signs = (state[1], ".#") if len(visible) == 1 else (state[0] + 2 * state[1], "0123")
     assert printed == ["".join(signs[number] for number in row) for row in numbers]

@@ -17,6 +17,7 @@ from tests.difflogic.circuit.rules import life_like
 from tests.difflogic.formats.made import random_circuit
 
 BGOLLY = shutil.which("bgolly")
+SYMMETRIES = ("none", "rotate4", "rotate4reflect")
 
 
 def walk(text, cells):
@@ -87,13 +88,8 @@ def test_golly_runs_it(tmp_path, boundary):
     ("seed", "hood", "symmetry"),
     [
         *((seed, "vonNeumann", "permute") for seed in range(6)),
-        (0, "vonNeumann", "none"),
-        (0, "vonNeumann", "rotate4"),
-        (0, "vonNeumann", "rotate4reflect"),
-        (0, "Moore", "none"),
-        (0, "Moore", "rotate4"),
-        (0, "Moore", "rotate4reflect"),
-        (0, "Moore", "rotate8reflect"),
+        *((0, "vonNeumann", each) for each in SYMMETRIES),
+        *((0, "Moore", each) for each in (*SYMMETRIES, "rotate8reflect")),
         (0, "hexagonal", "rotate6"),
     ],
 )

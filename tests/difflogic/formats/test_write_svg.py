@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import chain, permutations
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.formats.diagram import graph
@@ -41,20 +40,18 @@ class Box:
     about: str
     left: float
     top: float
-    width: float
-    height: float
+    right: float
+    bottom: float
     frame: str
 
     def is_near(self, x: float, y: float) -> bool:
         """Whether a point of a wire is inside, or close above or below."""
-        inside_x = self.left + TOUCH < x < self.left + self.width - TOUCH
-        return inside_x and self.top - CLEARANCE < y < self.top + self.height + CLEARANCE
+        inside_x = self.left + TOUCH < x < self.right - TOUCH
+        return inside_x and self.top - CLEARANCE < y < self.bottom + CLEARANCE
 
 
 @dataclass
 class Picture:
-    width: float
-    height: float
     boxes: list[Box] = field(default_factory=list)
     circles: list[Point] = field(default_factory=list)
     nets: dict[str, list[list[Point]]] = field(default_factory=dict)
@@ -75,25 +72,23 @@ def points(match: re.Match) -> list[Point]:
 
 def read(text: str) -> Picture:
     root = ElementTree.fromstring(text.encode())
-    picture = Picture(float(root.get("width", 0)), float(root.get("height", 0)))
-    group = root.find(f"{SVG}g")
-    assert group is not None
-    for element in group:
+    picture = Picture()
+    for element in root.iterfind(f"{SVG}g[1]/*"):
         title = element.findtext(f"{SVG}title", "")
         if element.get("class") == "box":
             rect = element.find(f"{SVG}rect")
             assert rect is not None
-            sizes = (float(rect.get(key, 0)) for key in ("x", "y", "width", "height"))
-            picture.boxes.append(
-                Box(element.findtext(f"{SVG}text", ""), title, *sizes, rect.get("stroke-width", ""))
-            )
+            x, y, width, height = (float(rect.attrib[key]) for key in ("x", "y", "width", "height"))
+            label = element.findtext(f"{SVG}text", "")
+            frame = rect.attrib["stroke-width"]
+            picture.boxes.append(Box(label, title, x, y, x + width, y + height, frame))
         elif element.get("class") == "net":
             path = element.find(f"{SVG}path")
             assert path is not None
-            picture.nets[title] = [points(m) for m in SEGMENT.finditer(path.get("d", ""))]
+            picture.nets[title] = [points(m) for m in SEGMENT.finditer(path.attrib["d"])]
         else:
             assert element.get("class") == "circle"
-            picture.circles.append((float(element.get("cx", 0)), float(element.get("cy", 0))))
+            picture.circles.append((float(element.attrib["cx"]), float(element.attrib["cy"])))
     return picture
 
 
@@ -107,10 +102,9 @@ def wires(picture: Picture) -> Counter[tuple[str, str, bool]]:
     for about, curves in picture.nets.items():
         (source,) = (box for box in picture.boxes if box.about == about)
         starts = [curve[0] for curve in curves]
-        right = source.left + source.width
-        middle = source.top + source.height / 2
-        circled = any(near((right + 3.6, middle), circle) for circle in picture.circles)
-        assert any(near(start, (right + 7.2 * circled, middle)) for start in starts)
+        middle = (source.top + source.bottom) / 2
+        circled = any(near((source.right + 3.6, middle), circle) for circle in picture.circles)
+        assert any(near(start, (source.right + 7.2 * circled, middle)) for start in starts)
         for curve in curves:
             end = curve[-1]
             if any(near(end, start) for start in starts):
@@ -120,13 +114,16 @@ def wires(picture: Picture) -> Counter[tuple[str, str, bool]]:
             (target,) = (
                 box
                 for box in picture.boxes
-                if abs(box.left - stop[0]) <= TOUCH and box.top < stop[1] < box.top + box.height
+                if abs(box.left - stop[0]) <= TOUCH and box.top < stop[1] < box.bottom
             )
             found[about, target.about, circle] += 1
     return found
 
 
-def check(example: Automaton) -> None:
+@given(circuits(gates=24))
+@settings(max_examples=20)
+def test_the_picture_shows_the_circuit(circuit: Circuit) -> None:
+    example = automaton(circuit, visible=circuit.labels[:1])
     picture = read(write_svg(example))
     drawn = diagram(example)
     assert [(b.label, b.about) for b in picture.boxes] == [(n.label, n.about) for n in drawn.nodes]
@@ -134,32 +131,21 @@ def check(example: Automaton) -> None:
         (drawn.nodes[wire.source].about, drawn.nodes[wire.target].about, wire.inverted)
         for wire in drawn.wires
     )
-    for box, node in zip(picture.boxes, drawn.nodes, strict=True):
-        out = (box.left + box.width + 3.6, box.top + box.height / 2)
+    pairs = list(zip(picture.boxes, drawn.nodes, strict=True))
+    for box, node in pairs:
+        out = (box.right + 3.6, (box.top + box.bottom) / 2)
         assert any(near(circle, out) for circle in picture.circles) == node.inverted
         assert box.frame == ("3" if node.visible else "1.4")
+    for (a, one), (b, other) in permutations(pairs, 2):
         # Inputs are left of all, next states right of all.
-        for other, others in zip(picture.boxes, drawn.nodes, strict=True):
-            if node.kind is NodeKind.INPUT and others.kind not in (
-                NodeKind.INPUT,
-                NodeKind.CONSTANT,
-            ):
-                assert box.left + box.width < other.left
-            if node.kind is not NodeKind.OUTPUT and others.kind is NodeKind.OUTPUT:
-                assert box.left + box.width < other.left
-    for a, b in combinations(picture.boxes, 2):
-        apart_x = a.left + a.width < b.left or b.left + b.width < a.left
-        assert apart_x or a.top + a.height < b.top or b.top + b.height < a.top
-    for curves in picture.nets.values():
-        for curve in curves:
-            for x, y in curve:
-                assert not any(box.is_near(x, y) for box in picture.boxes)
-
-
-@given(circuits(gates=24))
-@settings(max_examples=20)
-def test_the_picture_shows_the_circuit(circuit: Circuit) -> None:
-    check(automaton(circuit, visible=circuit.labels[:1]))
+        first = one.kind is NodeKind.INPUT and other.kind not in (NodeKind.INPUT, NodeKind.CONSTANT)
+        last = one.kind is not NodeKind.OUTPUT and other.kind is NodeKind.OUTPUT
+        if first or last:
+            assert a.right < b.left
+        assert a.right < b.left or b.right < a.left or a.bottom < b.top or b.bottom < a.top
+    for curve in chain.from_iterable(picture.nets.values()):
+        for point in curve:
+            assert not any(box.is_near(*point) for box in picture.boxes)
 
 
 @pytest.mark.parametrize("channels", [1, 12, 13])

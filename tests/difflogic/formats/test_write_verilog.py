@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 from hypothesis import given, settings
 
 from difflogic.formats.notation import identifier
@@ -55,24 +54,19 @@ def as_line(bits):
     return "".join("01"[bit] for bit in bits.ravel()[::-1])
 
 
-SIZES = [(1, 1), (1, 5), (4, 1), (2, 2), (3, 4), (5, 7)]
-
-
 @needs("iverilog", "vvp")
 @settings(max_examples=1)
-@given(automata=examples.automata(count=len(SIZES)))
+@given(automata=examples.automata())
 def test_grids_make_the_automatons_steps(tmp_path_factory, automata):
     automata, folder = [*examples.wicked(), *automata], tmp_path_factory.mktemp("grids")
-    rng = np.random.default_rng(1)
     expected = []
     parts = []
-    for number, (automaton, (height, width)) in enumerate(zip(automata, SIZES * 3, strict=True)):
-        state = rng.integers(0, 2, (automaton.circuit.channels, height, width), np.uint8)
-        fires = (rng.random((STEPS, height, width)) < automaton.fire_rate).astype(np.uint8)
-        (folder / f"s{number}.txt").write_text(as_line(state) + "\n")
+    for number, rollout in enumerate(examples.rollouts(automata, STEPS)):
+        automaton, start, fires, states = rollout
+        (folder / f"s{number}.txt").write_text(as_line(start) + "\n")
         (folder / f"f{number}.txt").write_text("\n".join(map(as_line, fires)) + "\n")
-        expected += [state, state, *examples.run(automaton, state, fires)]
-        parts.append(bench(number, automaton, height, width))
+        expected += [start, start, *states]
+        parts.append(bench(number, automaton, *start.shape[1:]))
     (folder / "bench.v").write_text("module bench; integer i;" + "".join(parts) + "\nendmodule\n")
     sources = write(automata, folder)
     assert run_bench(sources, folder) == list(map(as_line, expected))
