@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -31,11 +32,7 @@ FLAGS = (
 def missing():
     """The programs and packages that are missing."""
     absent = [name for name in PROGRAMS if shutil.which(name) is None]
-    try:
-        import selenium  # noqa: F401
-    except ImportError:
-        absent.append("selenium")
-    return absent
+    return absent if find_spec("selenium") else [*absent, "selenium"]
 
 
 needs_browser = pytest.mark.skipif(bool(missing()), reason=f"needs {', '.join(missing())}")
@@ -45,16 +42,14 @@ needs_browser = pytest.mark.skipif(bool(missing()), reason=f"needs {', '.join(mi
 def chromium():
     """Start a Browser."""
     from selenium import webdriver
-    from selenium.webdriver.chrome.options import Options
-    from selenium.webdriver.chrome.service import Service
 
-    options = Options()
+    options = webdriver.ChromeOptions()
     options.binary_location = shutil.which("chromium")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     with TemporaryDirectory() as profile:
         for flag in (*FLAGS, f"--user-data-dir={profile}"):
             options.add_argument(flag)
-        driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+        driver = webdriver.Chrome(options, webdriver.ChromeService(shutil.which("chromedriver")))
         try:
             yield Browser(driver)
         finally:
@@ -69,24 +64,25 @@ class Browser:
 
     def open(self, page: Path, **media):
         """Open a page from disk, with media features such as prefers_color_scheme="dark"."""
-        self.prefer(**{"prefers_reduced_motion": "reduce"} | media)
+        media = {"prefers_reduced_motion": "reduce"} | media
+        features = [{"name": name.replace("_", "-"), "value": media[name]} for name in media]
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
         self.requests(), self.messages()  # those of the page before
         self.driver.get(page.as_uri())
         self.wait("return Boolean(window.dct)")
         return self
 
-    def prefer(self, **media):
-        """Emulate media features in the pages that are opened next."""
-        features = {name.replace("_", "-"): value for name, value in media.items()}
-        self.driver.execute_cdp_cmd(
-            "Emulation.setEmulatedMedia",
-            {"features": [{"name": name, "value": value} for name, value in features.items()]},
-        )
+    def show(self, folder: Path, text, **media):
+        """Write a page into a folder, and open it; return its address."""
+        path = folder / "page.html"
+        path.write_text(text, encoding="utf-8")
+        self.open(path, **media)
+        return path.as_uri()
 
     @contextmanager
-    def screen(self, width=360, height=740, mobile=True):
+    def screen(self, width=360, height=740, scale=2, mobile=True):
         """Emulate another screen, by default that of a phone."""
-        size = {"width": width, "height": height, "deviceScaleFactor": 2, "mobile": mobile}
+        size = {"width": width, "height": height, "deviceScaleFactor": scale, "mobile": mobile}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         try:
             yield
@@ -103,9 +99,11 @@ class Browser:
         return WebDriverWait(self.driver, seconds, 0.02).until(lambda _: self.js(script))
 
     def find(self, css):
-        from selenium.webdriver.common.by import By
+        return self.driver.find_element("css selector", css)
 
-        return self.driver.find_element(By.CSS_SELECTOR, css)
+    def choose(self, name, value):
+        """Choose one of several, by its label."""
+        self.find(f"[name={name}][value='{value}']").find_element("xpath", "..").click()
 
     def set(self, css, value):
         """Set a control, with the events that a user would cause."""

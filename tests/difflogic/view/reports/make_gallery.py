@@ -103,18 +103,15 @@ def draw():
 
 def shoot(window, file):
     """Save a picture of the tough page while a wound closes, with a cell selected."""
-    width, height = SHOT
-    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-    window.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    window.open(GALLERY / "checkerboard-tough-async.html")
     # Step by step, for a point of the curve at each step.
-    for _ in range(90):
-        window.js("dct.player.advance(1)")
-    window.drag((3, 2), (4, 5), (6, 9), (6, 13))
-    for _ in range(3):
-        window.js("dct.player.advance(1)")
-    window.js("window.scrollTo(0, 0); document.documentElement.style.overflow = 'hidden'")
-    window.driver.save_screenshot(str(file))
+    advance = "for (let n = 0; n < arguments[0]; n++) dct.player.advance(1)"
+    with window.screen(*SHOT, scale=1, mobile=False):
+        window.open(GALLERY / "checkerboard-tough-async.html")
+        window.js(advance, 90)
+        window.drag((3, 2), (4, 5), (6, 9), (6, 13))
+        window.js(advance, 3)
+        window.js("window.scrollTo(0, 0); document.documentElement.style.overflow = 'hidden'")
+        window.driver.save_screenshot(str(file))
 
 
 def main(*names):

@@ -99,7 +99,7 @@ def test_stepping_through_examples_and_painting_in_a_browser(window, tmp_path):
     window.set("#columns", 11)
     assert window.js(shown) == "your own grid"
     names = window.js("return [...document.querySelectorAll('.symbol')].map((e) => e.textContent)")
-    window.find(f"[name=brush][value='{names.index('c')}']").find_element("xpath", "..").click()
+    window.choose("brush", names.index("c"))
     window.drag((1, 2))
     window.drag((1, 8))
     own = "return [...(arguments[0] ? dct.simulation.decode() : dct.simulation.kept.input)]"

@@ -10,36 +10,22 @@ from difflogic.evaluation.battery import run_tests
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.view.reports import ReportSource, build
-from tests.difflogic.view.histories import rows
+from tests.difflogic.view.histories import model, rows
 from tests.difflogic.view.reports.browser import needs_browser
-from tests.difflogic.view.reports.pages import automaton, large_page, many_gates, page
+from tests.difflogic.view.reports.pages import automaton, page
 from tests.difflogic.view.reports.test_engines import case, in_python
 
 pytestmark = [needs_browser, pytest.mark.slow]
 Keys = pytest.importorskip("selenium.webdriver.common.keys").Keys
 
 
-@pytest.fixture(scope="module")
-def files(tmp_path_factory):
-    """A function that writes the report of an experiment once and returns its path."""
-    folder = tmp_path_factory.mktemp("reports")
-
-    def write(name):
-        path = folder / f"{name}.html"
-        if not path.exists():
-            path.write_text(page(name), encoding="utf-8")
-        return path
-
-    return write
-
-
 @pytest.fixture
-def board(window, files):
+def board(window, tmp_path):
     """The checkerboard's page; afterwards there are no messages and no requests."""
-    path = files("checkerboard")
-    yield window.open(path)
+    address = window.show(tmp_path, page("checkerboard"))
+    yield window
     assert window.messages() == []
-    assert set(window.requests()) <= {path.as_uri()}
+    assert set(window.requests()) <= {address}
 
 
 def wrong_cells(bits):
@@ -60,9 +46,8 @@ def expected_after_200_steps(name, edges):
 @pytest.mark.once
 @pytest.mark.parametrize("engine", ["WebAssembly", "JavaScript"])
 @pytest.mark.parametrize("name", ["checkerboard-async", "lizard"])
-def test_200_steps_with_painted_damage_agree_with_the_library(window, files, name, engine):
-    path = files(name)
-    window.open(path)
+def test_200_steps_with_painted_damage_agree_with_the_library(window, tmp_path, name, engine):
+    address = window.show(tmp_path, page(name))
     found = automaton(name)
     for edges in ("zero", "periodic"):
         window.set("#engine", engine)
@@ -70,23 +55,19 @@ def test_200_steps_with_painted_damage_agree_with_the_library(window, files, nam
         window.set("#edges", edges)
         window.set("#seed", 3)
         window.set("#brush-size", 3)
-        window.find("[name=brush][value=erase]").find_element("xpath", "..").click()
+        window.choose("brush", "erase")
         window.js("dct.player.advance(100)")
         window.drag((2, 3))
         window.js("dct.player.advance(100)")
         assert window.js("return dct.simulation.engine.name") == engine
         np.testing.assert_array_equal(window.bits(), expected_after_200_steps(name, edges))
     assert window.messages() == []
-    assert set(window.requests()) <= {path.as_uri()}
+    assert set(window.requests()) <= {address}
 
 
-def test_without_webassembly_the_circuit_is_interpreted(window, files, tmp_path):
+def test_without_webassembly_the_circuit_is_interpreted(window, tmp_path):
     """If a policy forbids WebAssembly, the page says so and continues."""
-    path = tmp_path / "forbidden.html"
-    path.write_text(
-        files("checkerboard").read_text().replace("wasm-unsafe-eval", "none"), encoding="utf-8"
-    )
-    window.open(path)
+    window.show(tmp_path, page("checkerboard").replace("wasm-unsafe-eval", "none"))
     assert "the circuit is interpreted" in window.text("#trouble")
     window.js("dct.player.advance(50)")
     assert wrong_cells(window.bits()) == 0
@@ -157,7 +138,7 @@ def test_a_page_is_played_from_end_to_end(board):
 @pytest.mark.parametrize("brush", ["ones", "noise", "erase"])
 def test_each_brush_paints_a_square_of_its_size(board, brush):
     board.set("#brush-size", 4)
-    board.find(f"[name=brush][value={brush}]").find_element("xpath", "..").click()
+    board.choose("brush", brush)
     assert board.text("#brush-hint")
     before = board.bits()
     board.drag((8, 9))
@@ -177,18 +158,19 @@ def test_each_brush_paints_a_square_of_its_size(board, brush):
 
 def test_thousands_of_gates_are_tiles(window, tmp_path):
     """Their values for a cell's bits, the text of one, and arrow keys along wires."""
-    path = tmp_path / "large.html"
-    path.write_text(large_page(), encoding="utf-8")
-    window.open(path)
-    window.find("[name=drawn][value=before]").find_element("xpath", "..").click()
+    many = model(name="lizard", spread=20)
+    trained = from_model(many)
+    small = automaton("lizard")
+    window.show(tmp_path, build(ReportSource(trained, many), small, None))
+    window.choose("drawn", "before")
     assert window.js("return document.querySelectorAll('#drawing canvas').length") == 1
     window.drag((5, 7))
-    circuit = from_model(many_gates()).circuit
-    small = automaton("lizard").circuit
+    circuit = trained.circuit
+    labels = list(small.circuit.labels)
     bits = np.array(window.js("return Array.from(dct.simulation.neighborhood(5, 7))"), bool)
     whole = np.zeros((9, circuit.channels), bool)
-    whole[:, small.labels] = bits.reshape(9, -1)
-    expected = circuit.next_state(whole.reshape(-1, 1))[list(small.labels), 0]
+    whole[:, labels] = bits.reshape(9, -1)
+    expected = circuit.next_state(whole.reshape(-1, 1))[labels, 0]
     values = window.js(
         "const { circuit } = dct.drawing; return Array.from(circuit.values).filter("
         "(_, node) => circuit.isOutput(node))"
@@ -280,11 +262,10 @@ def goes_up_and_down(window):
 
 def test_a_picture_is_grown_when_the_page_opens_and_grows_again(window, tmp_path):
     small = automaton("letter-g")
-    model = Model.create(load_config("letter-g"))
-    path = tmp_path / "grown.html"
-    path.write_text(build(ReportSource(small, model), small, None, b"PNG"), encoding="utf-8")
-    assert 'src="data:image/png;base64,UE5H"' in path.read_text(encoding="utf-8")
-    window.open(path)
+    made = Model.create(load_config("letter-g"))
+    text = build(ReportSource(small, made), small, None, b"PNG")
+    assert 'src="data:image/png;base64,UE5H"' in text
+    window.show(tmp_path, text)
     state = "return [dct.player.playing, dct.simulation.step]"
     assert window.js(state) == [False, small.steps]
     window.js("document.querySelector('#play').click()")
@@ -292,12 +273,11 @@ def test_a_picture_is_grown_when_the_page_opens_and_grows_again(window, tmp_path
 
 
 def test_a_page_fits_a_phone_and_a_laptop(window, tmp_path):
-    model = Model.create(load_config("checkerboard-small"))
-    source = ReportSource(from_model(model), model, rows(40), exact_epoch=40)
-    path = tmp_path / "tested.html"
-    path.write_text(build(source, source.automaton, run_tests(model)), encoding="utf-8")
+    made = Model.create(load_config("checkerboard-small"))
+    source = ReportSource(from_model(made), made, rows(40), exact_epoch=40)
+    text = build(source, source.automaton, run_tests(made))
     with window.screen():
-        window.open(path)
+        window.show(tmp_path, text)
         rights = window.js(
             "return [...document.querySelectorAll('svg.chart, .scroll td, .scroll th')].map((e) =>"
             " e.getBoundingClientRect().right)"
@@ -322,18 +302,18 @@ def test_a_page_fits_a_phone_and_a_laptop(window, tmp_path):
         assert (window.bits() != before).any(), "touch paints"
         assert window.messages() == []
     with window.screen(width=1280, height=800, mobile=False):
-        window.open(path)
-        places = [
-            window.js(f"return document.querySelector('{each}').getBoundingClientRect().bottom")
-            for each in ("#cells", "#play")
-        ]
+        window.show(tmp_path, text)
+        places = window.js(
+            "return [...document.querySelectorAll('#cells, #play')].map((e) =>"
+            " e.getBoundingClientRect().bottom)"
+        )
         assert max(places) <= 800
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_has_contrast(window, files, scheme):
+def test_text_has_contrast(window, tmp_path, scheme):
     """At least 4.5 to 1, as WCAG 2.2 requires."""
-    window.open(files("checkerboard"), prefers_color_scheme=scheme)
+    window.show(tmp_path, page("checkerboard"), prefers_color_scheme=scheme)
     pairs = window.js(
         """
         const found = [];

@@ -20,9 +20,12 @@ SETTINGS = (
     "automaton.steps=6",
     "perception.kernels=4",
     "checkpoint.every_epochs=5",
-    "finishing.every=0",
-    "training.restart_every=0",
     "parallel.workers=1",
+    "training.epochs=12",
+    "training.restart_every=8",
+    "finishing.every=6",
+    "finishing.from_epoch=0",
+    "finishing.candidates=20",
 )
 FACTS = (
     "Object.fromEntries([...document.querySelectorAll('#facts div')].map((fact) =>"
@@ -33,34 +36,12 @@ EPOCH = "dct.data.charts['loss-chart']?.lines[0][1].at(-1)[0]"
 GONE = "!document.querySelector('#gone').hidden"
 
 
-def settings(*changes):
-    # As the command does: nothing was published about such a small circuit.
-    changes = [*SETTINGS, *changes]
-    return difflogic.load_config("checkerboard-small", changes, drop_published=True)
-
-
-def look(window, link):
-    window.driver.get("data:,")  # the page before may still call its server
-    window.messages(), window.requests()
-    window.driver.get(link)
-    window.wait("return Boolean(window.dct)")
-
-
-def requested(window):
-    return {url for url in window.requests() if url.startswith("http")}
-
-
 def test_training_is_shown_to_its_end(window, tmp_path, monkeypatch):
     """Training runs in a thread, and waits until the browser has shown earlier epochs."""
     monkeypatch.setattr("difflogic.library.serving.PUBLISH_SECONDS", 0.0)
     seen = {epoch: threading.Event() for epoch in (4, 9)}
-    config = settings(
-        "training.epochs=12",
-        "finishing.every=6",
-        "finishing.from_epoch=0",
-        "finishing.candidates=20",
-        "training.restart_every=8",
-    )
+    # As the command does: nothing was published about such a small circuit.
+    config = difflogic.load_config("checkerboard-small", SETTINGS, drop_published=True)
 
     def train(session, offer):
         def step(result):
@@ -73,11 +54,13 @@ def test_training_is_shown_to_its_end(window, tmp_path, monkeypatch):
     with Session(config, RunDirectory.at(tmp_path / "run")) as session:
         with serve_training(session) as (server, offer):
             thread = threading.Thread(target=train, args=(session, offer))
-            look(window, server.link)
-            window.wait(f"return {STATE} === 'training'", 60)
+            window.driver.get("data:,")  # the page before may still call its server
+            window.messages(), window.requests()
+            window.driver.get(server.link)
+            window.wait(f"return window.dct && {STATE} === 'training'")
             thread.start()
             try:
-                window.wait(f"return {EPOCH} === 4", 60)
+                window.wait(f"return {EPOCH} === 4")
                 assert window.js("return dct.simulation.geometry.channels") == 8
                 with window.screen():
                     assert window.js("return document.documentElement.scrollWidth") <= 360
@@ -85,7 +68,7 @@ def test_training_is_shown_to_its_end(window, tmp_path, monkeypatch):
                 assert (facts["last search"], facts["attempt"]) == ("none yet", "1")
                 old = window.js("return dct.simulation.automaton.circuit")
                 seen[4].set()
-                window.wait(f"return {EPOCH} === 9", 60)
+                window.wait(f"return {EPOCH} === 9")
                 facts = window.js(f"return {FACTS}")
                 assert facts["last search"].endswith("tried")
                 assert facts["attempt"] == "2"
@@ -94,17 +77,18 @@ def test_training_is_shown_to_its_end(window, tmp_path, monkeypatch):
                     marks = f"document.querySelectorAll('#loss-chart .{mark}')"
                     assert window.js(f"return {marks}.length") == 1
                 assert window.js("return document.querySelector('#decided-chart').clientWidth")
-                window.wait("return dct.simulation.automaton.circuit === dct.data.circuit", 60)
+                window.wait("return dct.simulation.automaton.circuit === dct.data.circuit")
                 assert window.js("return dct.data.circuit") != old
             finally:
                 for event in seen.values():
                     event.set()
                 thread.join()
-        window.wait(f"return {STATE}.startsWith('finished')", 60)
+        window.wait(f"return {STATE}.startsWith('finished')")
         assert window.js(f"return {EPOCH}") == 12
         assert window.js(f"return {FACTS}")["epoch"] == "12 of 12"
-    window.wait(f"return {GONE}", 60)
+    window.wait(f"return {GONE}")
     assert window.text("#gone").startswith("The run is over")
     assert f"dct watch {tmp_path / 'run'}" in window.text("#gone")
     window.messages()  # about the closed server
-    assert all(url.startswith(f"{server.link}news?") for url in requested(window) - {server.link})
+    for url in window.requests():
+        assert url == server.link or url.startswith(f"{server.link}news?")
