@@ -82,7 +82,7 @@ def compiled_once(compiling: Any) -> Any:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the first case of each test that `make test` runs once.
+    """Mark what is tried once as thorough, except its first case, which `make test` runs.
 
     And begin with the modules of slow tests: one at the end would keep one core waiting.
     """
@@ -91,10 +91,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     seen = set()
     for item in items:
         test = item.nodeid.partition("[")[0]
-        if item.get_closest_marker("once") and not item.get_closest_marker("exhaustive"):
-            if test not in seen:
+        if item.get_closest_marker("once"):
+            item.add_marker("thorough")
+            if test not in seen and not item.get_closest_marker("exhaustive"):
                 item.add_marker("first")
-            seen.add(test)
+                seen.add(test)
 
 
 def pytest_collection_finish() -> None:

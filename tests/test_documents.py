@@ -66,7 +66,6 @@ COMMANDS = commands()
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 def test_python_example_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (block,) = re.findall(r"```python\n(.*?)```", README, flags=re.S)
@@ -220,7 +219,6 @@ CODE = re.compile(r"dct |make |python |[A-Z_]+=|\[?\w+\]?( = .*)?$")
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize("page", results.PRINTED)
 def test_a_page_shows_what_its_commands_print(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -19,7 +19,6 @@ def test_that_hangs():
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 def test_a_test_that_hangs_ends_with_what_it_started(tmp_path):
     (tmp_path / "conftest.py").write_text(SHORT)
     (tmp_path / "test_it.py").write_text(HANGING)

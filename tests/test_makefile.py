@@ -25,7 +25,6 @@ def test_any_later_python_is_found(tmp_path):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 def test_the_demo_ends_with_a_proof(tmp_path):
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     (words,) = re.findall(r"^demo: .*\n\t\$\(BIN\)/dct (.*)$", makefile, re.M)

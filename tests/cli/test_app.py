@@ -22,7 +22,6 @@ HEAVY = ("numpy", "numba", "joblib", "rich.live", "rich.console", "scipy")
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("arguments", "heavy"),
     [
@@ -94,7 +93,6 @@ def test_the_other_difflogic_is_refused(tmp_path, source, words):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize("arguments", ["--help", "train --help", "config show"])
 def test_a_closed_pipe_ends_quietly(arguments):
     reader, writer = os.pipe()
@@ -106,7 +104,6 @@ def test_a_closed_pipe_ends_quietly(arguments):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
 def test_a_closed_output_is_discarded(closed):
     command = f"{shlex.quote(sys.executable)} -m cli config list {closed}"
@@ -148,7 +145,6 @@ def test_help_of_every_command(dct, words):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("typed", "found"),
     [
@@ -165,7 +161,6 @@ def test_the_shell_completes(typed, found):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is always full")
 @pytest.mark.parametrize("arguments", ["--help", "train --help", "config show"])
 def test_results_that_cannot_be_printed_are_a_failure(arguments):

@@ -45,7 +45,6 @@ sys.meta_path.insert(0, Hanging())
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @posix
 @pytest.mark.parametrize(
     ("name", "number"),

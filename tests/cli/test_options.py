@@ -84,7 +84,6 @@ def test_a_group_stands_for_its_options():
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 def test_without_docstrings_commands_keep_their_options():
     done = run_dct("sweep --help", variables={"PYTHONOPTIMIZE": "2"})
     assert done.returncode == 0, done.stderr

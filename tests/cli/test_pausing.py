@@ -62,7 +62,6 @@ def test_a_signal_in_the_last_part_ends_the_command(capfd):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.skipif(os.name != "posix" or not JIT, reason="sends signals; compiles")
 def test_many_steps_can_be_stopped(start, tmp_path):
     """In its first epoch, a run leaves nothing, or what resumes."""

@@ -157,7 +157,6 @@ def trials(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Trials]:
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize("name", [name for name in CASES if name not in ("sweep", "bench")])
 def test_a_fault_or_a_kill_at_a_few_file_operations(name, trials):
     tried = trials(name)
@@ -332,7 +331,6 @@ STOPS = {
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "when"), [(a, b) for a, found in STOPS.items() for b in found])
 def test_the_table_of_stops(name, when, trials):
     tried = trials(name)

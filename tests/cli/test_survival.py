@@ -56,7 +56,6 @@ def test_a_second_process_is_refused_until_the_first_is_killed(tmp_path, tiny, s
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 def test_a_lost_terminal_saves_the_run(tmp_path, tiny, start):
     """As when a connection by ssh breaks: SIGHUP, and nothing can be written to the terminal."""
     mine, its = os.openpty()

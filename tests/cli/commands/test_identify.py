@@ -199,7 +199,6 @@ REFUSED = {
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 def test_bad_recordings_are_refused_with_the_remedy(dct, tmp_path, frames):
     for name, write in HOSTILE.items():
         write(tmp_path / name, frames)

@@ -83,7 +83,6 @@ def evaluate(circuit, ops, patch):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @examples(50)
 @given(architectures(), st.integers(0, 2**32))
 def test_every_gate_has_the_value_of_the_layer_by_layer_circuit(architecture, seed):

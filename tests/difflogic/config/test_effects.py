@@ -43,7 +43,6 @@ def test_rectify_without_search(overrides):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize("made", [tiny, growing])
 def test_run_warns_once(made, tmp_path, said):
     config = made(RECTIFY, "training.epochs=1")

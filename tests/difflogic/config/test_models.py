@@ -50,7 +50,6 @@ def test_layer_widths():
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @given(st.integers(3, 700), st.sampled_from(["lizard", "letter-g"]))
 def test_layer_widths_can_be_wired_for_any_number_of_channels(channels, name):
     config = load_config(name)

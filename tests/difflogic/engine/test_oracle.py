@@ -48,7 +48,6 @@ def test_a_rollout_updates_every_cell_by_itself(boundary, size):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @settings(max_examples=20)
 @given(problems(), st.integers(0, 2**32 - 1))
 @example(make_problem(netlist_of(COPIES), Grid(2, 2, "zero"), 3, 1), 0)

@@ -57,7 +57,6 @@ def test_proved_in_time_needs_no_samples(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize(("steps", "exact"), [(20, True), (3, False)])
 def test_samples_decide_about_a_late_proof(steps: int, exact: bool) -> None:
     netlist, ops = netlist_of("checkerboard-seed-2")

@@ -74,7 +74,6 @@ def test_what_shows_that_more_cells_do_the_same(changes, repeats):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 def test_verdicts_hold_on_longer_lines():
     verdicts = [check(*random_rule(seed)) for seed in range(70)]
     assert min(verdicts.count(each) for each in Verdict) > 2

@@ -39,7 +39,6 @@ def test_cells_that_are_wrong_under_damage() -> None:
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 def test_only_circuits_whose_damage_stays_local_are_offered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -166,7 +166,6 @@ def wrong_in(model):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @compiled
 def test_a_run_ends_with_a_verified_circuit():
     """The search finds it; the trained circuit itself is not exact."""

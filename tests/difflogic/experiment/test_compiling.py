@@ -62,7 +62,6 @@ def test_runs_use_the_compiled_types():
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.skipif(not JIT, reason="nothing is compiled")
 def test_a_helper_leaves_the_kernels_of_searches_on_disk(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))

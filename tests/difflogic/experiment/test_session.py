@@ -66,7 +66,6 @@ def test_a_finished_run_does_not_change(whole, said):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 def test_a_resumed_run_ends_like_one_never_interrupted(half, whole):
     config_before = (half / "config.toml").read_bytes()
     summary = execute(config("parallel.workers=3"), half)
@@ -279,7 +278,6 @@ def test_final_tests_that_a_stop_cuts_off_are_done_again(tmp_path, monkeypatch, 
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "damage"),
     [

@@ -41,7 +41,6 @@ NESTED = st.recursive(
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @settings(max_examples=20)
 @given(NESTED)
 def test_valid_json_gives_what_the_standard_library_gives(value):
@@ -117,7 +116,6 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, "KiB")
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of Linux")
 @pytest.mark.parametrize("kind", ["keys", "numbers", "text"])
 def test_hostile_files_take_less_than_a_gibibyte(kind):

@@ -46,7 +46,6 @@ def test_a_rule_has_the_name_of_its_file_and_the_colours_of_its_states():
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 def test_rules_that_golly_cannot_run_are_refused():
     several = automaton(random_circuit(9, 9, np.random.default_rng(0)), visible=tuple(range(9)))
     with pytest.raises(CircuitError, match=r"9 channels affect .* simplify the circuit"):

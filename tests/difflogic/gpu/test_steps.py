@@ -136,7 +136,6 @@ MUTANTS = {
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_mutant_is_caught(name, monkeypatch):
     """Each change of the shader makes a step wrong by far more than rounding errors."""

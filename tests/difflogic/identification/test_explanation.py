@@ -104,7 +104,6 @@ def test_two_cells_away():
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize(("radius", "states"), [(2, 2), (3, 2), (2, 3)])
 def test_circuits_that_pass_states_on(radius, states, tmp_path):
     """Every r-th step is one of the rule, whatever the other channels hold at the start."""

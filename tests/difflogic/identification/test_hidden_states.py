@@ -141,7 +141,6 @@ def test_exchanging_states_does_not_keep_their_sums(rows, symmetry):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize("symmetry", SYMMETRIES)
 def test_hidden_states_agree_with_all_rules(symmetry):
     said = [compare(drawn(seed), symmetry) for seed in range(30)]

@@ -72,6 +72,5 @@ def test_a_kind_that_odds_chose_proves_nothing_of_others(tmp_path):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 def test_some_pairs(tmp_path):
     assert {compare(seed, tmp_path) for seed in range(4 * len(ASKED))} == {True, False, None}

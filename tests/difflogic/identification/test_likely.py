@@ -75,7 +75,6 @@ def right(rule, seen, after, cut=(), ends=(), states=3):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize(("cut", "ends"), [((), ()), ((CUT,), (1,)), ((CUT,), (0,))])
 def test_totalistic_tables_agree_with_all_of_them(cut, ends):
     space = Space("line-1", "totalistic", 3)

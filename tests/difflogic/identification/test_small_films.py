@@ -107,7 +107,6 @@ KINDS = [
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize("unseen", [None, 0, -1])
 @pytest.mark.parametrize(("hood", "symmetry", "boundary", "shape", "gap"), KINDS)
 def test_rules_are_of_the_kind_asked_for(hood, symmetry, boundary, shape, gap, unseen):
@@ -174,7 +173,6 @@ NOISY = [
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize(("hood", "symmetry", "boundary", "shape", "states"), NOISY)
 def test_a_rule_makes_the_film_without_the_wrong_cells(hood, symmetry, boundary, shape, states):
     every = films(*shape, states=states)
@@ -202,7 +200,6 @@ def test_a_rule_makes_the_film_without_the_wrong_cells(hood, symmetry, boundary,
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize("hidden", [0, 1])
 def test_many_unseen_steps(hidden):
     """500 rows of which two are seen, or all with a hidden state; frames 64 steps apart."""

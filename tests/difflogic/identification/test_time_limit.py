@@ -46,7 +46,6 @@ CASES = {
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("stopped", [False, True])
 def test_an_answer_in_time(case, stopped):

@@ -102,7 +102,6 @@ def test_equal_next_states_share_a_name() -> None:
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize("op", [Op.OR, Op.XNOR])
 def test_a_chain_of_thousands_of_gates(op: Op) -> None:
     rng = np.random.default_rng(0)

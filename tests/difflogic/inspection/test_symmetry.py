@@ -68,7 +68,6 @@ def test_all_cases_of_one_channel(circuit: Circuit) -> None:
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @given(st.integers(0, 2**32), st.sampled_from(sorted(TURNS)))
 @settings(max_examples=8)
 def test_symmetric_rules(seed: int, name: str) -> None:

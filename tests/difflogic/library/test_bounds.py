@@ -65,7 +65,6 @@ COMMANDS = [["verify", "convergence", "FILE"], ["simplify", "FILE"], ["inspect",
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 @pytest.mark.parametrize("arguments", COMMANDS, ids=lambda each: " ".join(each[:2]))
 def test_time_limits_hold_for_hostile_files(arguments, sizes, tmp_path):

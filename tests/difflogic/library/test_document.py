@@ -49,7 +49,6 @@ def test_the_examples_run(tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 def test_the_examples_of_layers_that_need_nothing_else_run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for block in LAYERS:

@@ -32,7 +32,6 @@ def pixels_of(path):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize("name", NAMES)
 def test_shipped_pictures_keep_every_pixel(name):
     for side in (16, 32, 48):

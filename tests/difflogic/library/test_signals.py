@@ -76,7 +76,6 @@ def test_the_tough_rule_is_right_from_every_start_on_many_sizes() -> None:
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 def test_the_example_runs(tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     exec(example(), {"difflogic": difflogic})

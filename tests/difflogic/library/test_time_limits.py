@@ -51,7 +51,6 @@ FALSE = "a deep circuit", "a deep rule", "equality"
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize("name", LONG)
 def test_an_answer_in_time_and_no_false_verdict(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deadline, "time", SimpleNamespace(monotonic=time.process_time))

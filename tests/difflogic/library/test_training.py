@@ -21,7 +21,6 @@ def _python_handles_interrupts():
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 def test_training_a_sweep_and_rules_by_chance_tell(tmp_path):
     brief = ["training.epochs=3", "finishing.from_epoch=9"]
     told = []

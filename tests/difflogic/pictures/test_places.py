@@ -28,7 +28,6 @@ def config(height, width, *overrides):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @settings(max_examples=25)
 @given(st.integers(2, 9), st.integers(1, 9), st.integers(0, 2**32 - 1))
 def test_cells_count_from_any_state_whatever_the_other_gates_do(height, width, seed):

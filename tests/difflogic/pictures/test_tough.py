@@ -92,7 +92,6 @@ def test_gates_count_votes(rows, columns, seed, share):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize("at_once", [True, False])
 @pytest.mark.parametrize("corner", [(0, 0), (0, 4), (6, 0), (6, 4), (12, 8)])
 def test_pictures_grow_in_time_and_wounds_with_any_content_stay_where_they_are(corner, at_once):

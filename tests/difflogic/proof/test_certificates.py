@@ -142,7 +142,6 @@ SHIPPED = {
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize("name", SHIPPED)
 def test_the_certificates_of_shipped_circuits_are_confirmed(name: str, folder: Path) -> None:
     """By a checker alone, in a process without packages."""
@@ -458,7 +457,6 @@ CHECKERS = {
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["sets", "damage", "cases", "lines", "sides"])
 @pytest.mark.parametrize(
     "count", [8, pytest.param(500, marks=[pytest.mark.exhaustive, pytest.mark.slow])]

@@ -440,7 +440,6 @@ def each_edited(tree: Any, whole: Any) -> Iterator[Proof]:
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize("checker", TRUE)
 @pytest.mark.parametrize(
     "most", [25, pytest.param(10**6, marks=[pytest.mark.exhaustive, pytest.mark.slow])]
@@ -461,7 +460,6 @@ def test_each_number_and_list_counts(checker: str, most: int, tmp_path: Path, ch
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize("checker", TRUE)
 @pytest.mark.parametrize(
     "most", [1, pytest.param(100, marks=[pytest.mark.exhaustive, pytest.mark.slow])]

@@ -144,7 +144,6 @@ def test_without_changes_little_is_open() -> None:
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize("limit", limits())
 def test_the_least(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
     shrink(monkeypatch, limit)

@@ -17,7 +17,6 @@ def check(pick: Pick, claim: str, field: str) -> None:
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_each_field(claim: str) -> None:
     pick = picking(0)

@@ -117,7 +117,6 @@ DAMAGES = {
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_checkpoint_makes_it_use_the_one_before(run, whole, damage, said):
     DAMAGES[damage](run / "checkpoint-7.npz")

@@ -29,7 +29,6 @@ def garbled(model, seed):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize(("height", "width"), [(5, 4), (11, 13), (16, 17)])
 def test_a_corrected_circuit_shows_noise_from_any_start(height, width, tmp_path):
     picture = noise(height, width, seed=height)

@@ -99,7 +99,6 @@ def test_lowest_agrees_with_a_stable_sort(values, share):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @compiled
 @pytest.mark.parametrize("hits", [1, 4])
 def test_damaged_circuits_are_repaired(plus, hits):
@@ -169,7 +168,6 @@ def test_a_single_wrong_neighbourhood_is_seen():
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(3 if JIT else 2))
 def test_no_circuit_is_exact_with_a_wrong_cell(seed):
     """Random circuits, few starts, hardly any search: the oracle agrees with the result."""

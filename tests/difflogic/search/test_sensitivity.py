@@ -29,7 +29,6 @@ def predict(netlist, config, ops, samples):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("boundary", "fire_rate", "samples"), [("zero", 0.6, (3,)), ("periodic", 1, (9, 0, 4))]
 )

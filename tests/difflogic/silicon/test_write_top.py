@@ -45,7 +45,6 @@ def expected(automaton, start, damaged, acts, seed):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @needs("iverilog", "vvp")
 @pytest.mark.parametrize("size", [(1, 1), (2, 3), (5, 4)])
 def test_pins_do_their_acts(size, tmp_path):

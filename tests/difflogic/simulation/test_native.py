@@ -53,7 +53,6 @@ def test_a_circuit_is_compiled_once(directory, monkeypatch):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize("damage", ["empty", "cut", "flipped", "directory"])
 def test_a_damaged_entry_is_compiled_again(directory, damage):
     circuit = life_automaton().circuit

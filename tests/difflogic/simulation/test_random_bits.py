@@ -82,7 +82,6 @@ def test_noise_flips_each_bit_on_its_own():
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize("words", [2, 4, 8])
 @pytest.mark.parametrize("probability", [0.0, 0.25, 0.375, 0.6, 1.0])
 def test_compiled_bits_are_the_same(words, probability):

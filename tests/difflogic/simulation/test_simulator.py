@@ -54,7 +54,6 @@ def draw_state(channels, height, width, seed=0):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @given(
     circuits(),
     st.integers(1, 9),
@@ -93,7 +92,6 @@ def test_blocks_of_steps_and_bands_of_rows(height, width, boundary):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize("boundary", ["zero", "periodic"])
 @pytest.mark.parametrize("words", [2, 4, 8])
 def test_vector_widths(words, boundary, monkeypatch):

@@ -70,7 +70,6 @@ def test_lessons_count_cells_whose_neighbours_are_right() -> None:
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "rate"), [("bricks", 1.0), ("diagonals", 0.6)])
 def test_a_run_ends_with_a_proof_that_simplifying_keeps(name: str, rate: float) -> None:
     with Trainer(load_config(name, [f"automaton.fire_rate={rate}", "automaton.steps=80"])) as made:

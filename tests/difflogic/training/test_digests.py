@@ -112,7 +112,6 @@ def test_arm_has_the_same_bits(precision):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.exhaustive), 2, 3])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_all_ways_to_share_have_the_same_bits(strategy, workers):

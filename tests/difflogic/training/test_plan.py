@@ -151,7 +151,6 @@ def test_available_memory_is_not_exceeded():
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "recipe", "cores", "workers", "strategies", "tasks"),
     [

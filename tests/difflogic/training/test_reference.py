@@ -39,7 +39,6 @@ def test_the_trainer_agrees_with_the_reference(overrides):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     "overrides",
     [

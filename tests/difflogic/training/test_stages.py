@@ -32,7 +32,6 @@ def run():
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 def test_stages_follow_each_other(run):
     trainer, stages = run
     assert trainer.exact_epoch == trainer.epoch == len(stages)

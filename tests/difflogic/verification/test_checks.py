@@ -30,7 +30,6 @@ def few(monkeypatch):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.usefixtures("few")
 def test_everything_is_equivalent(monkeypatch):
     def noting(name, check):

@@ -105,7 +105,6 @@ def compare(case, candidates, pairs, limit):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @given(
     seed=st.integers(0, 2**32),
     boundary=st.sampled_from(["zero", "periodic"]),

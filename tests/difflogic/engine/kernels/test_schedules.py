@@ -29,7 +29,6 @@ def exhaustive(name, condition):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize("name", [exhaustive(name, name[0] == "*") for name in SMALL | LARGER])
 def test_no_order_of_steps_changes_anything(name):
     assert (SMALL | LARGER)[name].explore() > 10
@@ -103,7 +102,6 @@ FEW = (
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize("name", [exhaustive(name, name not in FEW) for name in MUTANTS])
 def test_what_is_taken_away_is_missed(name):
     """Each barrier goes, each atomic access becomes an ordinary one, and each test is answered."""

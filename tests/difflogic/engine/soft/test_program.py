@@ -24,7 +24,6 @@ def check(netlist):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     "name", ["checkerboard", "checkerboard-async", "game-of-life", "letter-g", "lizard"]
 )

@@ -56,7 +56,6 @@ def case(name, boundary):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @precisions
 @boundaries
 @pytest.mark.parametrize("name", CASES)
@@ -65,7 +64,6 @@ def test_agrees_with_the_oracle(name, boundary, dtype):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @settings(max_examples=EXAMPLES)
 @given(problems(), sharings)
 def test_agrees_with_the_oracle_on_any_problem(problem, sharing):
@@ -95,7 +93,6 @@ def test_channels_that_copy_inputs_have_the_oracles_gradients(name, fire_rate):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @settings(max_examples=EXAMPLES)
 @given(problems(), sharings)
 def test_sharing_changes_no_bit(problem, sharing):

@@ -83,7 +83,6 @@ def test_cells_that_come_back_from_nothing_alone_do_not_heal():
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @examples(60)
 @given(st.lists(st.tuples(st.integers(0, 10**4), st.integers(0, 15)), min_size=1, max_size=2))
 @example([(29, Op.XOR)])  # more settled groups lead to fewer

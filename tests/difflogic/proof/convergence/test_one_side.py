@@ -123,7 +123,6 @@ def verdicts(seeds: range, bits: int) -> Counter[str]:
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 def test_verdicts_against_all_starts() -> None:
     found = verdicts(range(24), 6)
     assert set(found) == {"proved", "refuted", "open"}
@@ -196,7 +195,6 @@ def test_the_certificate_is_confirmed_and_no_forgery(check: Check) -> None:
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize(("shown", "verdict"), [(0, Verdict.open), (1, Verdict.refuted)])
 def test_what_cells_settle_in_need_not_repeat(shown: int, verdict: Verdict) -> None:
     """Each row of Pascal's triangle modulo 2 repeats, but after more cells than rows before."""

@@ -25,7 +25,6 @@ def by_label(axes):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 def test_curves_have_every_epoch_of_a_short_run():
     with styled():
         made = runs.draw(MODEL, rows(40, (15, 22, 35)), 30)

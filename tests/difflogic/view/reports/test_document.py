@@ -99,7 +99,6 @@ def test_the_policy_allows_only_these_texts(hostile):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["checkerboard", "letter-g"])
 def test_the_page_is_small_and_links_to_no_other_place(name):
     text = page(name)
