@@ -48,7 +48,7 @@ def render(
     Cells are exact squares, colours are few, and files are small. The bits are the same as those of
     dct simulate with the same options. The frame after a damaged step shows the damage.
 
-    Try: dct render last -o growth.gif --steps 60 --damage 30:4,4,8x8 --larger
+    Try: dct render last -o growth.gif --steps 60 --damage 30:4,4,8x8
     """
     from difflogic.library import rendering
 

@@ -67,11 +67,6 @@ class Rectangle:
         y, x, height, width = map(int, found.groups()[1:])
         return cls(tuple(map(int, found[1].split(","))), y, x, height, width)
 
-    def scaled(self, times: int) -> Rectangle:
-        """Return damage to the same part of a grid that is `times` as high and wide."""
-        y, x, height, width = (times * each for each in (self.y, self.x, self.height, self.width))
-        return Rectangle(self.steps, y, x, height, width)
-
     def place(self, geometry: Geometry, last: int, spared: Sequence[int] = ()) -> Erasure:
         """Return the damage in the simulator's form; channels at the places `spared` keep theirs.
 
@@ -182,13 +177,6 @@ class Conditions:
             boundary=self.boundary or automaton.boundary,
             steps=automaton.steps if self.steps is None else self.steps,
         )
-
-    def scaled(self, times: int) -> Conditions:
-        """Return these conditions for a grid that is `times` as high and wide."""
-        import numpy as np
-
-        paint = None if self.paint is None else np.kron(self.paint, np.ones((times, times), int))
-        return replace(self, paint=paint, damage=[each.scaled(times) for each in self.damage])
 
     def begun(self, automaton: Automaton) -> Conditions:
         """Return these conditions, with what is painted as numbers, and a start as `_started`."""

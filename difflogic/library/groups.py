@@ -199,9 +199,6 @@ class Claims(Checked):
 class Frames(Checked):
     """Which frames of a rollout `render` shows, and how."""
 
-    larger: Annotated[bool, Opt("Also show a grid with sides four times as long, next to it")] = (
-        False
-    )
     every: Annotated[Count, Opt("Show every Nth step")] = 1
     at: Annotated[
         Sequence[int],
@@ -211,12 +208,8 @@ class Frames(Checked):
     ] = ()
     channels: Annotated[
         Sequence[int],
-        Advanced(
-            "Channels to show: up to three as colours, any number with --sheet",
-            shown="the visible ones",
-        ),
+        Advanced("Channels to show, up to three as colours", shown="the visible ones"),
     ] = ()
-    sheet: Annotated[bool, Advanced("Draw each channel separately, hidden ones too")] = False
     scale: Annotated[PixelCount | None, Opt("Pixels per cell", shown="about 256 pixels in all")] = (
         None
     )

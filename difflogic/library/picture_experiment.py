@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from difflogic.circuit.colors import hex_color
 from difflogic.circuit.grid import NEIGHBORHOOD
@@ -117,12 +114,12 @@ def tile_for(config: str | None, options: PictureOptions) -> Experiment:
     refuse_both("--tile", config)
     if options.target is None:
         raise ConfigError("--tile needs a picture that repeats: name its file by --target")
-    tile = _once(read(options.target, options.colors, options.size, options.palette))
+    tile = read(options.target, options.colors, options.size, options.palette)
     own, rows, columns = tile.bits.shape
     if max(rows, columns) > MOST_PERIOD:
         raise ConfigError(
             f"{tile.name}: {rows}×{columns} cells are more than the {MOST_PERIOD}×"
-            f"{MOST_PERIOD} of a tile: choose a smaller one with --size"
+            f"{MOST_PERIOD} of a tile: cut one tile out, or make it smaller with --size"
         )
     # No multiple of the tile's sides, so that each edge cuts a tile.
     height = max(13, 2 * rows + 1)
@@ -159,20 +156,6 @@ def tile_for(config: str | None, options: PictureOptions) -> Experiment:
     overrides = overriding(changes, f"--target {tile.name}")
     name = picture_name(tile.name).replace("pattern", "tile", 1)
     return Experiment(None, "hexagons", overrides, name, "tile", lambda config: lines)
-
-
-def _once(tile: Picture) -> Picture:
-    """Return a tile that may be repeated in its picture, once."""
-    bits = tile.bits
-    for axis in (1, 2):
-        size = bits.shape[axis]
-        periods = (n for n in range(1, size) if size % n == 0)
-        repeats = (n for n in periods if np.array_equal(np.roll(bits, n, axis), bits))
-        bits = bits.take(np.arange(next(repeats, size)), axis)
-    if bits.shape == tile.bits.shape:
-        return tile
-    _, rows, columns = bits.shape
-    return replace(tile, bits=bits, words=f"{tile.words}; it repeats every {columns}×{rows}")
 
 
 def picture_override(target: str) -> Override:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from difflogic.circuit.automaton import Automaton, places
@@ -19,14 +19,11 @@ from difflogic.simulation.state_picture import MOST_COLORED
 from difflogic.system.declaration import checked
 from difflogic.system.errors import ConfigError, shorten
 from difflogic.system.quantities import format_ranges
-from difflogic.system.work import ignore, say, tell, work, working
+from difflogic.system.work import tell
 from difflogic.view.animation import FILMS, Film, View
 
 STRIP_FRAMES = 6
 """Default number of frames in a strip."""
-
-LARGER = 4
-"""Factor of the sides of the larger grid."""
 
 MOST_FRAMES = 10_000
 
@@ -58,9 +55,8 @@ def render(
 ) -> Rendered:
     """Draw a rollout: an animation (.gif, .apng), or a strip of frames (.png).
 
-    The bits are those of `simulate` under the same conditions. A larger grid has the same damage.
-    A cell's colour shows up to three channels, by default the visible ones; a sheet shows each
-    channel as a separate picture.
+    The bits are those of `simulate` under the same conditions. A cell's colour shows up to three
+    channels, by default the visible ones.
 
     Raises what `simulate` raises, and RunDirectoryError if the file cannot be written.
     """
@@ -74,37 +70,18 @@ def render(
     automaton = conditions.automaton(loaded)
     steps = max(frames.at) if frames.at else automaton.steps
     shown = _frame_steps(steps, frames.every, frames.at, path.suffix == ".png")
-    view = _view(automaton, frames.channels, frames.sheet)
-    grids = [automaton]
-    if frames.larger:
-        larger = replace(
-            automaton, height=LARGER * automaton.height, width=LARGER * automaton.width
-        )
-        grids.append(larger)
+    view = _view(automaton, frames.channels)
     labels = [f"step {step}" for step in shown]
-    film = Film(view, [(each.height, each.width) for each in grids], labels, frames.scale)
-    done = 0
-    total = len(shown) * len(grids)
-    heard = work().say
-    for number, grid in enumerate(grids):
-        times = grid.height // automaton.height
-        own = conditions.scaled(times)
-        with (
-            working(say=heard if grid is automaton else ignore),
-            _begin(grid, own, steps) as running,
-        ):
-            geometry = running.grid.geometry
-            placed = [each.place(geometry, steps, grid.held_rows) for each in own.damage]
-            first = running.step  # of a saved state
-            for index, step in enumerate(shown):
-                running.run(first + step - running.step, placed)
-                film.draw(number, index, running.grid)
-                done += 1
-                tell("frames:", done, total)
+    film = Film(view, (automaton.height, automaton.width), labels, frames.scale)
+    with _begin(automaton, conditions, steps) as running:
+        geometry = running.grid.geometry
+        placed = [each.place(geometry, steps, automaton.held_rows) for each in conditions.damage]
+        first = running.step  # of a saved state
+        for done, step in enumerate(shown, 1):
+            running.run(first + step - running.step, placed)
+            film.draw(running.grid)
+            tell("frames:", done, len(shown))
     content = film.encode(path.suffix, frames.frames_per_second)
-    if view.sheet:
-        rows = view.rows(automaton.circuit.labels)
-        say("channels, row by row: " + "; ".join(map(", ".join, rows)))
     write_output(path, content, force)
     return Rendered(path, tuple(shown), *film.size, len(content))
 
@@ -123,7 +100,7 @@ def _frame_steps(steps: int, every: int, at: Sequence[int], still: bool) -> list
     return [*range(0, steps, every), steps]
 
 
-def _view(automaton: Automaton, channels: Sequence[int], sheet: bool) -> View:
+def _view(automaton: Automaton, channels: Sequence[int]) -> View:
     """Return which channels are shown and how. Raises ConfigError if that is impossible."""
     labels = automaton.circuit.labels
     unknown = sorted(set(channels) - set(labels))
@@ -132,14 +109,14 @@ def _view(automaton: Automaton, channels: Sequence[int], sheet: bool) -> View:
             f"no channel {unknown[0]}: the circuit has {shorten(format_ranges(labels))} "
             "(--unsimplified keeps all trained channels)"
         )
-    chosen = tuple(channels) or (labels if sheet else automaton.visible)
-    named = automaton.palette if chosen == automaton.visible and not sheet else ()
-    if not sheet and not named and len(chosen) > MOST_COLORED:
+    chosen = tuple(channels) or automaton.visible
+    named = automaton.palette if chosen == automaton.visible else ()
+    if not named and len(chosen) > MOST_COLORED:
         raise ConfigError(
             f"{len(chosen)} channels: colours can show at most {MOST_COLORED}; choose fewer with "
-            "--channels, or draw each channel separately with --sheet"
+            "--channels"
         )
-    return View(places(automaton.circuit, chosen), sheet, named)
+    return View(places(automaton.circuit, chosen), named)
 
 
 def _begin(automaton: Automaton, conditions: Conditions, steps: int) -> Simulator:

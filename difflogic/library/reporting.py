@@ -6,19 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from difflogic.circuit.automaton import Automaton
-from difflogic.library.conditions import Conditions
 from difflogic.library.evaluating import evaluate
 from difflogic.library.exchange import require_output, write_output
 from difflogic.library.loaded import Loaded, Source, load, load_trusted
 from difflogic.library.painting import UNPAINTED, Painting, read_painting
-from difflogic.library.rendering import render
 from difflogic.library.simplifying import small_form
 from difflogic.run.run_directory import saved_model
-from difflogic.system.array_types import Bits
 from difflogic.system.declaration import TimeLimit, checked
 from difflogic.tasks import task_class
 from difflogic.view import reports
@@ -43,16 +39,6 @@ class Reported:
     def _repr_html_(self) -> str:
         """Show the page in a notebook, in a frame of its own."""
         return framed(self.page)
-
-
-def _strip(automaton: Automaton, painted: Bits | None) -> bytes:
-    """Return frames of a rollout as a PNG, for readers without scripts; none of a rule's grids."""
-    if automaton.encoding is not None:
-        return b""
-    with TemporaryDirectory() as folder:
-        file = Path(folder, "frames.png")
-        render(automaton, file, Conditions(paint=painted))
-        return file.read_bytes()
 
 
 @checked
@@ -92,8 +78,7 @@ def report(
         found = _source(loaded[0])
         results = evaluate(loaded[0]).results if tested else None
         painted = read_painting(painting, small[0])
-        strip = _strip(small[0], painted)
-        page = reports.build(replace(found, painted=painted), small[0], results, strip)
+        page = reports.build(replace(found, painted=painted), small[0], results)
     if file is not None:
         write_output(file, page, force)
     return Reported(tuple(small), page)

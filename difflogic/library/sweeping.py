@@ -24,6 +24,7 @@ from difflogic.sweeps.sweep_results import Row, VariantResult, aggregate, write_
 from difflogic.system.deadline import never_stop
 from difflogic.system.declaration import checked
 from difflogic.system.errors import ConfigError, RunDirectoryError, TrainingError
+from difflogic.system.files import kind_of
 from difflogic.system.quantities import parse_seeds
 from difflogic.system.work import Progress, say, stopped, undoing, work
 
@@ -132,7 +133,10 @@ def _make_plan(
         return plan
     if is_earlier:
         return place.join(plan)
-    place.require_empty()
+    if place.is_run:
+        raise place.refusal("holds a run: name a new or empty directory, or a sweep")
+    if kind_of(place.path):
+        place.require_empty()
     return plan
 
 

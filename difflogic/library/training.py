@@ -19,7 +19,6 @@ from difflogic.run.summary import Summary
 from difflogic.system.deadline import never_stop
 from difflogic.system.declaration import NewDirectory, Recipe, checked
 from difflogic.system.errors import ConfigError
-from difflogic.system.html_table import table
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.system.stops import deferring_interrupts
 from difflogic.system.work import say
@@ -33,13 +32,6 @@ class Trained:
     path: Path
     summary: Summary = field(repr=False)
     """The contents of the run's summary.json."""
-
-    def _repr_html_(self) -> str:
-        """Show the run's progress in a notebook."""
-        epochs = self.summary.epochs
-        exact = self.exact_epoch
-        row = {"run": self.path, "epochs": epochs, "finished": self.finished, "exact from": exact}
-        return table([row])
 
     @property
     def finished(self) -> bool:

@@ -29,7 +29,6 @@ from difflogic.run.summary import Summary, read_summary, require_its_files
 from difflogic.system.declaration import checked
 from difflogic.system.errors import DctError, RunDirectoryError, UnreadableError
 from difflogic.system.files import kind_of, read_inside
-from difflogic.system.html_table import table
 from difflogic.system.toml import MAX_BYTES, flat, parse_toml
 
 if TYPE_CHECKING:
@@ -76,10 +75,6 @@ class Records(list[dict[str, Any]]):
         """What is wrong with runs, in the order of the records."""
         self.is_complete = all(each.columns["state"] != "unreadable" for each in found)
         """Whether everything could be read."""
-
-    def _repr_html_(self) -> str:
-        """Show the table in a notebook."""
-        return table(self)
 
 
 @checked

@@ -15,7 +15,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatch
-from itertools import islice
 from operator import methodcaller
 from pathlib import Path
 from typing import Self
@@ -49,8 +48,6 @@ OF_SWEEP = (SWEEP, *TABLES, "table.md")
 """All files of a sweep, without those of its runs, in the order in which they are first written.
 
 Earlier versions wrote the last."""
-MOST_SEARCHED = 100
-"""Directories of the working directory that are searched for runs."""
 
 _STAMP = "%Y%m%d-%H%M%S"
 """The local time at the beginning of a run's name."""
@@ -370,7 +367,7 @@ def entries(root: str | Path) -> list[RunDirectory]:
 def suggestion(path: Path, root: str | Path = ROOT) -> str:
     """Return what to say after "no such directory": a sweep's run of that name, or the newest run.
 
-    That is the newest under `root`, or else in the working directory and its directories.
+    That is the newest under `root`.
     """
     with suppress(OSError, DctError):
         inside = [run.path for run in RunDirectory(path.parent).runs if run.path.name == path.name]
@@ -379,10 +376,6 @@ def suggestion(path: Path, root: str | Path = ROOT) -> str:
     with suppress(OSError, DctError):
         if found := entries(root):
             return f': the newest of {root} is {found[-1].path}, or "{LAST}"'
-        places = islice(filter(is_folder, Path().iterdir()), MOST_SEARCHED)
-        here = [run for place in (Path(), *places) for run in entries(place)]
-        if here:
-            return f": the newest run here is {max(here, key=lambda run: run.begun).path}"
     return ""
 
 

@@ -171,18 +171,11 @@ def _connect(address: str, timeout: float) -> Any:
     try:
         return Client(address, timeout=timeout, set_as_default=False)
     except (OSError, TimeoutError, ValueError, TypeError, RuntimeError) as error:
-        known: Any = distributed.Security()
-        ready = known.require_encryption or known.tls_client_cert is not None
-        place = address.rpartition("://")[2]
-        encrypted = address.startswith(("tls:", "wss:"))
         remedy = (
             f"start one with {START_SCHEDULER}, and name it as --scheduler tcp://127.0.0.1:8786; "
-            f"or if it uses TLS, set the TLS variables of docs/sweeps.md, and give tls://{place}"
+            "one that uses TLS needs the TLS variables of docs/sweeps.md, and tls:// before its "
+            "address"
         )
-        if ready and not encrypted:
-            remedy = f"TLS variables are set: give tls://{place}, or unset them"
-        elif encrypted and not ready:
-            remedy = "set the TLS variables of docs/sweeps.md"
         raise ClusterError(
             f"no scheduler answers at {address} ({_first_line(error)}): {remedy}"
         ) from None

@@ -6,28 +6,18 @@ import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 import tomli_w
 
 from difflogic.config import config_from_dict
-from difflogic.run.lock import RunLock
-from difflogic.run.run_directory import LOCK, SWEEP, RunDirectory
+from difflogic.run.run_directory import SWEEP, RunDirectory
 from difflogic.run.settings import differing, read_config
 from difflogic.run.summary import Summary, read_summary
 from difflogic.sweeps.sweep_plan import Request, SweepPlan, Variant, differences, lookup, with_seed
 from difflogic.system.errors import ConfigError, DctError, RunDirectoryError
-from difflogic.system.files import (
-    LEFTOVERS,
-    for_shell,
-    kind_of,
-    listed,
-    read_inside,
-    refused,
-    require_directory,
-)
+from difflogic.system.files import for_shell, kind_of, read_inside, refused, require_directory
 from difflogic.system.quantities import format_ranges, parse_seeds
 from difflogic.tasks import custom, task_class
 from difflogic.tasks.code import allow_code
@@ -57,22 +47,6 @@ class SweepDirectory(RunDirectory):
 
     def run_path(self, variant: Variant, seed: int) -> Path:
         return self.path / variant.name / f"seed{seed}"
-
-    def require_empty(self) -> None:
-        """Raise RunDirectoryError if the directory holds files, except those of a killed sweep.
-
-        A process that was killed early leaves a lock and unfinished files.
-        """
-        try:
-            names = [path.name for path in listed(self.path)]
-        except FileNotFoundError:
-            return
-        foreign = [each for each in names if each != LOCK and not fnmatch(each, LEFTOVERS)]
-        if foreign:
-            raise RunDirectoryError(
-                f"{self.path}: holds {foreign[0]}, and is not a sweep: name a new or empty "
-                "directory, or an earlier sweep"
-            )
 
     def discard_if_without_runs(self) -> None:
         """Remove its files if it has no runs."""
@@ -183,13 +157,6 @@ class SweepDirectory(RunDirectory):
         if summary is None or not summary.finished or summary.epochs_requested != epochs:
             return RunState()
         return RunState(summary)
-
-    def clear_lock(self, variant: Variant, seed: int) -> None:
-        """Remove the lock of a run that was killed when it was finished."""
-        path = self.run_path(variant, seed)
-        if kind_of(path / LOCK):
-            with suppress(RunDirectoryError), RunLock(path):
-                pass
 
     def set_aside(self, variant: Variant, seed: int) -> Path:
         """Rename a foreign directory in a run's place; return its new path."""

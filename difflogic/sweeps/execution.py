@@ -51,7 +51,6 @@ class Execution:
         for index, found in enumerate(states):
             variant, seed = self._runs[index]
             if found.summary is not None:
-                directory.clear_lock(variant, seed)
                 self._rows[index] = make_row(variant, seed, found.summary)
             elif found.problem is not None:
                 self.warnings.append(self._repair(found, variant, seed))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -45,13 +44,10 @@ GALLERY_SCRIPTS = (*SCRIPTS[: SCRIPTS.index("judge.js")], "screen.js", "gallery.
 """The modules of a page of several automata."""
 
 
-def build(
-    source: ReportSource, small: Automaton, results: Evaluation | None, strip: bytes = b""
-) -> str:
+def build(source: ReportSource, small: Automaton, results: Evaluation | None) -> str:
     """Return the report of a source whose circuit is simplified to `small`.
 
-    `results` are those of `run_tests`, or None for a circuit that cannot be evaluated. `strip` is a
-    PNG with frames of a rollout, shown where scripts do not run.
+    `results` are those of `run_tests`, or None for a circuit that cannot be evaluated.
     """
     model = source.model
     trained = source.automaton
@@ -81,7 +77,6 @@ def build(
         origin=contents.origin(source),
         training=contents.training(source),
         results=results,
-        strip=base64.b64encode(strip).decode(),
     )
 
 
@@ -97,7 +92,7 @@ def build_live(source: ReportSource, news: dict[str, Any]) -> str:
     """
     small = source.automaton
     data = _data(source, small, circuits.interpreted(small), tested=False) | news
-    return _report(source, small, data, live=True, facts=news["facts"], results=None, strip="")
+    return _report(source, small, data, live=True, facts=news["facts"], results=None)
 
 
 def _data(

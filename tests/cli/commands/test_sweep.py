@@ -118,7 +118,7 @@ def test_a_sweep_from_beginning_to_end(dct, tmp_path, words):
         ),
         ("checkerboard --seeds=3 --recipe=none", 'no recipe "none"'),
         ("checkerboard --seeds=3 --dir=file", "file"),
-        ("checkerboard --seeds=3 --dir=full", "full: holds thesis.tex"),
+        ("checkerboard --seeds=3 --dir=full", "full: is not empty"),
         ("--dir=full", "is not a sweep"),
         ("--dir=absent --seeds=3", "absent: is not a sweep"),
         ("--dir=absent --epochs=3", "settings need a CONFIG"),

@@ -29,7 +29,7 @@ def test_plots(dct, run):
 
 
 def test_an_animation(dct):
-    options = "--steps=12 --every=3 --damage=6:2,2,5x5 --larger --fps=5"
+    options = "--steps=12 --every=3 --damage=6:2,2,5x5 --fps=5"
     result = dct(f"render {CHECKERBOARD} -o a.gif {options}").good
     with Image.open("a.gif") as image:
         assert image.n_frames == 5

@@ -8,11 +8,10 @@ from PIL import Image
 
 from difflogic.config import load_config
 from difflogic.library.groups import PictureOptions
-from difflogic.library.picture_experiment import experiment_for, picture
+from difflogic.library.picture_experiment import experiment_for
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.pictures.picture import Picture, read
-from difflogic.pictures.text import parse_picture
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
 
@@ -133,14 +132,3 @@ def test_large_squares_are_what_an_image_shows(tmp_path):
     shown[16:48, 16:48] = 255
     Image.fromarray(shown).save(path := tmp_path / "a.png")
     assert read(str(path)).bits.shape[1:] == (64, 64)
-
-
-def test_a_tile_that_its_picture_repeats_is_taken_once(tmp_path):
-    tile = np.zeros((8, 6), np.uint8)
-    tile[1, 2:5] = 255
-    tile[4:6, 5] = 255
-    Image.fromarray(np.tile(tile, (3, 2))).save(path := tmp_path / "a.png")
-    plan = picture(None, PictureOptions(target=str(path), tile=True), resumed=False)
-    assert "it repeats every 6×8, as a tile of 6×8 cells" in plan.about(None)[0]
-    (shown,) = (each.value for each in plan.overrides if each.key == "task.tile")
-    np.testing.assert_array_equal(parse_picture(shown, 1)[0], tile // 255)

@@ -69,5 +69,5 @@ def test_a_directory_must_hold_nothing_but_what_a_killed_sweep_left(place):
     (place.path / ".dct-0123456789abcdef.tmp").touch()
     place.require_empty()
     (place.path / "dct.tmp").touch()
-    with pytest.raises(RunDirectoryError, match=r"holds dct\.tmp"):
+    with pytest.raises(RunDirectoryError, match="is not empty"):
         place.require_empty()
