@@ -19,23 +19,22 @@ def test_a_released_lock_leaves_nothing(tmp_path):
         assert not os.listdir(tmp_path)
 
 
-def test_the_message_names_this_process(tmp_path):
-    with RunLock(tmp_path):
-        with pytest.raises(RunDirectoryError, match="in use by this process itself"):
-            RunLock(tmp_path).__enter__()
-        # The refused lock removed nothing.
-        assert os.listdir(tmp_path) == [LOCK]
-
-
 @pytest.mark.parametrize(
     ("content", "holder"),
-    [(b"{", "another process"), (b'{"pid": 5, "host": "elsewhere"}', "process 5 on elsewhere")],
+    [
+        (None, "this process itself"),
+        (b"{", "another process"),
+        (b'{"pid": 5, "host": "elsewhere"}', "process 5 on elsewhere"),
+    ],
 )
 def test_the_message_names_the_holder_if_readable(tmp_path, content, holder):
     with RunLock(tmp_path):
-        (tmp_path / LOCK).write_bytes(content)
+        if content:
+            (tmp_path / LOCK).write_bytes(content)
         with pytest.raises(RunDirectoryError, match=f"in use by {holder}: wait"):
             RunLock(tmp_path).__enter__()
+        # The refused lock removed nothing.
+        assert os.listdir(tmp_path) == [LOCK]
 
 
 def test_a_lock_of_a_removed_file_is_tried_again(tmp_path, monkeypatch):

@@ -42,14 +42,6 @@ def test_a_directory_with_files_is_refused(tmp_path):
         RunDirectory.create(requested=tmp_path)
 
 
-def test_no_configuration_is_read_through_a_link(tmp_path):
-    (tmp_path / "elsewhere.toml").write_text(CONFIG.to_toml())
-    (tmp_path / "run").mkdir()
-    (tmp_path / "run" / "config.toml").symlink_to(tmp_path / "elsewhere.toml")
-    with pytest.raises(ConfigError, match=r"config\.toml: is a link"):
-        resolve(resume=tmp_path / "run")
-
-
 def test_files_where_directories_should_be(tmp_path):
     file = tmp_path / "file"
     file.write_text("mine")
@@ -91,105 +83,103 @@ def test_a_summary_that_cannot_be_written_leaves_the_earlier_one(tmp_path):
     assert json.loads((tmp_path / "summary.json").read_text())["seed"] == 1
 
 
-class TestSavedModel:
-    def test_a_run_and_the_last_run(self, tmp_path):
-        for number, name in enumerate(("b-first", "a-second")):
-            (tmp_path / name).mkdir()
-            (tmp_path / name / "model.npz").touch()
-            (tmp_path / name / "config.toml").touch()
-            os.utime(tmp_path / name / "config.toml", (number, number))
-        assert saved_model(tmp_path / "b-first") == tmp_path / "b-first" / "model.npz"
-        assert saved_model(Path("last"), tmp_path) == tmp_path / "a-second" / "model.npz"
-
-    def test_a_link_in_a_run_is_not_followed(self, tmp_path):
-        (tmp_path / "elsewhere.npz").touch()
-        (tmp_path / "run").mkdir()
-        (tmp_path / "run" / "model.npz").symlink_to(tmp_path / "elsewhere.npz")
-        with pytest.raises(RunDirectoryError, match="is a link"):
-            saved_model(tmp_path / "run")
-        # Naming the link itself is allowed.
-        assert saved_model(tmp_path / "run" / "model.npz").exists()
-
-    def test_a_run_without_a_model(self, tmp_path):
-        with pytest.raises(RunDirectoryError, match=r"holds no model\.npz: name the directory"):
-            saved_model(tmp_path)
+def test_a_run_and_the_last_run(tmp_path):
+    for number, name in enumerate(("b-first", "a-second")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "model.npz").touch()
+        (tmp_path / name / "config.toml").touch()
+        os.utime(tmp_path / name / "config.toml", (number, number))
+    assert saved_model(tmp_path / "b-first") == tmp_path / "b-first" / "model.npz"
+    assert saved_model(Path("last"), tmp_path) == tmp_path / "a-second" / "model.npz"
+    with pytest.raises(RunDirectoryError, match=r"holds no model\.npz: name the directory"):
+        saved_model(tmp_path)
 
 
-class TestLast:
-    """The time written in a run decides which is newest, not file times."""
+def test_a_link_in_a_run_is_followed_only_if_named_itself(tmp_path):
+    (tmp_path / "elsewhere").write_text(CONFIG.to_toml())
+    for name in ("config.toml", "model.npz"):
+        (tmp_path / name).symlink_to("elsewhere")
+    with pytest.raises(ConfigError, match=r"config\.toml: is a link"):
+        resolve(resume=tmp_path)
+    with pytest.raises(RunDirectoryError, match="is a link"):
+        saved_model(tmp_path)
+    assert saved_model(tmp_path / "model.npz").exists()
 
-    def make(self, root, name, written=None, changed=None):
-        path = root / name
-        path.mkdir()
-        text = "" if written is None else f"# written {written}Z by dct\n"
-        (path / "config.toml").write_text(text + CONFIG.to_toml())
-        if changed is not None:
-            os.utime(path / "config.toml", (changed, changed))
-        return path
 
-    @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="makes a pipe")
-    def test_a_pipe_in_one_place_does_not_hide_the_others(self, tmp_path):
-        run = self.make(tmp_path, "run", "2026-01-01T00:00:00.000000")
-        (tmp_path / "odd").mkdir()
-        os.mkfifo(tmp_path / "odd" / "config.toml")
-        assert RunDirectory.named("last", tmp_path).path == run
-        with pytest.raises(RunDirectoryError, match=r"its config\.toml is not a regular file"):
-            RunDirectory.named(tmp_path / "odd")
+# The time written in a run decides which is newest, not file times.
 
-    def test_an_unreadable_directory(self, tmp_path, monkeypatch):
-        """It is an error if named, or if it may be the newest."""
-        mine = self.make(tmp_path, "mine", changed=1000)
-        theirs = self.make(tmp_path, "theirs", "3000-01-01")
-        os.utime(theirs, (10, 10))
-        look = os.stat
 
-        def guarded(path, **more):
-            if str(path).startswith(f"{theirs}/"):
-                raise PermissionError(13, "Permission denied", str(path))
-            return look(path, **more)
+def make(path, written=None, changed=1):
+    path.mkdir()
+    text = "" if written is None else f"# written {written}Z by dct\n"
+    (path / "config.toml").write_text(text + CONFIG.to_toml())
+    os.utime(path / "config.toml", (changed, changed))
+    return path
 
-        monkeypatch.setattr(os, "stat", guarded)
-        with pytest.raises(UnreadableError, match=r"config\.toml: cannot be read: permission"):
-            RunDirectory.named(theirs)
-        assert RunDirectory.named("last", tmp_path).path == mine
-        os.utime(theirs, (2000, 2000))
-        with pytest.raises(UnreadableError, match="theirs/"):
-            RunDirectory.named("last", tmp_path)
-        with pytest.raises(RunDirectoryError, match=r"toml: cannot be read: not a directory"):
-            RunDirectory.named("last", mine / "config.toml")
 
-    def test_a_future_file_time_does_not_count(self, tmp_path):
-        self.make(tmp_path, "old", "2026-01-01T00:00:00.000000", changed=2**33)
-        newest = self.make(tmp_path, "new", "2026-01-02T00:00:00.000000", changed=1)
-        assert RunDirectory.named("last", tmp_path).path == newest
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="makes a pipe")
+def test_a_pipe_in_one_place_does_not_hide_the_others(tmp_path):
+    run = make(tmp_path / "run")
+    (tmp_path / "odd").mkdir()
+    os.mkfifo(tmp_path / "odd" / "config.toml")
+    assert RunDirectory.named("last", tmp_path).path == run
+    with pytest.raises(RunDirectoryError, match=r"its config\.toml is not a regular file"):
+        RunDirectory.named(tmp_path / "odd")
 
-    def test_a_run_of_the_future_is_named_instead_of_extended(self, tmp_path):
-        self.make(tmp_path, "present", "2026-01-01T00:00:00.000000")
-        self.make(tmp_path, "future", f"{datetime.now().year + 1}-12-31T00:00:00.000000")
-        with pytest.raises(RunDirectoryError, match=r"future: was begun on .* in the future"):
-            RunDirectory.named("last", tmp_path)
 
-    def test_the_written_time_is_read_back(self, tmp_path):
-        before = datetime.now(UTC)
-        run = RunDirectory.at(tmp_path / "run")
-        write_config(run, CONFIG)
-        assert before <= run.begun <= datetime.now(UTC)
-        assert read_config(run) == CONFIG
+def test_an_unreadable_directory(tmp_path, monkeypatch):
+    """It is an error if named, or if it may be the newest."""
+    mine = make(tmp_path / "mine", changed=1000)
+    theirs = make(tmp_path / "theirs", "3000-01-01")
+    os.utime(theirs, (10, 10))
+    look = os.stat
 
-    @pytest.mark.parametrize("written", ["9999-99-99T99:99:99", "2026", "0000-00-00T00:00:00.1"])
-    def test_an_invalid_time_is_ignored(self, tmp_path, written):
-        run = self.make(tmp_path, "run", written, changed=86400)
-        assert RunDirectory(run).begun == datetime(1970, 1, 2, tzinfo=UTC)
+    def guarded(path, **more):
+        if str(path).startswith(f"{theirs}/"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return look(path, **more)
+
+    monkeypatch.setattr(os, "stat", guarded)
+    with pytest.raises(UnreadableError, match=r"config\.toml: cannot be read: permission"):
+        RunDirectory.named(theirs)
+    assert RunDirectory.named("last", tmp_path).path == mine
+    os.utime(theirs, (2000, 2000))
+    with pytest.raises(UnreadableError, match="theirs/"):
+        RunDirectory.named("last", tmp_path)
+    with pytest.raises(RunDirectoryError, match=r"toml: cannot be read: not a directory"):
+        RunDirectory.named("last", mine / "config.toml")
+
+
+def test_a_future_file_time_does_not_count_and_a_run_of_the_future_is_named(tmp_path):
+    make(tmp_path / "old", "2026-01-01T00:00:00.000000", changed=2**33)
+    newest = make(tmp_path / "new", "2026-01-02T00:00:00.000000")
+    assert RunDirectory.named("last", tmp_path).path == newest
+    make(tmp_path / "future", "2999-12-31T00:00:00.000000")
+    with pytest.raises(RunDirectoryError, match=r"future: was begun on .* in the future"):
+        RunDirectory.named("last", tmp_path)
+
+
+def test_the_written_time_is_read_back(tmp_path):
+    before = datetime.now(UTC)
+    run = RunDirectory.at(tmp_path / "run")
+    write_config(run, CONFIG)
+    assert before <= run.begun <= datetime.now(UTC)
+    assert read_config(run) == CONFIG
+
+
+@pytest.mark.parametrize("written", ["9999-99-99T99:99:99", "2026", "0000-00-00T00:00:00.1"])
+def test_an_invalid_time_is_ignored(tmp_path, written):
+    run = make(tmp_path / "run", written, changed=86400)
+    assert RunDirectory(run).begun == datetime(1970, 1, 2, tzinfo=UTC)
 
 
 def test_a_sweep_is_known_and_says_which_runs_it_holds(tmp_path):
     """The last one may be a sweep; what needs one run names one of it."""
-    runs = [tmp_path / "sweep" / name / "seed3" for name in ("batch=2", "batch=4")]
-    for run in (tmp_path / "a", *runs):
-        run.mkdir(parents=True)
-        (run / "config.toml").write_text(CONFIG.to_toml())
-        os.utime(run / "config.toml", (1, 1))
     sweep = RunDirectory(tmp_path / "sweep")
+    runs = [sweep.path / name / "seed3" for name in ("batch=2", "batch=4")]
+    for run in (tmp_path / "a", *runs):
+        run.parent.mkdir(parents=True, exist_ok=True)
+        make(run)
     (sweep.path / "batch=2" / "link").symlink_to(tmp_path / "a")
     (sweep.path / "link").symlink_to(tmp_path)
     sweep.sweep.write_text("")

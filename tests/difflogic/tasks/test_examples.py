@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from difflogic.circuit.grid import Grid
+from difflogic.circuit.gates import one_hot
 from difflogic.config.checking import config_from_dict
-from difflogic.engine.hard.hard_simulator import HardSimulator
+from difflogic.engine import oracle
 from difflogic.examples.pairs import Examples, Pair
 from difflogic.experiment.example_ways import ways_to_learn
 from difflogic.model.model import Model
@@ -31,13 +31,13 @@ def test_cases_are_padded_and_do_not_count_outside(task):
     cases = task.find_cases()
     assert cases.name == "all 3 examples"
     assert cases.starts.shape == (3, 8, 1, 5)
-    for start, target, row in zip(cases.starts, cases.targets, ROWS, strict=True):
-        before, after = row.split(">")
-        width = len(before)
-        assert start[0, 0].tolist() == [int(cell != "0") for cell in before.ljust(5, "0")]
-        assert start[2, 0].tolist() == [1] * width + [0] * (5 - width)
-        assert target[0, 0, :width].tolist() == [int(cell != "0") for cell in after]
-        assert np.isnan(target[0, 0, width:]).all()
+    for start, target, row in zip(cases.starts[:, :, 0], cases.targets[:, 0, 0], ROWS, strict=True):
+        before, after = (np.array([*side]) != "0" for side in row.split(">"))
+        outside = [(0, 5 - len(before))]
+        np.testing.assert_array_equal(start[0], np.pad(before, outside))
+        np.testing.assert_array_equal(start[2], np.pad(before | True, outside))
+        expected = np.pad(after.astype(float), outside, constant_values=np.nan)
+        np.testing.assert_array_equal(target, expected)
 
 
 def test_an_epoch_draws_every_run_before_any_twice(task):
@@ -62,25 +62,24 @@ def test_stages_have_the_smallest_examples_without_background():
 
 def test_wires_carry_symbols_on():
     """A symbol moves by a cell in each step, a single one in two, to either side."""
-    there = "00110002000>00000002011"
-    back = "00020001100>11020000000"
+    there = Pair.parse("00110002000>00000002011")
+    back = Pair.parse("00020001100>11020000000")
     for rows, sides in ([there], [1]), ([back], [-1]), ([there, back], [1, -1]):
-        pairs = Examples(tuple("012"), tuple(map(Pair.parse, rows)))
+        pairs = Examples(tuple("012"), tuple(rows))
         ways = [way.config for way in ways_to_learn(pairs) if "-2" in way.words]
         assert [("single-right" in way.task.features) for way in ways] == [s > 0 for s in sides]
     for config, side in zip(ways, (1, -1), strict=True):
         model = Model.create(config)
         start = make_task(config).find_cases().starts[0]
-        for step in range(1, 7):
-            simulator = HardSimulator(model.netlist, Grid(1, 11, "zero"), 1)
-            simulator.load(model.ops)
-            _, block, first, second = simulator.rollout(start[None], step)[0, :4, 0]
-            assert np.flatnonzero(block).tolist() == [
-                x for x in (2 + side * step, 3 + side * step) if x >= 0
-            ]
+        states = oracle.rollout(model.netlist, one_hot(model.ops), start, 6, "zero")
+        for step, state in enumerate(states[1:], 1):
+            _, block, first, second = state[:4, 0]
+            expected = np.zeros(11)
+            places = np.array([2, 3]) + side * step
+            expected[places[places >= 0]] = 1
+            np.testing.assert_array_equal(block, expected)
             marked = first if step % 2 == 0 else second
             assert np.flatnonzero(marked).tolist() == [7 + side * ((step + 1) // 2)]
-            assert not (first & second).any()
             assert first.sum() + second.sum() == 1
 
 

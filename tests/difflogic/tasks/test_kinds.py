@@ -3,8 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
-
 from difflogic.tasks import TASKS
 
 ROOT = Path(__file__).parents[3]
@@ -26,17 +24,3 @@ def test_other_code_does_not_ask_for_a_kind():
     others = [path for path in files if ROOT / "difflogic" / "tasks" not in path.parents]
     assert len(others) > 100
     assert not [path for path in others if ASKS_FOR_A_KIND.search(path.read_text("utf-8"))]
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "if config.task.kind == 'life': pass",
-        "from difflogic.tasks.life import Life",
-        "from difflogic.tasks import (\n    Life,\n)",
-        "from difflogic.tasks import pattern",
-        "import difflogic.tasks.checkerboard",
-    ],
-)
-def test_questions_are_found(code):
-    assert ASKS_FOR_A_KIND.search(code)

@@ -7,14 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from difflogic.circuit.gates import TRUTH_TABLES
 from difflogic.config import load_config
 from difflogic.experiment.searching import Trainer
 from difflogic.library.groups import Claims, PictureOptions
 from difflogic.library.picture_experiment import picture
 from difflogic.library.proving import certify
 from difflogic.library.simplifying import simplify
-from difflogic.pictures.places import Places, ring
+from difflogic.pictures.places import ring
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import Task, make_task
 from tests.difflogic.proof.convergence.brute import step_all
@@ -129,32 +128,14 @@ def test_the_command_chooses_a_grid_that_cuts_each_tile(rows: str, tmp_path: Pat
     assert config.automaton.fire_rate == 0.6
 
 
-@pytest.mark.parametrize("periods", [(1, 12), (9, 3), (4, 16), (2, 5)])
-def test_counted_places_follow_from_those_before(periods: tuple[int, int]) -> None:
-    """Run the counters' gates once on settled places: each cell keeps its own, the first, too."""
-    places = Places.within(periods)
-    height = 2 * periods[0] + 1
-    width = 2 * periods[1] + 1
-    settled = places.settled(places.channels, height, width)
-    codes = settled.reshape(len(settled), -1).T
-    assert len({*map(tuple, codes.tolist())}) == periods[0] * periods[1]
-    around = np.pad(settled, ((0, 0), (1, 1), (1, 1)))
-    rows = [around[:, y : y + height, x : x + width] for y in range(3) for x in range(3)]
-    values = np.concatenate(rows).astype(int)
-    for layer in places.layers(places.least_layers):
-        pairs = 2 * values[layer.a] + values[layer.b]
-        values = np.array(
-            [TRUTH_TABLES[op][pair] for op, pair in zip(layer.op, pairs, strict=True)]
-        )
-    assert (values[: places.known] == settled).all()
-
-
-def test_large_tiles_count_and_are_corrected(tmp_path: Path) -> None:
-    rows = np.random.default_rng(3).integers(0, 2, (3, 9))
+@pytest.mark.parametrize("sides", [(3, 9), (1, 12), (9, 3), (4, 16)])
+def test_counted_tiles_are_corrected_and_proved(sides: tuple[int, int], tmp_path: Path) -> None:
+    rows = np.random.default_rng(3).integers(0, 2, sides)
     (tmp_path / "tile.txt").write_text("\n".join("".join(map(str, row)) for row in rows.tolist()))
     options = PictureOptions(target=str(tmp_path / "tile.txt"), tile=True)
     made = picture(None, options, resumed=False)
-    trainer, _ = trained(load_config(made.default, [*made.overrides, "training.epochs=3"]))
+    few = ["automaton.places=true", "training.epochs=3"]
+    trainer, _ = trained(load_config(made.default, [*made.overrides, *few]))
     assert trainer.exact_epoch == 3
     assert trainer.correction is not None
     assert trainer.correction.bits > 0

@@ -75,19 +75,6 @@ def test_every_cell_is_in_one_chunk(overrides, machine):
 
 
 @settings(max_examples=12)
-@given(configurations(), machines, st.integers(1, 64), st.integers(1, 64))
-def test_more_workers_keep_the_cut(overrides, machine, few, many):
-    few, many = sorted((few, many))
-    one, other = (
-        plan_of(*texts(overrides | {"parallel.workers": n}), machine=machine) for n in (few, many)
-    )
-    assert (one.tiles, one.chunks) == (other.tiles, other.chunks)
-    cores = replace(machine, cores=few), replace(machine, cores=many)
-    auto = [plan_of(*texts(overrides | {"parallel.workers": "auto"}), machine=m) for m in cores]
-    assert auto[0].workers <= auto[1].workers
-
-
-@settings(max_examples=12)
 @given(configurations(), machines, st.floats(0, 1))
 def test_buffers_stay_within_the_budget(overrides, machine, share):
     whole = plan_of(*texts(overrides), machine=machine)

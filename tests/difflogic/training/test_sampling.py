@@ -1,10 +1,7 @@
 import numpy as np
 
 from difflogic.config import load_config
-from difflogic.tasks import make_task
-from difflogic.tasks.checked import draw_batch
 from difflogic.training.sampling import attempt_of, draw_loss_steps, draw_samples
-from tests.difflogic.circuit.masks import draw_masks
 from tests.difflogic.training.tiny import tiny
 
 
@@ -36,17 +33,6 @@ def test_later_steps_do_not_change_earlier_masks():
     np.testing.assert_array_equal(more_masks[:, :-4], masks)
     np.testing.assert_array_equal(same_starts, starts)
     np.testing.assert_array_equal(same_targets, targets)
-
-
-def test_a_part_of_a_batch_has_the_same_samples():
-    config = load_config("checkerboard-async", ["task.height=6", "task.width=5"])
-    starts, _ = draw_batch(make_task(config), 3, 2, 5)
-    later, _ = draw_batch(make_task(config), 3, 2, 2, first=3)
-    np.testing.assert_array_equal(later, starts[3:])
-    assert len(np.unique(starts, axis=0)) == 5
-    masks = draw_masks(3, 2, 5, 4, 6, 5, 0.6)
-    np.testing.assert_array_equal(draw_masks(3, 2, 2, 4, 6, 5, 0.6, first=3), masks[3:])
-    assert len(np.unique(masks, axis=0)) == 5
 
 
 def test_attempts_follow_each_other():

@@ -5,9 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from difflogic.circuit import gates
 from difflogic.config import load_config
-from difflogic.engine import oracle
 from difflogic.experiment.searching import Trainer
 from difflogic.model.model import Model
 from difflogic.run.measures import PHASES
@@ -93,25 +91,6 @@ def test_an_own_batch_trains_like_the_tasks():
             assert found.hard_loss == expected.hard_loss
         np.testing.assert_array_equal(one.model.logits, other.model.logits)
         assert other.step(1 - starts, targets).soft_loss != one.step(starts, targets).soft_loss
-
-
-def test_nan_targets_do_not_count():
-    """Both losses are the oracle's, over the cells that do count."""
-    config = tiny("training.batch=2", "training.precision=float64")
-    rng = np.random.default_rng(0)
-    starts = rng.integers(0, 2, START)
-    targets = np.where(rng.random(TARGET) < 0.5, np.nan, 0.25)
-    targets[1] = np.nan  # a sample may be without any
-    with Trainer(config) as trainer:
-        soft = gates.mix(gates.softmax(trainer.model.logits))
-        hard = gates.one_hot(trainer.model.ops)
-        result = trainer.step(starts, targets)
-    for found, coefficients in ((result.soft_loss, soft), (result.hard_loss, hard)):
-        how = config.automaton.steps, config.automaton.boundary
-        state = oracle.rollout(trainer.model.netlist, coefficients, starts[0], *how)[-1][0]
-        counts = ~np.isnan(targets[0, 0])
-        assert found == pytest.approx(((state[counts] - 0.25) ** 2).sum(), rel=1e-12)
-    assert 0 < result.accuracy == (state[counts] == 0).mean() < 1  # the hard state's
 
 
 @pytest.mark.parametrize(
