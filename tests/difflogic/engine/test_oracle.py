@@ -58,15 +58,14 @@ def test_gradients_are_central_differences(problem, seed):
     mask = None if problem.masks is None else problem.masks[0]
     upstream = problem.loss_gradients[0]
 
-    def value(coefficients):
-        states = oracle.rollout(
-            netlist, coefficients, problem.starts[0], problem.steps, boundary, mask
-        )
-        return float((states[-1] * upstream).sum())
+    def rollout(coefficients):
+        start = problem.starts[0]
+        return oracle.rollout(netlist, coefficients, start, problem.steps, boundary, mask)
 
-    states = oracle.rollout(
-        netlist, problem.coefficients, problem.starts[0], problem.steps, boundary, mask
-    )
+    def value(coefficients):
+        return float((rollout(coefficients)[-1] * upstream).sum())
+
+    states = rollout(problem.coefficients)
     gradient = oracle.coefficient_gradients(
         netlist, problem.coefficients, states, upstream, boundary, mask
     )

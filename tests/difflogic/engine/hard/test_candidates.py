@@ -8,12 +8,11 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from difflogic.circuit.gates import OPS, Op
 from difflogic.circuit.grid import Grid
-from difflogic.circuit.netlist import Architecture, flatten, wire
 from difflogic.engine.hard import candidates as module
 from difflogic.engine.hard.candidates import Candidates, new_job
 from difflogic.engine.hard.hard_simulator import HardSimulator
@@ -21,10 +20,10 @@ from difflogic.engine.kernels import candidates as k
 from difflogic.search import changes
 from difflogic.search.changes import Acceptance, Changes
 from difflogic.system.work import ignore
-from tests.difflogic.engine.comparison import some_ops
+from difflogic.verification.case import SMALL
+from tests.difflogic.engine.comparison import netlist_of, some_ops
 
 OPS_TO_TRY = [Op.A, Op.B, Op.XOR, Op.AND, Op.TRUE]
-ARCHITECTURE = Architecture(channels=3, kernels=2, perception=(8, 4, 2), update=(16, 16, 8, 6, 3))
 
 
 class Case:
@@ -33,7 +32,7 @@ class Case:
     def __init__(self, seed, boundary, masks, damage, passing, size=None):
         """`size` is height, width and batch; by default they are drawn."""
         rng = np.random.default_rng(seed)
-        self.netlist = flatten(wire(ARCHITECTURE, rng))
+        self.netlist = netlist_of(SMALL, seed)
         height, width = rng.integers(1, 9, 2).tolist()
         batch = int(rng.integers(1, 7))
         steps = int(rng.integers(1, 6))
@@ -96,14 +95,6 @@ def judge(candidates, parameters, ops, limit, stop=-1):
     return job.results[: fields[k.TRIED]].T
 
 
-def compare(case, candidates, pairs, limit):
-    """Compare each change with a simulation of its circuit, up to the limit."""
-    found = judge(candidates, *zip(*pairs, strict=True), limit)
-    for (parameter, op), *judged in zip(pairs, *found, strict=True):
-        alone = case.alone(case.changed(parameter, op))
-        assert tuple(judged) == alone or (judged[0] > limit and alone[0] > limit)
-
-
 @pytest.mark.once
 @given(
     seed=st.integers(0, 2**32),
@@ -111,26 +102,24 @@ def compare(case, candidates, pairs, limit):
     masks=st.booleans(),
     damage=st.booleans(),
     passing=st.sampled_from([0.0, 0.5, 0.9]),
+    size=st.none(),
 )
+@example(7, "periodic", True, True, 0.1, (16, 16, 5))  # many words
+@example(7, "periodic", True, True, 0.1, (9, 16, 5))
 @settings(max_examples=20)
-def test_every_change_is_judged_like_its_circuit_alone(seed, boundary, masks, damage, passing):
-    case = Case(seed, boundary, masks, damage, passing)
+def test_every_change_is_judged_like_its_circuit_alone(
+    seed, boundary, masks, damage, passing, size
+):
+    case = Case(seed, boundary, masks, damage, passing, size)
     pairs = [(p, op) for p in range(case.netlist.parameters) for op in range(OPS)]
     rng = np.random.default_rng(seed)
     pairs = [pairs[i] for i in rng.choice(len(pairs), 40, replace=False)]
     candidates = case.candidates()
     for limit in (10**9, case.alone(case.ops)[0]):
-        compare(case, candidates, pairs, limit)
-
-
-@pytest.mark.parametrize("size", [(16, 16, 5), (9, 16, 5)])
-def test_changes_on_many_words_are_judged_like_their_circuits_alone(size):
-    case = Case(7, "periodic", True, True, 0.1, size)
-    candidates = case.candidates()
-    pairs = [(p, op) for p in range(0, case.netlist.parameters, 3) for op in (1, 6, 9)]
-    wrong, _ = case.alone(case.ops)
-    for limit in (10**9, wrong):
-        compare(case, candidates, pairs, limit)
+        found = judge(candidates, *zip(*pairs, strict=True), limit)
+        for (parameter, op), *judged in zip(pairs, *found, strict=True):
+            alone = case.alone(case.changed(parameter, op))
+            assert tuple(judged) == alone or (judged[0] > limit and alone[0] > limit)
 
 
 def test_judging_ends_with_the_first_change_that_suffices():

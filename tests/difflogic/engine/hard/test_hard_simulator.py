@@ -17,30 +17,6 @@ from tests.difflogic.engine.built import Builder
 from tests.difflogic.engine.comparison import EXAMPLES, make_problem, netlist_of, problems
 
 
-def simulate(netlist, ops, grid, starts, steps, masks=None):
-    simulator = HardSimulator(netlist, grid, len(starts))
-    simulator.load(ops)
-    found = simulator.rollout(starts, steps, masks)
-    assert found.shape == starts.shape
-    assert found.dtype == np.uint8
-    return found
-
-
-@settings(max_examples=EXAMPLES)
-@given(problems(), st.integers(0, 2**32 - 1))
-def test_random_circuits_agree_with_the_oracle(problem, seed):
-    netlist = problem.netlist
-    grid = problem.grid
-    ops = np.random.default_rng(seed).integers(0, 16, netlist.parameters).astype(np.uint8)
-    found = simulate(netlist, ops, grid, problem.starts, problem.steps, problem.masks)
-    for sample, start in enumerate(problem.starts):
-        mask = None if problem.masks is None else problem.masks[sample]
-        states = oracle.rollout(
-            netlist, gates.one_hot(ops), start, problem.steps, grid.boundary, mask
-        )
-        np.testing.assert_array_equal(found[sample], states[-1])
-
-
 def oracle_steps(problem, ops, sample, damage):
     """States after each step, with damaged cells zeroed by hand."""
     state = problem.starts[sample]
@@ -50,7 +26,8 @@ def oracle_steps(problem, ops, sample, damage):
         state = oracle.rollout(
             problem.netlist, gates.one_hot(ops), state, 1, problem.grid.boundary, mask
         )[-1].copy()
-        state[:, damage[sample, step] == 1] = 0
+        if damage is not None:
+            state[:, damage[sample, min(step, damage.shape[1] - 1)] == 1] = 0
         states.append(state)
     return states
 
@@ -60,8 +37,9 @@ def random_ops(problem, rng):
 
 
 @settings(max_examples=EXAMPLES)
-@given(problems(), st.integers(0, 2**32 - 1), st.booleans())
-def test_damage_and_counts_agree_with_the_oracle(problem, seed, moving):
+@given(problems(), st.integers(0, 2**32 - 1), st.booleans(), st.sampled_from([0, 1, None]))
+def test_states_and_counts_agree_with_the_oracle(problem, seed, moving, damaged):
+    """Without damage, with damage to the same cells after each step, or with any."""
     rng = np.random.default_rng(seed)
     netlist = problem.netlist
     grid = problem.grid
@@ -69,7 +47,8 @@ def test_damage_and_counts_agree_with_the_oracle(problem, seed, moving):
     steps = problem.steps
     ops = random_ops(problem, rng)
     cells = (grid.height, grid.width)
-    damage = (rng.random((batch, steps, *cells)) < 0.3).astype(np.uint8)
+    damage = (rng.random((batch, damaged or steps, *cells)) < 0.3).astype(np.uint8)
+    damage = None if damaged == 0 else damage
     ignored = (rng.random((batch, *cells) if moving else cells) < 0.3).astype(np.uint8)
     spared = np.broadcast_to(ignored, (batch, *cells))[:, None]
     channels = rng.permutation(netlist.channels)[: rng.integers(1, netlist.channels + 1)].tolist()
@@ -101,22 +80,7 @@ def test_damage_and_counts_agree_with_the_oracle(problem, seed, moving):
     simulator.load(ops)
     found = simulator.rollout(problem.starts, steps, problem.masks, damage)
     np.testing.assert_array_equal(found, states[:, -1])
-
-
-@pytest.mark.parametrize("batch", [1, 3])
-def test_damage_of_one_step_holds_for_all_steps(batch):
-    netlist = netlist_of(SMALL)
-    grid = Grid(5, 7, "periodic")
-    problem = make_problem(netlist, grid, 4, batch)
-    ops = random_ops(problem, np.random.default_rng(0))
-    damage = np.zeros((batch, 1, 5, 7), np.uint8)
-    damage[:, :, 1:4, 2:5] = 1
-    simulator = HardSimulator(netlist, grid, batch)
-    simulator.load(ops)
-    found = simulator.rollout(problem.starts, 4, damage=damage)
-    for sample in range(batch):
-        expected = oracle_steps(problem, ops, sample, np.repeat(damage, 4, axis=1))
-        np.testing.assert_array_equal(found[sample], expected[-1])
+    assert (found.shape, found.dtype) == (problem.starts.shape, np.uint8)
 
 
 def needed_gates(netlist, ops, channels=None):
