@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from difflogic.circuit.automaton import Automaton
-from difflogic.proof.answer import Answer, Budget
+from difflogic.proof.answer import Budget
 from difflogic.proof.convergence.every_size import SIZES, EverySize, Plane, Target
 from difflogic.proof.convergence.findings import Convergence, Finding
 from difflogic.proof.prover import prove
@@ -12,8 +12,7 @@ from difflogic.system.deadline import NEVER, Deadline
 
 def decide(question: Convergence, seconds: float = 60.0) -> Finding:
     """Return what all methods find on one grid."""
-    found: Finding = prove(question, Budget(Deadline.after(seconds))).evidence
-    return found
+    return prove(question, Budget(Deadline.after(seconds))).evidence
 
 
 def every_size(
@@ -25,7 +24,4 @@ def every_size(
 ) -> EverySize:
     """Return what small grids say about every grid."""
     plane = Plane(automaton, target, repeats, compared)
-    answer = SIZES.decide(plane, Budget(deadline), None)
-    assert isinstance(answer, Answer)
-    found: EverySize = answer.evidence
-    return found
+    return SIZES.decide(plane, Budget(deadline), None).evidence

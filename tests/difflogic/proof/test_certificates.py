@@ -40,7 +40,7 @@ from difflogic.system.array_types import Bits
 from difflogic.system.errors import CircuitError, RunDirectoryError
 from difflogic.tasks import make_task
 from difflogic.tasks.line import ADDITION
-from tests.difflogic.circuit.circuits import automaton_of, circuit_of
+from tests.difflogic.circuit.circuits import automaton, circuit_of
 from tests.difflogic.library.test_signals import tough
 from tests.difflogic.proof.asking import decide, every_size
 from tests.difflogic.proof.conftest import Check
@@ -66,20 +66,16 @@ def written(name: str, folder: Path) -> str:
     return (folder / "written.json").read_text()
 
 
-def by_sets_of(name: str) -> dict[str, Any]:
+def by_sets_of(name: str) -> Proof:
     """Return the certificate of a trained circuit on a small grid."""
     automaton = trained(name)
-    proof: dict[str, Any] = json.loads(
-        write_certificate(automaton, by_sets(checkerboard_question(automaton)))
-    )
-    return proof
+    return json.loads(write_certificate(automaton, by_sets(checkerboard_question(automaton))))
 
 
 @pytest.fixture(scope="module")
-def life(folder: Path) -> dict[str, Any]:
+def life(folder: Path) -> Proof:
     """The proof of the Game of Life by all cases."""
-    proof: dict[str, Any] = json.loads(written("game-of-life", folder))
-    return proof
+    return json.loads(written("game-of-life", folder))
 
 
 @pytest.fixture(scope="module")
@@ -87,9 +83,8 @@ def wounded(folder: Path) -> Proof:
     """The certificate of a rule by hand whose neighbours of a wound show an alarm for a while."""
 
     def rung(*cells: Sequence[Any]) -> tuple[Any, ...]:
-        alive, valid = cells[5][
-            1:3
-        ]  # on the right; only damage makes a valid cell that is not alive
+        # On the right; only damage makes a valid cell that is not alive.
+        alive, valid = cells[5][1:3]
         return *tough()(*(cell[:6] for cell in cells)), alive | ~valid
 
     def target(height: int, width: int) -> Bits:
@@ -98,7 +93,6 @@ def wounded(folder: Path) -> Proof:
     made = replace(rule(rung, 7, name="rung", size=(9, 9), fire_rate=0.6), visible=(0, 6))
     finding = by_sets(Convergence.of(made, target(9, 9)))
     everywhere = every_size(made, target, 4)
-    assert everywhere.table is not None
     asked = everywhere.table.question, Wound(3, 2, 1, zeros=False), Ground.of(everywhere.table)
     found = confine(*asked)
     assert (found.verdict, found.reach) == (Verdict.proved, 1)
@@ -332,7 +326,6 @@ def test_cases_of_other_runs_are_not_written() -> None:
     task = make_task(load_config("game-of-life"))
     cases = task.find_cases()
     made = read_circuit(GALLERY / "game-of-life.json")
-    assert cases is not None
     for change in ({"fire_rate": 0.5}, {"boundary": "zero"}):
         with pytest.raises(CircuitError, match="the cases are of all cells at each step and a per"):
             write_cases(replace(made, **change), cases)
@@ -351,7 +344,7 @@ def test_cases_that_a_file_cannot_hold_are_not_written(
         write_cases(made, cases)
 
 
-def test_another_circuit_is_noticed(life: dict[str, Any], check: Check) -> None:
+def test_another_circuit_is_noticed(life: Proof, check: Check) -> None:
     of_sets = by_sets_of("checkerboard-seed-1")
     for confirmed, output in (
         check(life, GALLERY / "checkerboard.json"),
@@ -396,7 +389,7 @@ def test_a_proof_of_fewer_gates_comes_with_their_circuit(
     tmp_path: Path, check: Check, op: Op
 ) -> None:
     """A gate that reads one row twice is a constant, or passes it on."""
-    made = replace(automaton_of(circuit_of([(op, 1, 1)], [9])), boundary="zero", height=2, width=3)
+    made = automaton(circuit_of([(op, 1, 1)], [9]), boundary="zero", height=2, width=3)
     file = tmp_path / "made.json"
     file.write_text(write_circuit(made))
     beside = certify(file).save(tmp_path / "proof.json")

@@ -94,7 +94,6 @@ class TestVerdict:
             assert [output.channel for output in proof.outputs] == list(after.labels)
         else:
             assert proof.verdict is Verdict.refuted
-            assert proof.counterexample is not None
             assert shown_true(proof.counterexample, before, after)
         return proof
 
@@ -107,7 +106,6 @@ class TestVerdict:
         before = circuit_of(gates, [27 + len(gates) - 1, 0, 0])
         after = circuit_of([(Op.FALSE, 0, 0)], [27, 0, 0])
         proof = decide_equality(before, after, (0,), exhaustive=limits)
-        assert proof.counterexample is not None
         assert all(proof.counterexample.inputs.values())
         assert len(proof.counterexample.inputs) == 20
         assert proof.outputs[0].cases == proof.cases == (2**20 if limits is ALL_CASES else 0)
@@ -122,7 +120,6 @@ class TestVerdict:
         before = circuit_of([(Op.OR, 0, 1), (Op.OR, 9, 2)], [10])
         after = circuit_of([(Op.OR, 0, 1), (Op.NOR, 9, 2)], [10])
         found = decide_equality(before, after, (0,)).counterexample
-        assert found is not None
         assert not any(found.inputs.values())
 
 
@@ -139,7 +136,6 @@ class TestChannels:
         after = circuit_of([], [0])
         proof = decide_equality(before, after, (0,))
         assert proof.dropped == (1,)
-        assert proof.counterexample is not None
         assert proof.counterexample.inputs == {"NW0": 0, "NW1": 1}
         assert not decide_equality(after, before, (0,)).equal
 

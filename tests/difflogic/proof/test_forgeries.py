@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import copy
 import json
-import random
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from itertools import islice, product
@@ -37,14 +35,13 @@ from difflogic.tasks.line import ADDITION
 from tests.difflogic.circuit.circuits import automaton, circuit_of
 from tests.difflogic.proof.asking import every_size
 from tests.difflogic.proof.conftest import Check
-from tests.difflogic.proof.convergence.brute import all_states, rounds, step_all
+from tests.difflogic.proof.convergence.brute import all_states, rounds, step_all, zeros
 from tests.difflogic.proof.test_every_length import adder, is_right
 from tests.difflogic.proof.test_local_rule import GALLERY, RULES
 from tests.difflogic.proof.wounds import harm, settled, strikes
 
 Proof = dict[str, Any]
 Forge = Callable[[Proof], object]
-VALUES = (-4, -1, 0, 1, 2, 3, 2**40, True, False, 0.0, 1.0, 0.5, None, "", "0", "zero", [], {})
 SAID = re.compile(
     r"confirmed: (.*); (\w+)×(\w+) cells(?: \(its own are (\d+)×(\d+)\))?, (zero|periodic) "
     r"boundary, (all cells at each step|every fair schedule), visible ([\d, ]+)\n"
@@ -68,10 +65,9 @@ def of_cases(circuit: Circuit, size: tuple[int, int], steps: int, boundary: str 
     return json.loads(write_cases(made, Cases("all", starts, ends, boundary, steps, "")))
 
 
-def of_damage(circuit: Circuit, zeros: bool, margin: int) -> Proof:
+def of_damage(circuit: Circuit, contents: str, margin: int) -> Proof:
     """Return the certificate that wounds of one cell stay local."""
     made = automaton(circuit, boundary="zero", visible=(0,), height=2, width=3)
-    contents = "zeros" if zeros else "any"
     found = certify(made, Claims(damage=1, contents=contents, margin=margin))
     assert found.proved
     return json.loads(found.certificate(found.source.automaton, found.source.trained))
@@ -81,9 +77,7 @@ def forged(circuit: Circuit, change: Forge, margin: int) -> Proof:
     """Return the certificate of an every-size proof, with wounds of one cell that go nowhere."""
     made = automaton(circuit, boundary="zero", visible=(0,), height=2, width=3)
     found = certify(made)
-    asked = made, lambda *grid: np.zeros((1, *grid)), 1, Deadline.after(60.0)
-    everywhere = every_size(*asked, compared=False)
-    assert everywhere.table is not None
+    everywhere = every_size(made, zeros, 1, Deadline.after(60.0), compared=False)
     kept = Confinement(Wound(1, 0, margin, zeros=False), Verdict.proved)
     part = damage_part(kept, everywhere.table)
     proof = json.loads(write_certificate(made, found.findings[0], {"damage": part}))
@@ -124,11 +118,11 @@ COUNTER = circuit_of([(Op.NOT_A, 8, 8), (Op.XOR, 8, 9)], [18, 19])
 # two rules also have a channel that nothing settles: it is held, or blinks.
 BESIDE = [(Op.AND, 10, 14), (Op.NOR, 27, 16), (Op.FALSE, 0, 0), (Op.NOT_A, 14, 14)]
 LOCAL = (
-    (circuit_of([(Op.TRUE, 0, 0)], [9]), False, 0),
-    (circuit_of([(Op.NOR, 7, 11), (Op.FALSE, 0, 0)], [18, 19]), False, 0),
-    (circuit_of([(Op.OR, 7, 8), (Op.TRUE, 0, 0), (Op.OR, 18, 19)], [20, 19]), True, 0),
-    (circuit_of(BESIDE[:3], [28, 29, 14]), False, 0),
-    (circuit_of(BESIDE, [28, 29, 30]), False, 5),
+    (circuit_of([(Op.TRUE, 0, 0)], [9]), "any", 0),
+    (circuit_of([(Op.NOR, 7, 11), (Op.FALSE, 0, 0)], [18, 19]), "any", 0),
+    (circuit_of([(Op.OR, 7, 8), (Op.TRUE, 0, 0), (Op.OR, 18, 19)], [20, 19]), "zeros", 0),
+    (circuit_of(BESIDE[:3], [28, 29, 14]), "any", 0),
+    (circuit_of(BESIDE, [28, 29, 30]), "any", 5),
 )
 
 
@@ -186,46 +180,6 @@ def valid(checker: str) -> list[Proof]:
     return [{"kind": name, "circuit": file} for name, file in files.items()]
 
 
-def change(tree: Any, rng: random.Random) -> None:
-    """Change one value somewhere in plain values: replace, delete, repeat, count, exchange."""
-    place = tree
-    inside = tree
-    key = None
-    while isinstance(inside, dict | list) and inside and (key is None or rng.random() < 0.8):
-        place = inside
-        keys = inside if isinstance(inside, dict) else range(len(inside))
-        key = rng.choice([*keys])
-        inside = place[key]
-    if key is None:
-        return
-    other = rng.choice([*keys])
-    match rng.randrange(5):
-        case 0:
-            place[key] = rng.choice(VALUES)
-        case 1:
-            del place[key]
-        case 2 if isinstance(place, list):
-            place.insert(other, copy.deepcopy(inside))
-        case 3 if type(inside) is int:
-            place[key] += rng.choice((-1, 1))
-        case _:
-            place[key], place[other] = place[other], inside
-
-
-def agree(proof: Proof) -> None:
-    """Let the question say what the circuit says, as a careful forger would."""
-    circuit = proof["circuit"]
-    together = proof["circuit"]["fire_rate"] == 1
-    own = 4 * len(circuit["channels"])
-    proof["question"].update(
-        {key: circuit[key] for key in ("boundary", "visible")},
-        fire_rate=float(circuit["fire_rate"]),
-        held=[x for n, x in enumerate(circuit["channels"]) if circuit["outputs"][n] == own + n],
-        unit="step" if together else "round",
-        schedule="all cells at each step" if together else "every fair schedule",
-    )
-
-
 def spread(lines: list[list[int]], *size: int) -> np.ndarray:
     return np.repeat([value for _, value in lines], [count for count, _ in lines]).reshape(size)
 
@@ -243,7 +197,6 @@ def sets_are_true(proof: Proof, said: re.Match[str]) -> bool:
     size = (int(said[2]), int(said[3]))
     (circuit, shown) = circuit_in(proof)
     together = said[7] == "all cells at each step"
-    assert what is not None
     assert (what[1] == "step") == together
     states = all_states(circuit.channels, *size)
     after = rounds(circuit, *size, said[6], together)
@@ -259,7 +212,6 @@ def cases_are_true(proof: Proof, said: re.Match[str]) -> bool:
         r"(?:, and at (every|not every) later step)?",
         said[1],
     )
-    assert what is not None
     assert said[7] == "all cells at each step"
     assert what[8] is None, "no example is a rule like Life"
     size = (int(said[2]), int(said[3]))
@@ -290,7 +242,6 @@ def cases_are_true(proof: Proof, said: re.Match[str]) -> bool:
 def lines_are_true(proof: Proof, said: re.Match[str]) -> bool:
     """Try all lines of up to three cells."""
     step = re.search(r"from step n(?: \+ (\d+))? on, for every n$", said[1])
-    assert step is not None
     assert (said[2], said[3], said[6]) == ("1", "n", "zero")
     table = proof["machine"]
     inputs = len(table["moves"][0]).bit_length() - 1
@@ -315,7 +266,6 @@ def damage_is_true(proof: Proof, said: re.Match[str]) -> bool:
         r"wrong that is more than (\d+) away, and none after round (\d+), .*",
         said[1],
     )
-    assert what is not None
     assert (said[2], said[3]) == ("m", "n")
     (circuit, shown) = circuit_in(proof)
     period = proof["damage"]["period"]
@@ -347,7 +297,6 @@ def regions_are_true(proof: Proof, said: re.Match[str]) -> bool:
         r"shows what its part alone ends in, from (?:step|round) (\d+)(?: · \(m \+ n - 1\))? on",
         said[1],
     )
-    assert what is not None
     anywhere = said[2] == "m"
     (circuit, shown) = circuit_in(proof)
     held = [circuit.labels.index(label) for label in proof["circuit"]["held"]]
@@ -380,28 +329,6 @@ TRUE = {
     "rule.py": rule_is_true,
     "damage.py": damage_is_true,
 }
-TRIALS = {
-    "regions.py": 60,
-    "check.py": 30,
-    "cases.py": 30,
-    "lines.py": 30,
-    "rule.py": 10,
-    "damage.py": 100,
-}
-
-
-def attack(checker: str, seed: int, file: Path, check: Check) -> bool:
-    """Change a valid proof, or its circuit's file; return whether it is confirmed."""
-    rng = random.Random(seed)
-    proof = copy.deepcopy(rng.choice(valid(checker)))
-    circuit = copy.deepcopy(proof["circuit"])
-    for _ in range(rng.randint(1, 3)):
-        change(proof.get(rng.choice(["circuit", "question", "", "", ""]), proof), rng)
-    if rng.random() < 0.8:
-        circuit = proof.get("circuit")
-        with suppress(KeyError, TypeError, IndexError, ValueError, AttributeError):
-            agree(proof)
-    return confirms(checker, proof, circuit, file, check)
 
 
 def confirms(checker: str, proof: Proof, circuit: Proof, file: Path, check: Check) -> bool:
@@ -457,19 +384,3 @@ def test_each_number_and_list_counts(checker: str, most: int, tmp_path: Path, ch
             )
     print(f"{checker}: {confirmed} of {count} confirmed, all true")
     assert confirmed < count // 2
-
-
-@pytest.mark.once
-@pytest.mark.parametrize("checker", TRUE)
-@pytest.mark.parametrize(
-    "most", [1, pytest.param(100, marks=[pytest.mark.exhaustive, pytest.mark.slow])]
-)
-def test_what_is_confirmed_of_a_forgery_is_true(
-    checker: str, most: int, tmp_path: Path, check: Check
-) -> None:
-    trials = min(TRIALS[checker] * most, 3000)
-    confirmed = sum(
-        attack(checker, seed, tmp_path / "circuit.json", check) for seed in range(trials)
-    )
-    print(f"{checker}: {confirmed} of {trials} confirmed, all true")
-    assert 0 < confirmed < trials

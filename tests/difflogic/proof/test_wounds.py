@@ -25,7 +25,7 @@ from difflogic.proof.question import Wound
 from difflogic.proof.verdict import Verdict
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import ConfigError
-from tests.difflogic.proof.convergence.brute import number, step_all
+from tests.difflogic.proof.convergence.brute import number, step_all, zeros
 from tests.difflogic.proof.mutants import Pick, picking, random_circuit
 from tests.difflogic.proof.wounds import harm, replay, settled
 
@@ -65,10 +65,9 @@ def test_after_the_deadline_the_reason_is_the_time() -> None:
     reasons = []
     for budget in (Budget(Deadline.after(60.0)), late):
         found = prove(ListedStarts(made, cases, 14, wound=Wound(1)), budget).confinement
-        assert found is not None
         reasons.append(found.reason)
     assert reasons == ["", TIME_IS_UP]
-    plane = Plane(made, lambda *size: np.zeros((1, *size), np.uint8), 1, wound=Wound(1))
+    plane = Plane(made, zeros, 1, wound=Wound(1))
     everywhere = refute(plane, [(1, 2)], late)
     assert everywhere.reason == TIME_IS_UP
     assert confined(everywhere, None, Wound(1), late).reason == TIME_IS_UP
@@ -79,7 +78,6 @@ def test_no_witness_begins_where_no_start_leads() -> None:
     """Settled, the last of the chain is 1 where the held channel is 0: the wound stays local."""
     made = rule(tied, 10, size=(8, 12))
     found = certify(made, Claims(damage=2, contents="any")).confinement
-    assert found is not None
     assert found.verdict is Verdict.open
 
 
@@ -114,7 +112,6 @@ def drawn(pick: Pick) -> tuple[Confinement, bool]:
         listed = ListedStarts(made, cases, 60, wound=wound)
         first = number(start)
         asked = prove(listed).confinement
-        assert asked is not None
     if asked.verdict is Verdict.refuted:
         assert boundary == "zero"
         replay(question, asked, start if first is not None else None)

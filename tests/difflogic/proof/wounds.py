@@ -44,7 +44,6 @@ def replay(question: Convergence, found: Confinement, start: Bits | None = None)
     run = found.witness
     boundary = "zero"
     assert found.verdict is Verdict.refuted
-    assert run is not None
     state = run.start
     shown = list(question.visible_places)
     assert start is None or (state == start).all()

@@ -26,6 +26,11 @@ def all_states(channels: int, height: int, width: int) -> Bits:
     return numbers.reshape(-1, channels, height, width).astype(np.uint8)
 
 
+def zeros(height: int, width: int) -> Bits:
+    """Return a picture of zeros, (1, height, width)."""
+    return np.zeros((1, height, width), np.uint8)
+
+
 @lru_cache(maxsize=512)
 def successors(circuit: Circuit, height: int, width: int, boundary: Boundary) -> np.ndarray:
     """Return the number of each state's successor when all cells fire."""

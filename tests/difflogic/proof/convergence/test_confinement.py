@@ -22,6 +22,7 @@ from difflogic.system.deadline import Deadline
 from tests.difflogic.circuit.circuits import circuit_of
 from tests.difflogic.library.test_signals import tough_checkerboard
 from tests.difflogic.proof.asking import every_size
+from tests.difflogic.proof.convergence.brute import zeros
 from tests.difflogic.proof.convergence.trained import (
     NAMES,
     checkerboard,
@@ -47,7 +48,6 @@ def calm_on(question: Convergence, height: int, width: int) -> Bits:
 def every_grid(rate: float = 0.6) -> Table:
     made = live_part(tough_checkerboard(rate))
     table = every_size(made, checkerboard, 4, Deadline.after(60)).table
-    assert table is not None
     return table
 
 
@@ -66,8 +66,8 @@ def test_grids_of_any_size_are_put_together_from_small_ones() -> None:
 def test_one_way_streets_are_refuted(name: str) -> None:
     question = checkerboard_question(trained(name), 16, 16)
     calm = calm_on(question, 16, 16)
-    for zeros in (True, False):
-        found = confine(question, Wound(2, 3, 0, zeros), Ground(calm))
+    for erased in (True, False):
+        found = confine(question, Wound(2, 3, 0, erased), Ground(calm))
         assert found.margin is None or found.margin > 2
         replay(question, found)
 
@@ -83,7 +83,7 @@ def test_what_only_some_orders_do_counts() -> None:
     once = (Op.A_AND_NOT_B, above + 1, above + 2)
     gates = [once, (Op.A_AND_NOT_B, 27, beside + 1), (Op.TRUE, 13, 13)]
     circuit = circuit_of(gates, [28, 29, 13])
-    target = np.zeros((1, 12, 12), np.uint8)
+    target = zeros(12, 12)
     question = Convergence(circuit, (0,), 12, 12, "zero", target, 0.5)
     assert by_sets(question).verdict is Verdict.proved
     ground = Ground(np.concatenate([target, np.ones((2, 12, 12), np.uint8)]))
@@ -99,7 +99,7 @@ def test_a_hidden_bit_that_is_not_known_may_be_one() -> None:
     own = 4 * 4
     gates = [(Op.A_AND_NOT_B, above + 1, above + 2), (Op.AND, 36, own + 3), (Op.TRUE, own, own)]
     circuit = circuit_of(gates, [37, 38, own + 1, own + 3])
-    target = np.zeros((1, 12, 12), np.uint8)
+    target = zeros(12, 12)
     question = Convergence(circuit, (0,), 12, 12, "zero", target)
     for bit in (0, 1, sets.UNKNOWN):
         known = [np.full((1, 12, 12), value, np.uint8) for value in (0, 1, 1, bit)]

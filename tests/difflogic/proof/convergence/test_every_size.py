@@ -40,12 +40,10 @@ def test_the_theorem_holds_for_much_larger_grids(rate: float) -> None:
     automaton = tough_checkerboard(rate)
     found = of(automaton)
     assert found.verdict is Verdict.proved
-    assert found.table is not None
     grids = found.table.grids
     assert {side % 4 for side in grids.sides[grids.first - 1 :]} == {0, 1, 2, 3}
     for height, width in ((1, 1), (2, 9), (1, 40), (37, 3), (21, 21), (16, 34), (31, 45)):
         single = by_sets(checkerboard_question(live_part(automaton), height, width)).from_step
-        assert single is not None
         assert single <= found.table.from_step(height, width)
 
 
@@ -54,7 +52,6 @@ def test_one_grid_alone_is_not_every_size(name: str) -> None:
     """Circuits trained on one grid miss the target on another, which is named."""
     found = of(trained(name))
     assert found.verdict is Verdict.refuted
-    assert found.refuted is not None
     assert found.refuted.counterexample is not None
     assert f"{found.refuted.question.height}×" in found.text
 
@@ -95,7 +92,6 @@ def known_at(question: Convergence, found: Arrivals, step: int) -> Sets:
 def test_a_uniform_target_has_period_one() -> None:
     ones = automaton_of(circuit_of([(Op.TRUE, 0, 0)], [9]))
     found = of(ones, lambda height, width: np.ones((1, height, width), np.uint8), 1)
-    assert found.table is not None
     assert found.table.grids.period == 1
     assert found.table.from_step(1000, 70) == 1
 

@@ -15,7 +15,7 @@ from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.orbits import LASTING, NOT_KNOWN, orbit, run_from, steps_to_heal
 from difflogic.proof.convergence.planes import pack, unpack
 from tests.difflogic.circuit.circuits import circuit_of
-from tests.difflogic.proof.convergence.brute import number, questions, settling_of
+from tests.difflogic.proof.convergence.brute import number, questions, settling_of, zeros
 
 
 class Steps(int):
@@ -59,7 +59,7 @@ def test_a_wound_that_shows_the_target_for_a_step_has_not_healed() -> None:
     second = 13
     hidden = 14
     circuit = circuit_of([(Op.NOT_A, hidden, hidden)], [second, 27, hidden])
-    question = Convergence(circuit, (0,), 1, 1, "zero", np.zeros((1, 1, 1), np.uint8))
+    question = Convergence(circuit, (0,), 1, 1, "zero", zeros(1, 1))
     resting = [pack(question.board, np.array([[[0]], [[0]], [[1]]], np.uint8))]
     patches = np.array([[[0]], [[1]]], np.uint8)
     assert steps_to_heal(question, resting, patches).tolist() == [0, LASTING]

@@ -30,7 +30,7 @@ from difflogic.proof.verdict import Verdict
 from difflogic.system.deadline import Deadline
 from tests.difflogic.circuit.circuits import automaton, circuit_of, step
 from tests.difflogic.proof.conftest import Check
-from tests.difflogic.proof.convergence.brute import right_from, step_all
+from tests.difflogic.proof.convergence.brute import right_from, step_all, zeros
 from tests.difflogic.proof.mutants import picking, random_circuit
 
 SIDES = ((-1, -1), (-1, 1), (1, -1), (1, 1))
@@ -204,8 +204,7 @@ def test_what_cells_settle_in_need_not_repeat(shown: int, verdict: Verdict) -> N
         return c[1] ^ odd, odd, w[0] | ~w[0]
 
     made = rule(triangle, 3, name="triangle", size=(7, 7), visible=(shown,))
-    zeros = Plane(live_part(made), lambda *grid: np.zeros((1, *grid), np.uint8), 1)
-    answer = prove(zeros)
+    answer = prove(Plane(live_part(made), zeros, 1))
     assert answer.verdict is verdict
     assert answer.outcome == "decided" or answer.evidence.proof is None
 
@@ -228,7 +227,6 @@ def test_states_of_a_cell_do_not_touch_each_other(seed: int) -> None:
     network = Network(drawn(seed).automaton.circuit)
     corner = corner_of(network)
     channels = network.channels
-    assert corner is not None
     settling = Settling(network, corner)
     owns = list(itertools.product((0, 1, UNKNOWN), repeat=channels))
     for around in itertools.product((0, 1, UNKNOWN), repeat=3):
@@ -244,7 +242,6 @@ def test_what_is_compared_must_repeat() -> None:
 
 def test_any_picture_will_do_but_not_two() -> None:
     """Cells that keep what they have; and cells that forget it."""
-    zeros = lambda *grid: np.zeros((1, *grid), np.uint8)  # noqa: E731
     for output, verdict in ((4, Verdict.refuted), (9, Verdict.proved)):
         made = automaton(circuit_of([(0, 0, 0)], [output]), boundary="zero")
         assert prove(Plane(made, zeros, 1, compared=False)).verdict is verdict
@@ -253,7 +250,7 @@ def test_any_picture_will_do_but_not_two() -> None:
 def test_a_proof_that_knows_nothing_is_not_confirmed(check: Check) -> None:
     """Cells that keep what they have settle in anything, which no picture is."""
     constant = automaton(circuit_of([(0, 0, 0)], [9]), boundary="zero")
-    found = prove(Plane(constant, lambda *grid: np.zeros((1, *grid), np.uint8), 1, compared=False))
+    found = prove(Plane(constant, zeros, 1, compared=False))
     proof = json.loads(write_one_side(found.evidence))
     assert check(proof, checker="one_side.py")[0]
     held = automaton(circuit_of([], [4]), boundary="zero")
