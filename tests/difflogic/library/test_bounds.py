@@ -34,6 +34,7 @@ def hostile(path, gates=8, side=16, channels=8):
 
 
 def _measured(words, place):
+    """Run dct; write its exit code, output, processor seconds and peak memory in bytes."""
     import resource  # of POSIX
 
     done = CliRunner().invoke(app, words)
@@ -44,33 +45,20 @@ def _measured(words, place):
     Path(place).write_text(json.dumps([done.exit_code, text, seconds, used.ru_maxrss * 1024]))
 
 
-def command(place, *arguments):
-    """Run dct in a small process, since the peak includes what is there before.
-
-    Returns its exit code, output, processor seconds and peak memory in bytes.
-    """
-    assert in_a_process_of_its_own(_measured, [*map(str, arguments)], str(place / "said")) == 0
-    return json.loads((place / "said").read_text())
-
-
-def refusal(*words):
-    """Run dct in this process; return what it says as it refuses its input."""
-    done = CliRunner().invoke(app, words)
-    assert (done.exit_code, done.stdout) == (2, "")
-    return done.stderr
-
-
 SIZES = [{"side": 256, "gates": 3000}, {"side": 65536, "gates": 20_000}]
-COMMANDS = [["verify", "convergence", "FILE"], ["simplify", "FILE"], ["inspect", "FILE"]]
+COMMANDS = ["verify convergence", "simplify", "inspect"]
 
 
 @pytest.mark.once
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
-@pytest.mark.parametrize("arguments", COMMANDS, ids=lambda each: " ".join(each[:2]))
-def test_time_limits_hold_for_hostile_files(arguments, sizes, tmp_path):
+@pytest.mark.parametrize("command", COMMANDS)
+def test_time_limits_hold_for_hostile_files(command, sizes, tmp_path):
     path = hostile(tmp_path / "file.json", **sizes)
-    given = [path if each == "FILE" else each for each in arguments]
-    code, text, seconds, peak = command(tmp_path, *given, "--time-limit", LIMIT)
+    words = [*command.split(), path, f"--time-limit={LIMIT}"]
+    said = tmp_path / "said"
+    # In a small process, since the peak includes what is there before.
+    assert in_a_process_of_its_own(_measured, words, str(said)) == 0
+    code, text, seconds, peak = json.loads(said.read_text())
     assert seconds < LIMIT + FAIR, text
     assert peak < 2**30
     assert "Traceback" not in text
@@ -81,11 +69,12 @@ def test_time_limits_hold_for_hostile_files(arguments, sizes, tmp_path):
 def test_files_too_large_to_prove_anything_about_are_refused(tmp_path):
     for sizes, words in (
         ({"side": 2048}, "2048×2048 cells: sides must be from 1 to 256"),
-        ({"side": 8192}, "8192×8192 cells: sides must be from 1 to 256"),
         ({"side": 256, "channels": 8192}, "each step of a proof needs"),
     ):
         path = hostile(tmp_path / "file.json", **sizes)
-        assert words in refusal("verify", "convergence", path)
+        done = CliRunner().invoke(app, ["verify", "convergence", path])
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert words in done.stderr
     circuit = read_circuit(tmp_path / "file.json").circuit
     assert step_bytes(circuit, 256**2) > MOST_STEP_BYTES
     assert step_bytes(circuit, 2**10) < MOST_STEP_BYTES

@@ -235,8 +235,7 @@ def test_paintings(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", numbers)
     shades = np.array([[9, 9, 9], [200, 0, 0], [0, 0, 200]], np.uint8)
     Image.fromarray(shades[numbers]).save(tmp_path / "e.png")
-    for name in ("a.npy", "e.png", numbers):
-        paint = name if isinstance(name, np.ndarray) else tmp_path / name
+    for paint in (tmp_path / "a.npy", tmp_path / "e.png", numbers):
         np.testing.assert_array_equal(read_painting(Painting(paint), made), numbers)
     other = Painting(tmp_path / "e.png", ("#0000c8", "rgb(9, 9, 9)", "#c80000"))
     np.testing.assert_array_equal(read_painting(other, made), np.array([1, 2, 0])[numbers])
@@ -265,18 +264,15 @@ def test_what_cannot_be_painted(paint: Any, more: dict[str, Any], reason: str) -
         simulate(three().automaton, Conditions(paint=paint, **more))
 
 
-def test_only_held_channels_are_painted() -> None:
+def test_what_needs_or_forbids_held_channels() -> None:
     with pytest.raises(ConfigError, match="dct join"):
         simulate(tile("rows"), Conditions(paint=np.zeros((3, 3))))
-
-
-def test_what_is_asked_of_parts() -> None:
+    made = three().automaton
     with pytest.raises(ConfigError, match="--damage"):
-        certify(three().automaton, Claims(damage=1))
+        certify(made, Claims(damage=1))
     fits = load_config("flood", ["automaton.channels=4", "update.gates=[32, 16, 8, 4]"])
-    made = join([tile("rows"), tile("columns")]).automaton
     with pytest.raises(ConfigError, match="--task"):
-        certify(made, task=fits)
+        certify(join(PARTS[:2]).automaton, task=fits)
 
 
 @pytest.mark.parametrize("start", ["random", "center", "zeros"])

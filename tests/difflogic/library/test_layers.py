@@ -75,11 +75,11 @@ def test_workers_and_earlier_rollouts_change_no_bit(dtype):
         again = pull_back(weights)
         found.append([states, *first, *again])
         assert states.dtype == first[0].dtype == first[1].dtype == dtype
-    for one in found:
-        np.testing.assert_array_equal(one[1], one[3])
-        np.testing.assert_array_equal(one[2], one[4])
-        for array, expected in zip(one, found[0], strict=True):
+    for states, *pulled in found:
+        for array, expected in zip([states, *pulled], found[0], strict=True):
             np.testing.assert_array_equal(array, expected)
+        for first, again in zip(pulled[:2], pulled[2:], strict=True):
+            np.testing.assert_array_equal(first, again)
 
 
 def test_rollouts_may_be_called_from_threads_and_pickled():
@@ -132,14 +132,14 @@ def test_wrong_arguments_are_refused(message, wrong):
 def test_wrong_gradients_and_workers_are_refused():
     model, logits, starts = drawn()
     _, pull_back = SoftRollout(model)(logits, starts)
-    with pytest.raises(ConfigError, match=r"gradients of shape .*: nan at"):
-        pull_back(np.full(starts.shape, np.nan))
-    with pytest.raises(ConfigError, match=r"gradients have shape \(3,\)"):
-        pull_back(np.ones(3))
-    with pytest.raises(ConfigError, match=r"logits of shape .*: nan at"):
-        SoftRollout(model).with_logits(np.full(logits.shape, np.nan))
-    with pytest.raises(ConfigError, match="workers: 0"):
-        SoftRollout(model, workers=0)
+    for call, given, message in (
+        (pull_back, np.full(starts.shape, np.nan), r"gradients of shape .*: nan at"),
+        (pull_back, np.ones(3), r"gradients have shape \(3,\)"),
+        (SoftRollout(model).with_logits, logits * np.nan, r"logits of shape .*: nan at"),
+        (lambda workers: SoftRollout(model, workers=workers), 0, "workers: 0"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            call(given)
 
 
 @pytest.mark.parametrize("framework", ["torch", "jax"])

@@ -43,13 +43,12 @@ def test_models_runs_and_circuits_are_loaded(model, tmp_path):
     assert_same(loaded.load(path.parent).automaton, from_model(made))
     assert loaded.load(path).require_model().config == made.config
     (tmp_path / "any.name").write_text(write_circuit(MADE))
-    found = loaded.load(tmp_path / "any.name")
-    assert_same(found.automaton, MADE)
+    assert_same(loaded.load(tmp_path / "any.name").automaton, MADE)
 
 
 def test_loaded_objects_are_accepted(model):
     made, path = model
-    found = loaded.load(str(path))
+    found = loaded.load(path)
     assert loaded.load(found) is found
     assert loaded.load(made).model is made
     assert loaded.load(MADE).automaton is MADE
@@ -82,12 +81,8 @@ def test_a_method_is_a_function_of_what_is_loaded(name):
 def test_wrong_objects_are_refused_with_what_to_give():
     with pytest.raises(DctError, match="is a circuit, not a trained model"):
         difflogic.check(MADE)
-    for given, hint in (
-        ("checkerbord", 'did you mean "checkerboard"'),
-        (7, "give a name or a path"),
-    ):
-        with pytest.raises(DctError, match=hint):
-            difflogic.Trainer(given)
+    with pytest.raises(DctError, match="give a name or a path"):
+        difflogic.Trainer(7)
     with difflogic.Trainer("checkerboard-small") as trainer:
         assert trainer.config.name == "checkerboard-small"
         assert difflogic.check(trainer.result).step == 20

@@ -102,7 +102,7 @@ def test_what_is_no_circuit_is_refused(function: Any, message: str) -> None:
 
 def test_signals_of_another_rule_are_refused() -> None:
     kept = []
-    rule(lambda *cells: [kept.append(cells[0][0]) or cells[0][0]], 1)
+    rule(lambda *cells: kept.append(cells[0][0]) or cells[0], 1)
     with pytest.raises(CircuitError, match="not a bit of this rule"):
         rule(lambda *cells: [kept[0] & cells[0][0]], 1)
     with pytest.raises(ConfigError, match="channels 0: must be from 1 to 64"):

@@ -40,27 +40,24 @@ def test_an_interrupted_run_is_saved_and_resumes_to_the_same_bits(tmp_path, with
 
     reached = []
 
+    def stop(place, epoch=3):
+        if place == within and epoch == 3:
+            signal.raise_signal(signal.SIGINT)
+
     def progress(result):
         reached.append(result.epoch)
-        if result.epoch == 3 and within == "between epochs":
-            signal.raise_signal(signal.SIGINT)
+        stop("between epochs", result.epoch)
 
     draw = trainer.draw_samples
-
-    def interrupted(problem, epoch):
-        if epoch == 3 and within == "in a step":
-            signal.raise_signal(signal.SIGINT)
-        return draw(problem, epoch)
-
     write = OpenedRun.save_checkpoint
-
-    def interrupted_saving(*arguments):
-        if within == "saving":
-            signal.raise_signal(signal.SIGINT)
-        write(*arguments)
-
-    monkeypatch.setattr(trainer, "draw_samples", interrupted)
-    monkeypatch.setattr(OpenedRun, "save_checkpoint", interrupted_saving)
+    monkeypatch.setattr(
+        trainer,
+        "draw_samples",
+        lambda problem, epoch: stop("in a step", epoch) or draw(problem, epoch),
+    )
+    monkeypatch.setattr(
+        OpenedRun, "save_checkpoint", lambda *given: stop("saving") or write(*given)
+    )
     with pytest.raises(KeyboardInterrupt):
         difflogic.train(config, directory=tmp_path / "half", progress=progress)
     monkeypatch.undo()
