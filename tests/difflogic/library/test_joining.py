@@ -272,7 +272,7 @@ def test_what_needs_or_forbids_held_channels() -> None:
         certify(made, Claims(damage=1))
     fits = load_config("flood", ["automaton.channels=4", "update.gates=[32, 16, 8, 4]"])
     with pytest.raises(ConfigError, match="--task"):
-        certify(join(PARTS[:2]).automaton, task=fits)
+        certify(join([tile("rows"), tile("columns")]).automaton, task=fits)
 
 
 @pytest.mark.parametrize("start", ["random", "center", "zeros"])
