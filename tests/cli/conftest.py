@@ -32,9 +32,9 @@ TINY = (
 
 
 @pytest.fixture(scope="session")
-def tiny() -> list[str]:
-    """Overrides that make the checkerboard tiny."""
-    return list(TINY)
+def tiny() -> str:
+    """Options that make the checkerboard tiny."""
+    return " ".join(f"--set={each}" for each in TINY)
 
 
 @pytest.fixture(scope="session")

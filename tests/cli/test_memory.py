@@ -18,11 +18,12 @@ pytestmark = [
 ]
 
 
-def limited(limit, words, place):
+def limited(words, place, *limits, what=resource.RLIMIT_AS):
+    """Run `dct` with a soft and a hard limit."""
     return run_dct(
-        *words,
+        words,
         cwd=place,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+        preexec_fn=lambda: resource.setrlimit(what, (limits[0], limits[-1])),
         # A thread per core of a large machine would take what is to be left for the compiler.
         variables={"OPENBLAS_NUM_THREADS": "1"},
     )
@@ -31,7 +32,7 @@ def limited(limit, words, place):
 @pytest.mark.once
 @pytest.mark.parametrize("megabytes", [60, 900])
 def test_too_low_a_limit_is_refused(megabytes, tmp_path):
-    done = limited(megabytes * 10**6, ["train checkerboard-small --dir=run"], tmp_path)
+    done = limited("train checkerboard-small --dir=run", tmp_path, megabytes * 10**6)
     assert done.returncode == 1
     said = f"error: the limit on a process's address space, {megabytes} MB, is too low"
     assert done.stderr.startswith(said), done.stderr
@@ -41,45 +42,38 @@ def test_too_low_a_limit_is_refused(megabytes, tmp_path):
 
 
 def test_plots_need_memory_not_another_installation(tmp_path):
-    done = limited(430 * 10**6, ["plot run --output=run.svg"], tmp_path)
+    done = limited("plot run --output=run.svg", tmp_path, 430 * 10**6)
     assert done.returncode == 1
     assert "address space, 430 MB, is too low" in done.stderr
     assert "matplotlib" not in done.stderr
 
 
 def test_commands_without_compiling_need_less(tmp_path):
-    done = limited(300 * 10**6, ["config show checkerboard"], tmp_path)
+    done = limited("config show checkerboard", tmp_path, 300 * 10**6)
     assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.slow
 def test_the_limit_in_the_message_suffices(tmp_path, tiny):
-    words = ["train", "checkerboard-small", *(f"--set={change}" for change in tiny)]
-    words += ["--epochs=150", "--workers=2", "--dir=run", "--quiet"]
-    refused = limited(600 * 10**6, words, tmp_path)
+    words = f"train checkerboard-small {tiny} --epochs=150 --workers=2 --dir=run --quiet"
+    refused = limited(words, tmp_path, 600 * 10**6)
     asked = re.search(r"ulimit -v ([0-9]+) or", refused.stderr)
     assert asked, refused.stderr
-    done = limited(1024 * int(asked[1]), words, tmp_path)
+    done = limited(words, tmp_path, 1024 * int(asked[1]))
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "run" / "model.npz").exists()
 
 
 def test_too_few_open_files_are_refused(tmp_path):
-    files = resource.RLIMIT_NOFILE
     words = "sweep checkerboard-small --seeds=0 --workers=1 --dir=run"
-    done = run_dct(words, cwd=tmp_path, preexec_fn=lambda: resource.setrlimit(files, (5, 5)))
+    done = limited(words, tmp_path, 5, what=resource.RLIMIT_NOFILE)
     said = "error: the limit on open files, 5, is too low: raise it with ulimit -n 64\n"
     assert (done.returncode, done.stderr) == (1, said)
     assert not (tmp_path / "run").exists()
 
 
 def test_a_soft_limit_on_open_files_is_raised(tmp_path, tiny):
-    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    words = ["train", "checkerboard-small", *(f"--set={change}" for change in tiny), "--epochs=2"]
-    done = run_dct(
-        *words,
-        "--dir=run",
-        cwd=tmp_path,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (8, hard)),
-    )
+    files = resource.RLIMIT_NOFILE
+    words = f"train checkerboard-small {tiny} --epochs=2 --dir=run"
+    done = limited(words, tmp_path, 8, resource.getrlimit(files)[1], what=files)
     assert done.returncode == 0, done.stderr

@@ -10,21 +10,23 @@ import pytest
 
 from difflogic.library.training import train
 from difflogic.tasks import custom
+from tests.cli.conftest import TINY
 from tests.cli.processes import HELD, mpiexec, of_session, wait_until, with_hook
-from tests.cli.test_survival import overrides, wait_for_epoch
+from tests.cli.test_survival import latest, wait_for_epoch
 from tests.difflogic.experiment.kill import results
 from tests.difflogic.tasks.custom_task import write
 from tests.difflogic.training.tiny import growing
 
 pytestmark = pytest.mark.thorough
 
-TRAIN = ["train", "checkerboard", "--dir=run"]
-ENDLESS = (
+SETTINGS = (
+    *TINY,
     "training.seed=23",
     "training.batch=7",
     "training.epochs=1000000",
     "checkpoint.every_epochs=1",
 )
+ENDLESS = ["train checkerboard --dir=run --quiet", *(f"--set={each}" for each in SETTINGS)]
 
 
 def rank(run, number):
@@ -43,8 +45,8 @@ def model_of(folder):
 def test_three_ranks_give_the_bits_of_one_and_run_allowed_code(tmp_path, start, monkeypatch):
     config = str(write(tmp_path))
     settings = ["training.batch=13", "training.epochs=12", "finishing.every=5"]
-    words = ["train", config, *overrides(settings), "--dir=three", "--json", "--quiet"]
-    run = start(*words, **mpiexec(3))
+    options = [f"--set={each}" for each in settings]
+    run = start("train", config, *options, "--dir=three --json --quiet", **mpiexec(3))
     assert run.end() == 0, run.err
     summary = json.loads(run.out)
     assert (summary["finished"], summary["ranks"]) == (True, 3)
@@ -53,18 +55,15 @@ def test_three_ranks_give_the_bits_of_one_and_run_allowed_code(tmp_path, start, 
     assert model_of(tmp_path / "three") == model_of(tmp_path / "one")
 
 
-def test_a_killed_rank_ends_the_run_and_a_signal_saves_it(tmp_path, tiny, start):
-    settings = [*tiny, *ENDLESS]
+def test_a_killed_rank_ends_the_run_and_a_signal_saves_it(tmp_path, start):
     folder = tmp_path / "run"
-    words = ["train", "checkerboard", *overrides(settings), "--dir=run", "--quiet"]
-    first = start(*words, **mpiexec(2))
+    first = start(*ENDLESS, **mpiexec(2))
     wait_for_epoch(folder, first, 2)
     os.kill(rank(first, 1), signal.SIGKILL)
     first.end()
-    latest = max(int(path.stem[11:]) for path in folder.glob("checkpoint-*.npz"))
 
     second = start("train --resume=run --quiet", **mpiexec(3))
-    wait_for_epoch(folder, second, latest + 3)
+    wait_for_epoch(folder, second, latest(folder) + 3)
     os.kill(rank(second, 1), signal.SIGTERM)
     os.kill(rank(second, 0), signal.SIGTERM)
     assert second.end() == 143, second.err
@@ -73,7 +72,7 @@ def test_a_killed_rank_ends_the_run_and_a_signal_saves_it(tmp_path, tiny, start)
     left = iter(range(summary["epochs"]))
     train(
         "checkerboard",
-        settings,
+        SETTINGS,
         directory=tmp_path / "one",
         should_stop=lambda: next(left, None) is None,
     )
@@ -140,11 +139,11 @@ def test_a_signal_to_any_rank_saves_the_run(place, who, grown, tmp_path, start):
     assert results(folder) == grown
 
 
-def test_a_signal_ends_a_rank_that_waits_for_one_that_is_held(tmp_path, tiny, start):
+def test_a_signal_ends_a_rank_that_waits_for_one_that_is_held(tmp_path, start):
     options = mpiexec(2)
     held = HELD.format(epoch=1, go="go") + "from cli import ranks\nranks.PATIENCE = 0.1\n"
     options["variables"] |= with_hook(tmp_path, held)
-    run = start(*TRAIN, *overrides([*tiny, *ENDLESS]), "--quiet", **options)
+    run = start(*ENDLESS, **options)
     wait_for_epoch(tmp_path / "run", run, 1)
     os.kill(rank(run, 1), signal.SIGTERM)
     assert run.end() >= 0
@@ -154,7 +153,7 @@ def test_a_signal_ends_a_rank_that_waits_for_one_that_never_comes(tmp_path, star
     options = mpiexec(1)
     program = [sys.executable, "-P", "-c"]
     options["launcher"] += [*program, "import time; time.sleep(600)", ":", "-n", "1"]
-    run = start(*TRAIN, **options)
+    run = start("train checkerboard --dir=run", **options)
     maps = "/proc/{}/maps".format
     wait_until(lambda: any(b"libmpi" in Path(maps(p)).read_bytes() for p in of_session(run.pid)))
     os.kill(rank(run, 1), signal.SIGTERM)
@@ -164,7 +163,7 @@ def test_a_signal_ends_a_rank_that_waits_for_one_that_never_comes(tmp_path, star
 @pytest.mark.exhaustive
 @pytest.mark.slow
 def test_verify_compares_ranks_with_one_process(tiny, start):
-    run = start("verify equivalence --small", *overrides(tiny), **mpiexec(2))
+    run = start(f"verify equivalence --small {tiny}", **mpiexec(2))
     assert run.end() == 0, run.err
     assert "training by 2 ranks, 1, 2, 3, 5 workers each" in run.out
     assert "comparisons passed" in run.out

@@ -15,32 +15,20 @@ from difflogic.speed.benchmark import Benchmark
 from difflogic.speed.measurements import Measurement
 
 
-def measured(name, workers, milliseconds, config=None, **changes):
-    """Return a row of three steps of half, once and twice `milliseconds`."""
-    config = config or load_config("checkerboard", recipe="benchmark")
-    steps = [milliseconds * factor / 1000 for factor in (1, 0.5, 2)]
+@pytest.fixture
+def report():
+    """A report with round numbers: three steps of 5, 10 and 20 ms."""
+    config = load_config("checkerboard", recipe="benchmark")
+    steps = [0.01, 0.005, 0.02]
     plan = SimpleNamespace(
-        workers=workers,
+        workers=2,
         batch=config.training.batch,
         bytes_per_worker=960_000,
         bytes_shared=1_580_000,
     )
-    row = Measurement(name, config, plan, steps, **changes)
     phases = {"forward": [s / 4 for s in steps], "hard": [s / 8 for s in steps], "other": [0.0] * 3}
-    return replace(row, phases=phases)
-
-
-def made_up(config=None, **changes):
-    """Return a report with round numbers."""
-    return replace(
-        Benchmark(
-            path=measured("parallel", 2, 10.0, config),
-            gate_lanes=50_000_000,
-            peak=190e9,
-            peak_memory=202_000_000,
-        ),
-        **changes,
-    )
+    row = replace(Measurement("parallel", config, plan, steps), phases=phases)
+    return Benchmark(path=row, gate_lanes=50_000_000, peak=190e9, peak_memory=202_000_000)
 
 
 @pytest.fixture
@@ -50,27 +38,9 @@ def bench_tiny(dct, tiny, monkeypatch):
         monkeypatch.setattr(module, "fma_rate", lambda threads: threads * 1e9)
 
     def run(*arguments):
-        return dct("bench --small", *(f"--set={x}" for x in tiny), "--repeat=2", *arguments)
+        return dct(f"bench --small {tiny} --repeat=2", *arguments)
 
     return run
-
-
-@pytest.fixture
-def shown(dct, monkeypatch):
-    """Run `dct bench` with a made-up report."""
-    monkeypatch.setattr("difflogic.experiment.searching.compile_kernels", lambda *given: None)
-
-    def run(report, *arguments):
-        monkeypatch.setattr(benchmark, "run", lambda *_: report)
-        return dct("bench", *arguments)
-
-    return run
-
-
-def below(text):
-    """Return the lines below the table, by label."""
-    lines = text.split("\n\n")[-1].splitlines()
-    return {line[:17].strip(): line[17:].strip() for line in lines}
 
 
 @pytest.mark.thorough
@@ -94,14 +64,6 @@ class TestRun:
         assert not list(Path.cwd().iterdir())
 
     @pytest.mark.once
-    def test_compared(self, bench_tiny):
-        result = bench_tiny("--compare=sequential")
-        assert result.exit_code == 0
-        rows = [line.split() for line in result.stdout.splitlines()[3:5]]
-        assert [row[0] for row in rows] == ["configured", "sequential"]
-        assert rows[1][-1] == "yes"
-
-    @pytest.mark.once
     def test_ctrl_c_stops_between_steps(self, bench_tiny, monkeypatch):
         steps = []
 
@@ -120,38 +82,31 @@ class TestRun:
         assert len(steps) < 10
 
 
-class TestShown:
-    """The output for a made-up report."""
-
-    def test_table(self, shown):
-        result = shown(made_up())
-        assert result.stderr == (
-            "note: using the published batch size, 2; training uses 1 (--set training.batch=1)\n"
-        )
-        table = result.stdout.split("\n\n")[1].splitlines()
-        cells = [" ".join(line.split()) for line in table]
-        assert cells == [
-            "ms per step min median max share",
-            "forward 1.250 2.500 5.000 25 %",
-            "hard evaluation 0.625 1.250 2.500 12 %",
-            "all 5.000 10.000 20.000 100 %",
-        ]
-
-    def test_below_the_table(self, shown):
-        report = made_up()
-        report.path.passed[:] = [6.0, 3.0, 5.9, 6.0]
-        found = below(shown(report).stdout)
-        peak = found.pop("arithmetic peak")
-        assert peak.startswith(
-            "190 billion fused multiply-adds per second on 2 workers, in vectors "
-        )
-        assert found.pop("processors").endswith("by default")
-        assert found == {
-            "gate evaluations": "5.00 billion per second",
-            "arithmetic limit": "3.947 ms per step: 39 % of the peak reached",
-            "buffers": "960 kB per worker, 1.58 MB shared",
-            "process": "202 MB at most",
-            "noise": "unknown from 3 repeats: use --repeat 10",
-            "core": "shared with another thread beside 25 % of the steps (3.0 instead of 6.0 "
-            "instructions a cycle): measure again",
-        }
+def test_a_report_is_shown(dct, monkeypatch, report):
+    report.path.passed[:] = [6.0, 3.0, 5.9, 6.0]
+    monkeypatch.setattr("difflogic.experiment.searching.compile_kernels", lambda *given: None)
+    monkeypatch.setattr(benchmark, "run", lambda *_: report)
+    result = dct("bench")
+    assert result.stderr == (
+        "note: using the published batch size, 2; training uses 1 (--set training.batch=1)\n"
+    )
+    _, table, *_, below = result.stdout.split("\n\n")
+    assert [" ".join(line.split()) for line in table.splitlines()] == [
+        "ms per step min median max share",
+        "forward 1.250 2.500 5.000 25 %",
+        "hard evaluation 0.625 1.250 2.500 12 %",
+        "all 5.000 10.000 20.000 100 %",
+    ]
+    found = {line[:17].strip(): line[17:].strip() for line in below.splitlines()}
+    peak = found.pop("arithmetic peak")
+    assert peak.startswith("190 billion fused multiply-adds per second on 2 workers, in vectors ")
+    assert found.pop("processors").endswith("by default")
+    assert found == {
+        "gate evaluations": "5.00 billion per second",
+        "arithmetic limit": "3.947 ms per step: 39 % of the peak reached",
+        "buffers": "960 kB per worker, 1.58 MB shared",
+        "process": "202 MB at most",
+        "noise": "unknown from 3 repeats: use --repeat 10",
+        "core": "shared with another thread beside 25 % of the steps (3.0 instead of 6.0 "
+        "instructions a cycle): measure again",
+    }

@@ -33,6 +33,8 @@ def test_unequal_rows_fail(bench, monkeypatch):
 
     monkeypatch.setattr(Trainer, "step", wrong)
     found = bench("--compare cells,samples")
+    lines = found.stdout.splitlines()
+    assert [line.split()[0] for line in lines[3:6]] == ["configured", "cells", "samples"]
     assert bench("--compare cells,samples --json").json["equal"] is False
     assert found.exit_code == 1
     assert "NO: " in found.stdout

@@ -10,6 +10,7 @@ from difflogic.config import load_config
 from difflogic.evaluation import battery
 from difflogic.evaluation.battery import TESTS
 from difflogic.model.model import Model
+from tests.cli.conftest import TINY
 from tests.cli.terminal.screens import open_terminal
 
 TEST_NAMES = "exactness generalisation fault healing asynchronous robustness noise gates"
@@ -24,12 +25,12 @@ def save(model, op, path):
 
 
 @pytest.fixture
-def tiny_model(tiny, monkeypatch):
+def tiny_model(monkeypatch):
     """A checkerboard whose target is 0 everywhere."""
     for name, value in (("LONG_SIDE", 16), ("LONG_STEPS", 220)):
         monkeypatch.setattr(battery, name, value)
     return Model.create(
-        load_config("checkerboard-small", [*tiny, "task.square=4", "training.seed=36"])
+        load_config("checkerboard-small", [*TINY, "task.square=4", "training.seed=36"])
     )
 
 

@@ -18,6 +18,7 @@ from difflogic.sweeps.directory import SweepDirectory
 from difflogic.sweeps.execution import Execution, Running
 from difflogic.sweeps.sweep_plan import Request, make_plan
 from difflogic.sweeps.sweep_results import make_row
+from tests.cli.conftest import TINY
 from tests.cli.processes import with_hook
 from tests.difflogic.experiment.kill import in_a_process_of_its_own, killing
 from tests.difflogic.run.summaries import summary
@@ -25,8 +26,8 @@ from tests.difflogic.run.summaries import summary
 
 @pytest.fixture(scope="module")
 def words(tiny):
-    """Arguments of a sweep with tiny runs."""
-    return ["sweep", "checkerboard-small", *(f"--set={x}" for x in tiny), "--epochs=5"]
+    """The beginning of a sweep of tiny runs."""
+    return f"sweep checkerboard-small {tiny} --epochs=5"
 
 
 def rows_of(path):
@@ -37,25 +38,25 @@ def rows_of(path):
         ]
 
 
-def _sweep_and_die(point, settings, place):
+def _sweep(place):
+    settings = [*TINY, "training.epochs=2", "checkpoint.every_epochs=1"]
+    sweep("checkerboard-small", SweepOptions("0-1", overrides=settings, directory=place, jobs=1))
+
+
+def _sweep_and_die(point, place):
     with killing(point):
-        sweep(
-            "checkerboard-small", SweepOptions("0-1", overrides=settings, directory=place, jobs=1)
-        )
+        _sweep(place)
 
 
 @pytest.mark.thorough
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
-def test_a_sweep_killed_at_its_start_can_be_started_again(tmp_path, tiny):
-    settings = [*tiny, "training.epochs=2", "checkpoint.every_epochs=1"]
+def test_a_sweep_killed_at_its_start_can_be_started_again(tmp_path):
     tables = []
     for point in (0, 2, 9, 10**9):
         place = tmp_path / str(point)
-        code = in_a_process_of_its_own(_sweep_and_die, point, settings, place)
+        code = in_a_process_of_its_own(_sweep_and_die, point, place)
         assert code == (-signal.SIGKILL if point < 10**9 else 0), point
-        sweep(
-            "checkerboard-small", SweepOptions("0-1", overrides=settings, directory=place, jobs=1)
-        )
+        _sweep(place)
         tables.append(rows_of(place))
         assert not list(place.glob(".*")), point
     assert tables == tables[:1] * 4
@@ -63,7 +64,7 @@ def test_a_sweep_killed_at_its_start_can_be_started_again(tmp_path, tiny):
 
 def test_a_sweep_from_beginning_to_end(dct, tmp_path, words):
     grid = "--grid=training.weight_decay=0.0,0.5"
-    done = dct(*words, f"--seeds=0-1 {grid} --workers=1 --json").good
+    done = dct(words, f"--seeds=0-1 {grid} --workers=1 --json").good
     data = done.json
     assert "4/4" in done.stderr
     place = tmp_path / data["directory"]
@@ -148,7 +149,7 @@ def test_a_failed_run_is_reported_at_the_end_and_repeated(dct, monkeypatch, word
         return real(config, path, **options)
 
     monkeypatch.setattr(session, "execute", failing)
-    done = dct(*words, "--seeds=0-3 --workers=1 --dir=there --json")
+    done = dct(words, "--seeds=0-3 --workers=1 --dir=there --json")
     assert done.exit_code == 1
     assert "error: checkerboard-small, seed 1: epoch 3: the soft loss is nan" in done.stderr
     assert [run["status"] == "failed" for run in done.json["runs"]] == [False, True, True, False]
@@ -186,11 +187,11 @@ work.Beat.__call__ = held
 @pytest.mark.thorough
 @pytest.mark.skipif(os.name != "posix", reason="sends signals to process groups")
 def test_an_interrupted_sweep_ends_in_the_same_table(dct, start, tmp_path, words):
-    settings = [*words, "--seeds=0-3", "--epochs=120"]
+    settings = words.replace("--epochs=5", "--seeds=0-3 --epochs=120")
     hook = with_hook(tmp_path, ONLY_SOME_END)
     for ending, number in enumerate((signal.SIGKILL, signal.SIGTERM), 1):
         variables = hook | {"ENDING": str(ending)}
-        process = start(*settings, "--workers=2 --dir=cut", variables=variables)
+        process = start(settings, "--workers=2 --dir=cut", variables=variables)
         while ended(tmp_path / "cut") < ending:
             assert process.poll() is None, process.end()
             time.sleep(0.01)
@@ -202,7 +203,7 @@ def test_an_interrupted_sweep_ends_in_the_same_table(dct, start, tmp_path, words
     assert "worker process was killed" not in process.err
     # Whoever resumes the others makes the final tests that a stop dropped.
     assert dct("sweep --dir=cut --workers=1").good
-    assert dct(*settings, "--workers=1 --dir=whole").good
+    assert dct(settings, "--workers=1 --dir=whole").good
     assert rows_of(tmp_path / "cut") == rows_of(tmp_path / "whole")
     assert not list((tmp_path / "cut").glob(".running-*"))
 
@@ -215,7 +216,7 @@ def ended(sweep):
 
 def test_a_sweep_that_is_stopped_before_its_first_run_names_no_directory(dct, words, monkeypatch):
     monkeypatch.setattr("difflogic.sweeps.work.Control.is_over", lambda control: True)
-    done = dct(*words, "--seeds=0-1 --dir=none --workers=1")
+    done = dct(words, "--seeds=0-1 --dir=none --workers=1")
     assert done.stderr.endswith("0 of 2 runs ended; nothing is saved: begin again\n")
     assert not done.stdout
     assert not Path("none").exists()

@@ -10,6 +10,7 @@ from difflogic import verification
 from difflogic.config import load_config
 from difflogic.verification import Deviation
 from difflogic.verification.checks import EXACT, SINGLE_TOLERANCE
+from tests.cli.conftest import TINY
 
 FOUND = [
     Deviation("cells, 2, 3 workers", "sequential", "5×7 zero", 0.0, EXACT),
@@ -104,13 +105,12 @@ class TestRun:
 
         monkeypatch.setattr(verification, "equivalence", equivalence)
         monkeypatch.setattr("difflogic.experiment.searching.compile_kernels", compiled.append)
-        options = [f"--set={x}" for x in tiny]
         assert dct("verify equivalence").good
-        assert dct("verify equivalence --small", *options).good
+        assert dct(f"verify equivalence --small {tiny}").good
         assert dct("verify equivalence --config checkerboard-small").good
         assert checked == [
             load_config("checkerboard"),
-            load_config("checkerboard-small", tiny),
+            load_config("checkerboard-small", TINY),
             load_config("checkerboard-small"),
         ]
         # Both are needed, whatever the configuration trains in.

@@ -66,12 +66,11 @@ def test_damaged_metrics_are_told(dct, run, damage):
 
 @pytest.mark.thorough
 def test_it_serves_a_run_until_ctrl_c(run, start, tiny):
-    whole = ("finishing.every=0", "training.restart_every=0", "training.epochs=20000")
-    settings = [f"--set={change}" for change in (*tiny, *whole)]
-    training = ("train", "checkerboard", *settings, "--dir=new", "--watch", "--quiet")
-    for words in (("watch", str(run)), training):
-        process = start(*words)
-        said = process.stdout if words[0] == "watch" else process.stderr
+    whole = "--set=finishing.every=0 --set=training.restart_every=0 --epochs=20000"
+    training = f"train checkerboard {tiny} {whole} --dir=new --watch --quiet"
+    for words in (f"watch {run}", training):
+        process = start(words)
+        said = process.stderr if words == training else process.stdout
         link = next(found[0] for line in said if (found := re.search(r"http://\S+", line)))
         with urllib.request.urlopen(link, timeout=60) as answer:
             assert b"Served to this machine only" in answer.read()
