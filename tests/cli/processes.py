@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+GALLERY = ROOT / "docs" / "gallery"
 SECONDS = 120.0
 """After which a process that a test talks to prints its stacks and ends; who waits for it fails."""
 

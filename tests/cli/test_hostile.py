@@ -22,7 +22,7 @@ ALONE |= {"train-checkerboard", "train-gol", "train-pattern"}
 """Commands that take a configuration, and that do without a file."""
 
 NEEDED = {"import": ["--output=new.json"], "export": ["--output=new.v"], "sweep": ["--seeds=0"]}
-NUMBERS = ("", "-1", "1_0", "nan", "1e3", "٣", "9" * 5000, "\x1b[2J")
+NUMBERS = ("", "-1", "1_0", "+5", "5\n", "nan", "1e999", "٣", "9" * 5000, "\x1b[2J")
 VALUES = {
     "N": NUMBERS,
     "SHARE": NUMBERS,

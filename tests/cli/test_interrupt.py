@@ -44,44 +44,31 @@ sys.meta_path.insert(0, Hanging())
 """
 
 
+CRASHING = "import atexit, os; atexit.register(os.abort)"
+
+
 @pytest.mark.once
 @posix
 @pytest.mark.parametrize(
-    ("name", "number"),
+    ("name", "number", "code", "said"),
     [
-        ("typer", signal.SIGINT),
-        ("numba", signal.SIGTERM),
-        ("difflogic.experiment.session", signal.SIGINT),
+        ("typer", signal.SIGINT, 130, "interrupted"),
+        ("numba", signal.SIGTERM, 143, "interrupted"),
+        ("difflogic.experiment.session", signal.SIGINT, 130, "interrupted"),
+        # Before signals are handled.
+        ("cli.interrupt", signal.SIGINT, -signal.SIGINT, "importing cli.interrupt"),
     ],
 )
-def test_a_signal_during_imports_ends_without_traceback(tmp_path, start, name, number):
-    hook = with_hook(tmp_path, HANGING_IMPORT.format(name=name))
+def test_a_signal_during_imports_ends_without_traceback(tmp_path, start, name, number, code, said):
+    """Nor does Python exit by itself then, which would crash here."""
+    crashing = "" if said.startswith("importing") else CRASHING
+    hook = with_hook(tmp_path, crashing + HANGING_IMPORT.format(name=name))
     process = start("train checkerboard-small", variables=hook)
     process.wait_for("importing")
-    assert process.end(number) == EXIT_CODES[number]
-    assert process.err.splitlines()[-1] == "interrupted"
+    assert process.end(number) == code
+    assert process.err.splitlines()[-1] == said
     assert "Traceback" not in process.err
     assert not (tmp_path / "runs").exists()
-
-
-@posix
-def test_ctrl_c_before_signals_are_handled_shows_no_traceback(tmp_path, start):
-    process = start(
-        "runs", variables=with_hook(tmp_path, HANGING_IMPORT.format(name="cli.interrupt"))
-    )
-    process.wait_for("importing")
-    assert process.end(signal.SIGINT) == -signal.SIGINT
-    assert process.err == "importing cli.interrupt\n"
-
-
-@posix
-def test_python_does_not_exit_by_itself_after_an_interrupted_import(tmp_path, start):
-    crashing = "import atexit, os\natexit.register(os.abort)\n"
-    hanging = HANGING_IMPORT.format(name="difflogic.run.run_directory")
-    process = start("runs", variables=with_hook(tmp_path, crashing + hanging))
-    process.wait_for("importing")
-    assert process.end(signal.SIGINT) == 130
-    assert process.err.endswith("interrupted\n")
 
 
 PRINTED_IN_C = """
@@ -142,14 +129,6 @@ with interrupt.command():
 """
 
 
-@pytest.mark.thorough
-@posix
-def test_a_swallowed_exception_still_ends_the_process(start):
-    process = start(code=SWALLOWING)
-    process.wait_for("ready")
-    assert process.end(signal.SIGTERM) == 143
-
-
 LONG_STEP = """
 import itertools, os, sys
 from cli import interrupt
@@ -176,14 +155,6 @@ def test_during_a_long_step_a_signal_is_reported_at_once(tmp_path, start):
     assert "saved" in process.err
 
 
-@posix
-def test_a_long_step_without_results_is_cut_short(start):
-    process = start(code=LONG_STEP.format(patience=0.1))
-    process.wait_for("ready")
-    assert process.end(signal.SIGTERM) == 143
-    assert "saved" not in process.err
-
-
 WRITING = """
 import contextlib, hashlib, sys
 from pathlib import Path
@@ -203,11 +174,15 @@ with interrupt.command():
 """
 
 
+@pytest.mark.once
 @posix
-def test_an_unfinished_file_is_removed(tmp_path, start):
-    process = start(code=WRITING)
+@pytest.mark.parametrize("code", [WRITING, SWALLOWING, LONG_STEP.format(patience=0.1)])
+def test_what_does_not_stop_is_cut_short_and_leaves_no_file(tmp_path, start, code):
+    """Not even a swallowed exception, or a step that would have saved something, keeps it."""
+    process = start(code=code)
     process.wait_for("ready")
     assert process.end(signal.SIGTERM) == 143
+    assert "saved" not in process.err
     assert list(tmp_path.iterdir()) == []
 
 

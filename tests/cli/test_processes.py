@@ -14,8 +14,8 @@ import pytest
 
 from difflogic.verification.case import UNEVEN
 from tests.cli.processes import (
+    GALLERY,
     HELD,
-    ROOT,
     compiles,
     end_session,
     listening,
@@ -40,8 +40,9 @@ LOOPBACK = ("0100007F:", "00000000000000000000000001000000:", "0000000000000000F
 SMALL = " ".join(f"--set={each}" for each in UNEVEN)
 TRAIN = f"train checkerboard --epochs=2 --dir=run --quiet {SMALL}"
 SWEEP = f"sweep checkerboard --epochs=2 --seeds=0-1 --dir=sweep --quiet {SMALL}"
-CIRCUIT = ROOT / "docs" / "gallery" / "checkerboard.json"
-SIMULATE = f"simulate {CIRCUIT} --size=64x64 --steps=2 --engine=compiled --workers=3"
+SIMULATE = (
+    f"simulate {GALLERY}/checkerboard.json --size=64x64 --steps=2 --engine=compiled --workers=3"
+)
 
 
 def listens_beyond(process):

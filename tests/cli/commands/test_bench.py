@@ -21,10 +21,7 @@ def report():
     config = load_config("checkerboard", recipe="benchmark")
     steps = [0.01, 0.005, 0.02]
     plan = SimpleNamespace(
-        workers=2,
-        batch=config.training.batch,
-        bytes_per_worker=960_000,
-        bytes_shared=1_580_000,
+        workers=2, batch=config.training.batch, bytes_per_worker=960_000, bytes_shared=1_580_000
     )
     phases = {"forward": [s / 4 for s in steps], "hard": [s / 8 for s in steps], "other": [0.0] * 3}
     row = replace(Measurement("parallel", config, plan, steps), phases=phases)

@@ -33,18 +33,17 @@ def test_unequal_rows_fail(bench, monkeypatch):
 
     monkeypatch.setattr(Trainer, "step", wrong)
     found = bench("--compare cells,samples")
-    lines = found.stdout.splitlines()
-    assert [line.split()[0] for line in lines[3:6]] == ["configured", "cells", "samples"]
+    heads = [line.split()[0] for line in found.stdout.splitlines() if line]
+    assert heads.index("configured") < heads.index("cells") < heads.index("samples")
     assert bench("--compare cells,samples --json").json["equal"] is False
     assert found.exit_code == 1
     assert "NO: " in found.stdout
-    assert "error: samples (by 0.0051, tolerance 0) and configured disagree" in found.stderr
+    assert "error: samples (by 0.0051) and configured disagree" in found.stderr
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("--compare orcale", "oracle"),
         ("--workers 100000", "1024"),
         ("--config checkerboard", "--small and --config"),
         ("--set training.bach=2", 'did you mean "batch"'),
@@ -54,7 +53,6 @@ def test_unequal_rows_fail(bench, monkeypatch):
             "--workers 1,2 --compare samples,cells",
             "--workers and --compare measure different things",
         ),
-        ("--workers 1,2 --compare oracle", "--workers and --compare measure different things"),
         ("--compare cell", 'no strategy "cell": did you mean "cells"?'),
         ("--workers 2,2", "twice"),
     ],

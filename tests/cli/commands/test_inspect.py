@@ -60,6 +60,9 @@ class TestText:
         assert yes.startswith("  yes: rotation by 90°, rotation by 180°, ")
         assert yes.endswith("(proved)")
         assert "outer-totalistic: yes, B3/S23; totalistic: no" in lines
+        found = dct(f"inspect {life} --unsimplified --json").json
+        assert (found["name"], found["rule"]["notation"]) == ("life", "B3/S23")
+        assert sum(found["ops"].values()) == found["circuit"]["gates"]
 
     def test_unsimplified(self, dct, pair):
         text = dct(f"inspect {pair} --unsimplified").stdout
@@ -77,14 +80,6 @@ class TestText:
         equations = dct(f"inspect {path} --unsimplified --json").json["equations"]
         assert len(equations) == 24 + int(left[1])
         assert "… and 6 more channels: --json has all." in short
-
-
-class TestJson:
-    def test_everything(self, dct, life):
-        found = dct(f"inspect {life} --unsimplified --json").json
-        assert found["name"] == "life"
-        assert found["rule"]["notation"] == "B3/S23"
-        assert sum(found["ops"].values()) == found["circuit"]["gates"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")

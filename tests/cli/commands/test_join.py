@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-GALLERY = Path(__file__).parents[3] / "docs" / "gallery"
+from tests.cli.processes import GALLERY
 
 
 def test_too_little_time_is_said_without_an_option_of_other_commands(dct):
-    circuit = str(GALLERY / "checkerboard-tough-async.json")
+    circuit = f"{GALLERY}/checkerboard-tough-async.json"
     result = dct(f"join {circuit} {circuit} -o joined.json --time-limit 0.001")
     assert result.exit_code == 1
     assert "increase --time-limit" in result.stderr

@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -105,6 +106,8 @@ def test_a_sweep_from_beginning_to_end(dct, tmp_path, words):
         ("checkerboard", "--seeds 0-15"),
         ("", "name a configuration"),
         ("checkerboard --seeds=3-1", "must be numbers and ascending ranges"),
+        ("checkerboard --seeds=0,0", "names the seed 0 twice"),
+        ("checkerboard --seeds=0 --scheduler-timeout=5", "needs --scheduler"),
         ("checkerbord --seeds=3", 'did you mean "checkerboard"'),
         ("checkerboard --seeds=3 --grid=training.batch=0,1", "--grid training.batch=0"),
         ("checkerboard --seeds=3 --grid=training.seed=0,1", "--seeds"),
@@ -236,15 +239,8 @@ def test_lines(plan):
     assert failed == "16/16  batch=1 seed 3  failed: no memory"
 
 
-class Idle:
-    """A backend that does nothing."""
-
-    slots = 1
-    warnings = ()
-
-
 def test_bars_say_how_many_runs_have_ended(tmp_path, plan, monkeypatch):
-    execution = Execution(SweepDirectory(tmp_path), plan, Idle())
+    execution = Execution(SweepDirectory(tmp_path), plan, SimpleNamespace(slots=1, warnings=()))
     monkeypatch.setattr(execution, "running", lambda: [Running(plan.variants[1], 0, 30)])
     most = plan.variants[1].config.training.epochs
     assert bars(execution, plan.size, 6.0) == [

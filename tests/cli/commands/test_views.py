@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from tests.cli.processes import ROOT
+from tests.cli.processes import GALLERY
 
-GALLERY = ROOT / "docs" / "gallery"
 CHECKERBOARD = str(GALLERY / "checkerboard.json")
 
 
@@ -90,6 +89,7 @@ def test_it_serves_a_run_until_ctrl_c(run, start, tiny):
         (f"render {CHECKERBOARD} -o a.gif --at=1 --every=2", "leave out"),
         (f"render {CHECKERBOARD} -o a.gif --density=0 --start=zeros", "--start"),
         (f"render {CHECKERBOARD}", "output"),
+        (f"render {CHECKERBOARD} -o strip.png --fps=3", "strip.png is a strip"),
         (f"report {CHECKERBOARD} -o report.pdf", "must end in .html"),
         (f"report {CHECKERBOARD} -o no/report.html", "create the directory first"),
         (f"report {CHECKERBOARD}", "give --force"),

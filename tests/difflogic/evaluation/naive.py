@@ -9,6 +9,8 @@ from difflogic.circuit.gates import Op
 from difflogic.circuit.wiring import Wiring
 from difflogic.engine import oracle
 from difflogic.model.model import Model
+from difflogic.tasks import draw_batch, make_task
+from tests.difflogic.circuit.masks import draw_masks
 from tests.difflogic.training.tiny import tiny
 
 
@@ -54,6 +56,15 @@ def wired(config, update):
         inputs = len(layer)
     circuit = replace(drawn.layers, update=tuple(layers))
     return with_ops(replace(drawn, layers=circuit), ops)
+
+
+def drawn(config, streams, count, steps, fire_rate):
+    """Starts, targets and masks of `count` samples; each mask is None if all cells fire."""
+    task = make_task(config)
+    states, targets = draw_batch(task, streams.seed, streams.epoch, count, streams.start)
+    size = (config.task.height, config.task.width)
+    masks = draw_masks(streams.seed, streams.epoch, count, steps, *size, fire_rate, streams.mask)
+    return states, targets, [None] * count if masks is None else masks
 
 
 CHANNELS = 16

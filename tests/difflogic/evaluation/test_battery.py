@@ -20,10 +20,8 @@ from difflogic.pictures.text import parse_picture
 from difflogic.system.errors import ConfigError
 from difflogic.system.streams import Purpose, stream
 from difflogic.system.work import working
-from difflogic.tasks import draw_batch, make_task
 from tests.difflogic.circuit.circuits import automaton_of
-from tests.difflogic.circuit.masks import draw_masks
-from tests.difflogic.evaluation.naive import random_model, rollout, wired
+from tests.difflogic.evaluation.naive import drawn, random_model, rollout, wired
 from tests.difflogic.simulation.naive import simulate
 from tests.difflogic.training.tiny import tiny
 
@@ -40,20 +38,8 @@ def subject_of(model, starts=3):
     return Subject(model, model.config, SEED, starts)
 
 
-def drawn(config, draw, starts, steps, fire_rate):
-    """Starts, targets and masks of a test."""
-    states, targets = draw_batch(make_task(config), SEED, draw, starts, Purpose.EVALUATION_START)
-    masks = draw_masks(
-        SEED,
-        draw,
-        starts,
-        steps,
-        config.task.height,
-        config.task.width,
-        fire_rate,
-        Purpose.EVALUATION_MASK,
-    )
-    return states, targets, [None] * starts if masks is None else masks
+def streams_of(draw):
+    return Streams(SEED, Purpose.EVALUATION_START, Purpose.EVALUATION_MASK, draw)
 
 
 def wrong_cells(found):
@@ -66,7 +52,7 @@ class TestGeneralisation:
         config = tiny(f"automaton.fire_rate={fire_rate}")
         model = random_model(config)
         large = resized(config, 24, 28)
-        starts, targets, masks = drawn(large, Drawn.GENERALISATION, 3, 13, fire_rate)
+        starts, targets, masks = drawn(large, streams_of(Drawn.GENERALISATION), 3, 13, fire_rate)
         y, x = np.indices((24, 28)) // config.task.square
         np.testing.assert_array_equal(targets[0][0], (x + y) % 2)
         wrong = np.zeros(2, int)
@@ -101,7 +87,9 @@ class TestDamage:
     def test_as_defined(self, run, until, fire_rate):
         config = tiny(f"automaton.fire_rate={fire_rate}")
         model = random_model(config, seed=1)
-        starts, targets, masks = drawn(resized(config, 12, 12), Drawn.DAMAGE, 3, 12, fire_rate)
+        starts, targets, masks = drawn(
+            resized(config, 12, 12), streams_of(Drawn.DAMAGE), 3, 12, fire_rate
+        )
 
         def zero(step, state):
             if step <= until:
@@ -133,7 +121,9 @@ class TestAsynchronous:
         model = random_model(config, seed=1)
         found = []
         for rate, steps in expected:
-            starts, targets, masks = drawn(config, Drawn.ASYNCHRONOUS, 3, steps[-1], rate)
+            starts, targets, masks = drawn(
+                config, streams_of(Drawn.ASYNCHRONOUS), 3, steps[-1], rate
+            )
             states = [rollout(model, starts[n], steps[-1], masks=masks[n]) for n in range(3)]
             for step in steps:
                 wrong = [states[n][step - 1][0] != targets[n][0] for n in range(3)]
@@ -153,7 +143,9 @@ class TestRobustness:
             monkeypatch.setattr(battery, name, value)
         config = tiny()
         model = random_model(config, seed=1)
-        starts, targets, masks = drawn(resized(config, 12, 12), Drawn.ROBUSTNESS, 3, 30, 0.6)
+        starts, targets, masks = drawn(
+            resized(config, 12, 12), streams_of(Drawn.ROBUSTNESS), 3, 30, 0.6
+        )
         means = []
         wrong = []
         for n in range(3):
@@ -185,7 +177,7 @@ class TestNoise:
             monkeypatch.setattr(noise, name, value)
         monkeypatch.setattr(battery, "SQUARE_TIMES", 1)
         model = random_model(tiny(f"automaton.fire_rate={fire_rate}"), seed=1)
-        starts, targets, _ = drawn(model.config, Drawn.NOISE, 2, 1, 1.0)
+        starts, targets, _ = drawn(model.config, streams_of(Drawn.NOISE), 2, 1, 1.0)
         found = battery.noise(subject_of(model, 2))
         counts = iter(found["counts"])
         circuit = from_model(model).circuit
@@ -214,7 +206,7 @@ class TestNoise:
         target = rng.integers(0, 2, (1, 2, 5, 6)).astype(float)
         target[0, :, 1:3] = np.nan
         wrong = (start[0, [4, 7]] != target[0]).any(axis=0)[[0, 3, 4]]
-        streams = Streams(0, Purpose.EVALUATION_START, Purpose.EVALUATION_MASK)
+        streams = streams_of(0)
         scene = Scene(Grid(5, 6, "zero"), lambda *_: (start, target), streams, (3, 4), (4, 7))
         count = noise.count_wrong(still, scene, 0.0, 1)
         assert (count.wrong_cells, count.cells) == (2 * wrong.sum(), 2 * 18)

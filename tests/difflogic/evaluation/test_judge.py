@@ -7,6 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from difflogic.circuit import hard_netlist
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import OPS, Op, one_hot
 from difflogic.circuit.hard_netlist import hard_circuit
 from difflogic.circuit.live_part import live_circuit
@@ -23,14 +25,12 @@ from tests.difflogic.proof.convergence.trained import trained
 from tests.difflogic.search.finishers import finisher_of, judge_of, plan_of
 
 
-def netlist_of(name: str) -> tuple[Netlist, np.ndarray]:
-    """A trained circuit as a netlist, with its own op for each gate."""
+def netlist_of(name: str, more: int = 0) -> tuple[Netlist, np.ndarray]:
+    """A trained circuit as a netlist with more channels, and its op for each gate."""
     circuit = trained(name).circuit
-    numbers = np.arange(circuit.gates, dtype=np.int32)
-    netlist = Netlist(
-        circuit.channels, circuit.a, circuit.b, numbers, circuit.outputs, circuit.gates
-    )
-    return netlist, circuit.op.copy()
+    labels = tuple(range(circuit.channels))
+    plain = Circuit(circuit.op, circuit.a, circuit.b, circuit.outputs, labels)
+    return hard_netlist.netlist_of(plain, circuit.channels + more)
 
 
 def config_of(channels: int, *overrides: str) -> Config:
@@ -87,31 +87,16 @@ def test_rounds_do_not_count_as_steps(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def stained() -> tuple[Netlist, np.ndarray]:
     """The checkerboard, except cells whose last channel is 1: they stay 1 for ever."""
-    circuit = trained("checkerboard-seed-1").circuit
-    channels = circuit.channels + 1
-    first = 9 * channels
-
-    def moved(row: int) -> int:
-        """A row of the circuit among more channels."""
-        neighbor, channel = divmod(row, circuit.channels)
-        inside = row < circuit.inputs
-        return neighbor * channels + channel if inside else first + row - circuit.inputs
-
-    a, b, outputs = (
-        [moved(row) for row in rows.tolist()] for rows in (circuit.a, circuit.b, circuit.outputs)
-    )
-    stain = 4 * channels + channels - 1
-    ops = [*circuit.op.tolist(), Op.OR]
-    outputs = [first + len(ops) - 1, *outputs[1:], stain]
-    netlist = Netlist(
-        channels,
-        np.array([*a, moved(int(circuit.outputs[0]))], np.int32),
-        np.array([*b, stain], np.int32),
-        np.arange(len(ops), dtype=np.int32),
-        np.array(outputs, np.int32),
-        len(ops),
-    )
-    return netlist, np.array(ops, np.uint8)
+    netlist, ops = netlist_of("checkerboard-seed-1", 1)
+    stain = 5 * netlist.channels - 1
+    # The last gate, which gave the last channel its 0, stains the first one.
+    shown = netlist.outputs[0]
+    a = np.append(netlist.a[:-1], shown)
+    b = np.append(netlist.b[:-1], np.int32(stain))
+    outputs = netlist.outputs.copy()
+    outputs[[0, -1]] = [netlist.rows - 1, stain]
+    ops[-1] = Op.OR
+    return replace(netlist, a=a, b=b, outputs=outputs), ops
 
 
 def test_a_refuted_circuit_is_not_exact(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,9 +11,8 @@ from difflogic.evaluation.scene import Damage, Streams
 from difflogic.evaluation.scene import scene_of as scene_of_task
 from difflogic.evaluation.trial import Trial, count_wrong
 from difflogic.system.streams import Purpose, stream
-from difflogic.tasks import draw_batch, make_task
-from tests.difflogic.circuit.masks import draw_masks
-from tests.difflogic.evaluation.naive import random_model, rollout
+from difflogic.tasks import make_task
+from tests.difflogic.evaluation.naive import drawn, random_model, rollout
 from tests.difflogic.training.tiny import tiny
 
 
@@ -25,45 +24,28 @@ STREAMS = Streams(5, Purpose.EVALUATION_START, Purpose.EVALUATION_MASK, 2)
 STARTS = 5
 
 
-def hit_by(damage):
-    """Return a function that zeroes a square after each step, and its list of corners."""
+def hits(damage, grid, sample):
+    """Return a function that zeroes a square after each step."""
+    room = [grid.height - damage.size + 1, grid.width - damage.size + 1]
+    rng = stream(STREAMS.seed, Purpose.EVALUATION_DAMAGE, STREAMS.epoch, sample)
+    corners = rng.integers(0, room, size=(damage.until, 2)).tolist()
 
     def zero(step, state):
         if step <= damage.until:
             y, x = corners[step - 1]
             state[:, y : y + damage.size, x : x + damage.size] = 0
 
-    corners = []
-    return zero, corners
+    return zero
 
 
 def expected_counts(model, scene, config, by_cell):
     """Wrong bits or cells (counts, starts), step by step."""
-    starts, targets = draw_batch(
-        make_task(config), STREAMS.seed, STREAMS.epoch, STARTS, STREAMS.start
-    )
-    grid = scene.grid
     steps = scene.at[-1]
-    masks = draw_masks(
-        STREAMS.seed,
-        STREAMS.epoch,
-        STARTS,
-        steps,
-        grid.height,
-        grid.width,
-        scene.fire_rate,
-        STREAMS.mask,
-    )
+    starts, targets, masks = drawn(config, STREAMS, STARTS, steps, scene.fire_rate)
     counts = np.zeros((len(scene.at), STARTS), int)
     for n in range(STARTS):
-        zero = None
-        if scene.damage is not None:
-            zero, corners = hit_by(scene.damage)
-            room = [grid.height - scene.damage.size + 1, grid.width - scene.damage.size + 1]
-            rng = stream(STREAMS.seed, Purpose.EVALUATION_DAMAGE, STREAMS.epoch, n)
-            corners += rng.integers(0, room, size=(scene.damage.until, 2)).tolist()
-        mask = None if masks is None else masks[n]
-        states = rollout(model, starts[n], steps, masks=mask, damage=zero)
+        zero = scene.damage and hits(scene.damage, scene.grid, n)
+        states = rollout(model, starts[n], steps, masks=masks[n], damage=zero)
         for row, step in enumerate(scene.at):
             errors = abs(states[step - 1][list(scene.channels)] - targets[n]) > 0.5  # NaN is none
             counts[row, n] = errors.any(axis=0).sum() if by_cell else errors.sum()

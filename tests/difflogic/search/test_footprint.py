@@ -47,15 +47,6 @@ def bytes_of(thing, seen=None):
         (growing("finishing.rectify=9", "task.hold=true"), 1),
         (load_config("game-of-life-small", ["finishing.every=1"]), 512),
     ],
-    ids=[
-        "checkerboard",
-        "asynchronous",
-        "healing",
-        "holding",
-        "growing",
-        "rectifying",
-        "all cases",
-    ],
 )
 def test_a_search(config, starts):
     """All its buffers, with the most starts that it may face."""
@@ -79,9 +70,6 @@ def test_a_search(config, starts):
         scratch = candidates._scratch
         values = [candidates._history.values, base.free, scratch.values, scratch.flags]
         known = sum(bytes_of(each) for each in values)
-    print(
-        config.name, allocated - known, plan.search_bytes, plan.search_bytes / (allocated - known)
-    )
     assert 0 < known < MOST_BYTES
     assert 0 < allocated - known <= plan.search_bytes < 2 * (allocated - known) + 10**6
     assert plan.bytes_shared >= plan.search_bytes

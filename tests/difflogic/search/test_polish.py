@@ -2,6 +2,7 @@
 
 import itertools
 from dataclasses import replace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -12,7 +13,6 @@ from difflogic.config import Config
 from difflogic.engine import oracle
 from difflogic.engine.hard.hard_simulator import active_gates
 from difflogic.evaluation.judge import Judge
-from difflogic.evaluation.trial import Trial
 from difflogic.proof.convergence import sets
 from difflogic.search import polish as polishing
 from difflogic.search.finisher import Finished, Finisher
@@ -126,37 +126,20 @@ def test_the_budget_is_kept(budget: int) -> None:
     assert budget <= found.candidates < budget + polishing.CERTIFICATE_COST
 
 
-class Refusing:
-    """A finisher that refuses every circuit, with given counterexamples."""
-
-    def __init__(self, finisher: Finisher, failing: list[int]) -> None:
-        self.finisher = finisher
-        self.failing = failing
-        self.judge = finisher.judge
-        self.netlist = finisher.netlist
-        self.first_samples = range(4)
-        self.proved_from = finisher.proved_from
-        self.trials: list[tuple[int, ...]] = []
-        self.refused = 0
-
-    def verify(self, ops: np.ndarray) -> tuple[bool, list[int]]:
-        self.refused += 1
-        return False, self.failing
-
-    def trial(self, samples: tuple[int, ...]) -> Trial:
-        self.trials.append(tuple(samples))
-        return self.finisher.trial(samples)
-
-
-def test_unverified_circuits_are_dropped_and_counterexamples_join() -> None:
+def test_unverified_circuits_are_dropped_and_counterexamples_join(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of a finisher that refuses every circuit, with one counterexample."""
     netlist, ops = netlist_of("checkerboard-seed-2")
-    config = config_of(netlist.channels)
-    prover = Refusing(finisher_of(config, netlist), [77])
-    small, found = polish(prover, ops, np.random.default_rng(0), 800, hasten=False)
-    assert prover.refused > 0
+    finisher = finisher_of(config_of(netlist.channels), netlist)
+    refuse = Mock(return_value=(False, [77]))
+    trial = Mock(side_effect=finisher.trial)
+    for name, value in {"first_samples": range(4), "verify": refuse, "trial": trial}.items():
+        monkeypatch.setattr(Finisher, name, value)
+    small, found = polish(finisher, ops, np.random.default_rng(0), 800, hasten=False)
     assert found.before == found.after
     live = small != ops
     assert set(small[live].tolist()) <= {Op.A}
-    assert prover.trials[0] == (0, 1, 2, 3)
-    assert prover.trials[1] == (0, 1, 2, 3, 77)
-    assert len(prover.trials) == 1 + prover.refused
+    trials = [tuple(call.args[0]) for call in trial.call_args_list]
+    assert trials[:2] == [(0, 1, 2, 3), (0, 1, 2, 3, 77)]
+    assert len(trials) == 1 + refuse.call_count > 1

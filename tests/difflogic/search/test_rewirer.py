@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from difflogic.circuit.circuit import Circuit
-from difflogic.circuit.gates import OPS
 from difflogic.circuit.grid import Walls
 from difflogic.circuit.hard_netlist import hard_circuit, netlist_of
 from difflogic.circuit.soft_circuit import SoftCircuit
@@ -28,16 +27,10 @@ from difflogic.search.finisher import SearchContext
 from difflogic.search.rewirer import Rewirer, rebuilt, rewire
 from difflogic.search.searches import search_for
 from difflogic.tasks import make_task
+from tests.difflogic.circuit.rules import random_circuit
 from tests.difflogic.library.test_signals import tough_checkerboard
 
 CHANNELS = 2
-
-
-def random_circuit(rng: np.random.Generator, gates: int) -> Circuit:
-    place = 9 * CHANNELS + np.arange(gates)
-    wires = (place - rng.integers(1, [6, 18], (gates, 2)).T).astype(np.int32)
-    outputs = place[-CHANNELS:].astype(np.int32)
-    return Circuit(rng.integers(0, OPS, gates).astype(np.uint8), *wires, outputs, (0, 1))
 
 
 def next_sets(circuit: Circuit, values: list[set[int]]) -> list[set[int]]:
@@ -69,7 +62,7 @@ def cases_of(limits: Limits) -> list[tuple[list[set[int]], list[set[int]]]]:
 def test_limits_are_the_neighbourhoods_of_a_run_on_sets() -> None:
     """Each, and no other, with the next sets by hand."""
     rng = np.random.default_rng(3)
-    circuit = random_circuit(rng, 12)
+    circuit = random_circuit(rng, CHANNELS, 12)
     board = Board(3, 5, Walls((3,), (2, 3)))
     limits = Limits(CHANNELS)
     expected = set()
@@ -95,7 +88,7 @@ def test_limits_are_the_neighbourhoods_of_a_run_on_sets() -> None:
 def test_a_smaller_circuit_keeps_the_limits(seed: int) -> None:
     """With the same gates at any number of workers."""
     rng = np.random.default_rng(seed)
-    circuit = random_circuit(rng, 60)
+    circuit = random_circuit(rng, CHANNELS, 60)
     limits = Limits(CHANNELS)
     board = Board(4, 4, "zero")
     states = list(sets.descend(Network(circuit), board))

@@ -23,6 +23,10 @@ from difflogic.system.files import LEFTOVERS, for_shell, remove_leftovers, write
 posix = pytest.mark.skipif(os.name != "posix", reason="links, pipes and permissions of POSIX")
 
 
+def put(path, content=b"new"):
+    write_whole(path, lambda file: file.write(content))
+
+
 def fail_with(error):
     def writer(file):
         file.write(b"half of it")
@@ -34,7 +38,7 @@ def fail_with(error):
 def test_a_file_is_written_and_replaced(tmp_path):
     path = tmp_path / "file"
     for content in (b"first", b"second"):
-        write_whole(path, lambda file, content=content: file.write(content))
+        put(path, content)
         assert path.read_bytes() == content
     assert os.listdir(tmp_path) == ["file"]
 
@@ -94,7 +98,7 @@ def test_impossible_paths_are_refused(tmp_path, place, says):
     (tmp_path / "plain").write_text("")
     (tmp_path / "directory").mkdir()
     with pytest.raises(RunDirectoryError, match=says):
-        write_whole(tmp_path / place, lambda file: file.write(b""))
+        put(tmp_path / place)
     assert sorted(os.listdir(tmp_path)) == ["directory", "plain"]
     assert os.listdir(tmp_path / "directory") == []
 
@@ -108,7 +112,7 @@ def test_the_name_is_flushed_after_renaming(tmp_path, monkeypatch):
         flushed.append((directory, os.listdir(tmp_path)))
 
     monkeypatch.setattr(files.os, "fsync", note)
-    write_whole(tmp_path / "file", lambda file: file.write(b"x"))
+    put(tmp_path / "file")
     (is_directory, before), (then_directory, after) = flushed
     assert (is_directory, then_directory) == (False, True)
     assert before != ["file"] == after
@@ -126,8 +130,8 @@ def test_a_file_system_may_be_unable_to_flush_names(tmp_path, monkeypatch):
         (errno.EIO, pytest.raises(RunDirectoryError, match="though it is written")),
     ):
         with fails:
-            write_whole(tmp_path / str(code), lambda file: file.write(b"x"))
-        assert (tmp_path / str(code)).read_bytes() == b"x"
+            put(tmp_path / str(code))
+        assert (tmp_path / str(code)).read_bytes() == b"new"
 
 
 def test_leftovers_of_killed_processes_are_removed(tmp_path):
@@ -172,14 +176,14 @@ KINDS = ["link", "link to nothing", "endless device", "pipe", "directory"]
 def test_only_plain_files_are_opened_in_a_directory(tmp_path, kind):
     path = tmp_path / "file"
     target = other_than_a_file(path, kind)
-    with pytest.raises(RunDirectoryError, match=str(path)):
-        files.read_inside(path, 100)
-    with pytest.raises(OSError, match="file"):
-        files.open_inside(path)
-    with pytest.raises(OSError, match="file"):
-        files.write_inside(path, "1")
-    with pytest.raises(RunDirectoryError, match=str(path)):
-        files.digest(path)
+    for error, act in (
+        (RunDirectoryError, lambda: files.read_inside(path, 100)),
+        (RunDirectoryError, lambda: files.digest(path)),
+        (OSError, lambda: files.open_inside(path)),
+        (OSError, lambda: files.write_inside(path, "1")),
+    ):
+        with pytest.raises(error, match=str(path)):
+            act()
     assert target.read_bytes() == b"somebody's file"
     assert not (tmp_path / "absent").exists()
 
@@ -216,11 +220,8 @@ def test_reading_inside_a_directory_is_bounded(tmp_path):
 def test_whole_files_replace_links_and_not_what_they_lead_to(tmp_path, kind):
     path = tmp_path / "file"
     target = other_than_a_file(path, kind)
-    if kind == "directory":
-        with pytest.raises(RunDirectoryError):
-            write_whole(path, lambda file: file.write(b"new"))
-    else:
-        write_whole(path, lambda file: file.write(b"new"))
+    with pytest.raises(RunDirectoryError) if kind == "directory" else nullcontext():
+        put(path)
         assert path.read_bytes() == b"new"
         assert not path.is_symlink()
     assert target.read_bytes() == b"somebody's file"
@@ -257,14 +258,11 @@ QUOTED += ["\u202eabc", "'\n\\"]
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 def test_a_quoted_path_is_printable_and_names_the_same_file():
+    assert for_shell("-x") == "./-x"
     quoted = [for_shell(name) for name in QUOTED]
     assert all(map(str.isprintable, quoted))
     found = subprocess.check_output(["bash", "-c", f"printf '%s\\0' {' '.join(quoted)}"])
     assert found.split(b"\0")[:-1] == [*map(os.fsencode, QUOTED)]
-
-
-def test_a_quoted_path_is_no_option():
-    assert for_shell("-x") == "./-x"
 
 
 @posix

@@ -1,15 +1,12 @@
 """Versions, processors, memory and limits."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from difflogic.system import machine
 from difflogic.system import memory as own_memory
-
-ROOT = Path(__file__).parents[3]
+from tests.cli.processes import run_python
 
 
 @pytest.fixture
@@ -87,5 +84,5 @@ def test_address_space_and_its_limit():
         "kept = mmap.mmap(-1, 2**28)\n"
         "print(before, limit, address_space()[0] - used >= 2**28, used < 2**31)"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT)
+    done = run_python("-c", program)
     assert done.stdout == "None 4294967296 True True\n", done.stderr

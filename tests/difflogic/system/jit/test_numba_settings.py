@@ -1,17 +1,14 @@
 """Numba ignores its settings file in the working directory, and needs enough memory."""
 
-import subprocess
-import sys
 from contextlib import nullcontext
-from pathlib import Path
 
 import pytest
 
 from difflogic.system import memory
 from difflogic.system.errors import StorageError
 from difflogic.system.jit.numba_settings import require_memory
+from tests.cli.processes import run_python
 
-ROOT = Path(__file__).parents[4]
 PROGRAM = """
 import {module}
 from numba.core import config
@@ -30,13 +27,7 @@ print(config.CPU_NAME, int(config.OPT), config._HAVE_YAML)
 )
 def test_a_file_of_settings_changes_nothing(tmp_path, module, text):
     (tmp_path / ".numba_config.yaml").write_text(text)
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", PROGRAM.format(module=module)],
-        cwd=tmp_path,
-        env={"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-    )
+    done = run_python("-P", "-c", PROGRAM.format(module=module), cwd=tmp_path)
     assert (done.returncode, done.stderr, done.stdout) == (0, "", "None 3 False\n")
 
 

@@ -1,13 +1,10 @@
 """Vector registers, from the compiler's triple and features."""
 
-import os
-import subprocess
-import sys
-
 import pytest
 
 from difflogic.system.jit import JIT
 from difflogic.system.jit.processor import AVX, AVX512, SSE, registers, registers_of
+from tests.cli.processes import run_python
 
 
 @pytest.mark.parametrize(
@@ -35,14 +32,8 @@ def test_kernels_are_compiled_for_narrower_vectors_and_kept_apart():
     )
     narrow = {"NUMBA_CPU_NAME": "x86-64", "NUMBA_CPU_FEATURES": "+sse2"}
     (own, compiler), (other, another) = (
-        subprocess.run(
-            [sys.executable, "-c", program],
-            env={**os.environ, **environment},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.split(")", 1)
-        for environment in ({}, narrow)
+        run_python("-c", program, variables=variables).stdout.split(")", 1)
+        for variables in ({}, narrow)
     )
     assert own == str(tuple(registers()))[:-1]
     assert other == str(tuple(SSE))[:-1]
