@@ -5,7 +5,7 @@ from difflogic.circuit.specification import Cases as Cases
 from difflogic.config import Config as Config, load_config as load_config
 from difflogic.engine.soft.rollout import Engine as Engine
 from difflogic.experiment.following import follow as follow
-from difflogic.experiment.options import ExampleOptions as ExampleOptions
+from difflogic.experiment.example_options import ExampleOptions as ExampleOptions
 from difflogic.experiment.searching import Trainer as Trainer
 from difflogic.library.applying import apply as apply
 from difflogic.library.benchmarking import bench as bench, compare as compare, plan as plan

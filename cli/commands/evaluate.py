@@ -52,7 +52,7 @@ def evaluate(
     with show_progress():
         results = evaluating.evaluate(
             source, tests, task=experiment, starts=starts, seed=seed, allow_code=allow_code
-        ).results
+        )
     if as_json:
         output.show_json({"model": str(source), **results.as_dict()})
     else:

@@ -15,7 +15,7 @@ from cli.failures import FAILURE, in_one_line, note
 from cli.interrupt import Interruption
 from cli.options import TO, AsJson, Shared, SourceOperand
 from cli.terminal import output
-from difflogic.experiment.options import ExampleOptions
+from difflogic.experiment.example_options import ExampleOptions
 from difflogic.system.declaration import Force, Operand, Opt
 from difflogic.system.work import ignore, working
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cli.failures import in_one_line
 from cli.terminal import output
-from difflogic.evaluation.scores import Proof, Scores
+from difflogic.evaluation.scores import ProofEntries, Scores
 from difflogic.run.story import PHASE_NAMES, answer, in_training, story, time_by_part
 from difflogic.run.summary import Seconds, Summary
 from difflogic.system.files import for_shell
@@ -84,7 +84,7 @@ def shares(parts: Mapping[str, float]) -> str:
     return text
 
 
-def assurance(found: Proof, exact: bool, source: str | Path, task: str | None) -> str:
+def assurance(found: ProofEntries, exact: bool, source: str | Path, task: str | None) -> str:
     """Say what is proved about a circuit, or that it is right on samples."""
     text = going_on(found.text, source, task)
     return f"right on samples; {text}" if exact and found.verdict == "open" else text

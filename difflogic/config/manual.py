@@ -15,6 +15,7 @@ from difflogic.config.loading import load_config, shipped_configs
 from difflogic.config.models import RUN, Config
 from difflogic.config.schema import TASK, TOP_LEVEL
 from difflogic.config.sections import RunFacts
+from difflogic.system.json_values import chosen
 from difflogic.system.templates import rendered
 from difflogic.tasks import custom, make_task, task_class
 from difflogic.tasks.section import Section
@@ -35,16 +36,12 @@ def _facts(config: Config) -> dict[str, Any]:
         "task": task.name,
         "task_title": task.title,
         "task_settings": task.settings,
-        "height": config.task.height,
-        "width": config.task.width,
-        "channels": config.automaton.channels,
-        "steps": config.automaton.steps,
-        "fire_rate": config.automaton.fire_rate,
+        **chosen(config.task, "height", "width"),
+        **chosen(config.automaton, "channels", "steps", "fire_rate"),
         "gates_with_logits": config.architecture.parameters,
         "gates_per_cell": config.architecture.gates,
-        "epochs": training.epochs,
+        **chosen(training, "epochs", "batch"),
         "attempt_epochs": min(training.restart_every or training.epochs, training.epochs),
-        "batch": training.batch,
         "published": config.published.model_dump(),
     }
 

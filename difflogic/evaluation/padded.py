@@ -20,7 +20,7 @@ from itertools import product
 import numpy as np
 
 from difflogic.circuit.automaton import Automaton
-from difflogic.evaluation.scores import Proof
+from difflogic.evaluation.scores import ProofEntries
 from difflogic.evaluation.settled import SLOWEST, settle
 from difflogic.examples.encoding import Encoding, apply_rule
 from difflogic.examples.pairs import Pair
@@ -42,13 +42,13 @@ def prove_padded(
     channels: int,
     pairs: Sequence[Pair],
     deadline: Deadline = NEVER,
-) -> Proof:
+) -> ProofEntries:
     """Prove or refute that a rule is right on examples with background on both sides.
 
     `channels` are those of training. Planes and periodic boundaries stay open.
     """
     if any(len(pair.before) > 1 for pair in pairs):
-        return Proof(
+        return ProofEntries(
             verdict=Verdict.open, text="not proved for larger planes: only lines are tried"
         )
     if automaton.boundary != "zero":
@@ -77,11 +77,11 @@ def prove_padded(
             if not np.array_equal(grid, longer(pair.after)):
                 where = f"{left} cells of background before it and {right} after it"
                 text = f"fails on pair {number} with {where}"
-                return Proof(verdict=Verdict.refuted, text=text)
+                return ProofEntries(verdict=Verdict.refuted, text=text)
     if not known:
         return _open(f"{MOST} cells of background do not show what any number of them does")
     text = "proved with background on both sides, too, to any length"
-    return Proof(verdict=Verdict.proved, text=text)
+    return ProofEntries(verdict=Verdict.proved, text=text)
 
 
 def _repeats(history: Bits) -> bool:
@@ -101,5 +101,5 @@ def _repeats(history: Bits) -> bool:
     return bool(found.all())
 
 
-def _open(reason: str) -> Proof:
-    return Proof(verdict=Verdict.open, text=f"not proved for longer lines: {reason}")
+def _open(reason: str) -> ProofEntries:
+    return ProofEntries(verdict=Verdict.open, text=f"not proved for longer lines: {reason}")

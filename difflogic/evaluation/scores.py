@@ -40,14 +40,14 @@ class Checked(Entries):
     active_gates: int
 
 
-class Proof(Entries):
+class ProofEntries(Entries):
     """A verdict, and what it says in words."""
 
     verdict: str
     text: str
 
 
-class Assured(Proof):
+class Assured(ProofEntries):
     """What is proved of a circuit; the other entries are those of an `Assurance`."""
 
     from_step: int | None
@@ -93,11 +93,15 @@ class Evaluation(Entries):
     """None for a circuit file."""
     seed: int
     exact: bool
+    """Whether no cell is wrong in any required test."""
     assurance: Assured
     published: dict[str, float]
     tests: dict[str, Tested]
     not_applicable: dict[str, str]
     """Why other tests do not apply."""
+
+    def __repr__(self) -> str:
+        return f"Evaluation({self.experiment!r}, exact={self.exact})"
 
 
 class Scores(Entries):
@@ -114,5 +118,5 @@ class Scores(Entries):
     right_pairs: dict[str, tuple[int, int]] | None = None
     """How many examples are right, and of how many, by their part."""
     exactness: Tested | None = None
-    padded: Proof | None = None
+    padded: ProofEntries | None = None
     """What is proved of examples with background on both sides."""

@@ -13,8 +13,8 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.evaluation.settled import outcomes
 from difflogic.examples.encoding import encodings
 from difflogic.examples.pairs import Examples, Pair, named
+from difflogic.experiment.example_options import ExampleOptions
 from difflogic.experiment.example_ways import Way, ways_to_learn
-from difflogic.experiment.options import ExampleOptions
 from difflogic.experiment.session import Session
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model

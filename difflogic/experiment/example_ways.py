@@ -11,7 +11,7 @@ from difflogic.config.checking import check
 from difflogic.config.sections import fit_layer_widths
 from difflogic.examples.encoding import Encoding, encodings
 from difflogic.examples.pairs import Examples, largest, without_background
-from difflogic.experiment.options import AS_FITS, ExampleOptions
+from difflogic.experiment.example_options import AS_FITS, ExampleOptions
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted
 

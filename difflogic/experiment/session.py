@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from difflogic.config import Config
 from difflogic.experiment.following import gather
-from difflogic.experiment.scores import summarize
+from difflogic.experiment.results import summarize
 from difflogic.experiment.searching import Trainer
 from difflogic.model.model import Model
 from difflogic.run.measures import StepResult, clocks

@@ -28,7 +28,7 @@ MOST_ROWS = 2**16
 """Most inputs and gates of a circuit to inspect; its equations take some seconds."""
 
 
-class Kind(Enum):
+class ExpressionKind(Enum):
     """The kinds of expressions: leaves, NOT, and chains of one op."""
 
     CONSTANT = "constant"
@@ -40,8 +40,8 @@ class Kind(Enum):
     XOR = "xor"
 
 
-CHAINS = (Kind.AND, Kind.OR, Kind.XOR)
-LEAVES = (Kind.INPUT, Kind.NAME)
+CHAINS = (ExpressionKind.AND, ExpressionKind.OR, ExpressionKind.XOR)
+LEAVES = (ExpressionKind.INPUT, ExpressionKind.NAME)
 
 _NAME_LENGTH = 3
 """Assumed length of a name before it gets its number."""
@@ -51,7 +51,7 @@ _NAME_LENGTH = 3
 class Expression:
     """A logic expression. A leaf's `value` is its bit, its row, or its number."""
 
-    kind: Kind
+    kind: ExpressionKind
     length: int
     """Length of its text, in characters."""
     value: int = 0
@@ -70,24 +70,24 @@ class Expression:
 
 
 def constant(bit: int) -> Expression:
-    return Expression(Kind.CONSTANT, 1, bit)
+    return Expression(ExpressionKind.CONSTANT, 1, bit)
 
 
-def leaf(kind: Kind, value: int, length: int = _NAME_LENGTH) -> Expression:
+def leaf(kind: ExpressionKind, value: int, length: int = _NAME_LENGTH) -> Expression:
     return Expression(kind, length, value)
 
 
 def invert(expression: Expression) -> Expression:
     """Return ¬expression; two inversions cancel out."""
-    if expression.kind is Kind.NOT:
+    if expression.kind is ExpressionKind.NOT:
         return expression.terms[0]
-    if expression.kind is Kind.CONSTANT:
+    if expression.kind is ExpressionKind.CONSTANT:
         return constant(1 - expression.value)
     parentheses = 2 if expression.is_chain else 0
-    return Expression(Kind.NOT, 1 + parentheses + expression.length, 0, (expression,))
+    return Expression(ExpressionKind.NOT, 1 + parentheses + expression.length, 0, (expression,))
 
 
-def chain(kind: Kind, terms: Sequence[Expression]) -> Expression:
+def chain(kind: ExpressionKind, terms: Sequence[Expression]) -> Expression:
     """Join terms by one op: inputs first, then names, then terms in parentheses."""
     if len(terms) == 1:
         return terms[0]
@@ -97,13 +97,15 @@ def chain(kind: Kind, terms: Sequence[Expression]) -> Expression:
 
 
 def _place(term: Expression) -> tuple[int, int]:
-    bare = term.terms[0] if term.kind is Kind.NOT else term
+    bare = term.terms[0] if term.kind is ExpressionKind.NOT else term
     if bare.is_chain:
-        return len(LEAVES), min((x.value for x in bare.leaves() if x.kind is Kind.INPUT), default=0)
+        return len(LEAVES), min(
+            (x.value for x in bare.leaves() if x.kind is ExpressionKind.INPUT), default=0
+        )
     return (LEAVES.index(bare.kind) if bare.kind in LEAVES else -1), bare.value
 
 
-OP_SIGNS = {Kind.AND: " ∧ ", Kind.OR: " ∨ ", Kind.XOR: " ⊕ "}
+OP_SIGNS = {ExpressionKind.AND: " ∧ ", ExpressionKind.OR: " ∨ ", ExpressionKind.XOR: " ⊕ "}
 
 
 @dataclass(frozen=True)
@@ -130,13 +132,13 @@ class Equations:
 
     def _text(self, expression: Expression) -> str:
         match expression.kind:
-            case Kind.CONSTANT:
+            case ExpressionKind.CONSTANT:
                 return str(expression.value)
-            case Kind.INPUT:
+            case ExpressionKind.INPUT:
                 return self.circuit.input_name(expression.value)
-            case Kind.NAME:
+            case ExpressionKind.NAME:
                 return f"t{expression.value}"
-            case Kind.NOT:
+            case ExpressionKind.NOT:
                 return "¬" + self._grouped(expression.terms[0])
             case kind:
                 return OP_SIGNS[kind].join(map(self._grouped, expression.terms))
@@ -177,7 +179,7 @@ def equations(circuit: Circuit) -> Equations:
 
 def _numbered(expression: Expression, numbers: dict[int, int]) -> Expression:
     """Replace the nodes of an expression's names by their numbers."""
-    if expression.kind is Kind.NAME:
+    if expression.kind is ExpressionKind.NAME:
         return replace(expression, value=numbers[expression.value])
     terms = [_numbered(term, numbers) for term in expression.terms]
     if expression.is_chain:
@@ -196,7 +198,7 @@ class _Reader:
         # The literals that each unnamed gate's chain joins.
         self._operands: dict[int, tuple[int, ...]] = {}
         for row in range(xag.inputs):
-            self._set(1 + row, leaf(Kind.INPUT, row, len(circuit.input_name(row))))
+            self._set(1 + row, leaf(ExpressionKind.INPUT, row, len(circuit.input_name(row))))
         needed, self._uses = self._count(outputs)
         for node in needed:
             self._read(node)
@@ -220,7 +222,11 @@ class _Reader:
         waiting = [expression]
         while waiting:
             for part in waiting.pop().leaves():
-                if part.kind is Kind.NAME and part.value not in known and part.value not in found:
+                if (
+                    part.kind is ExpressionKind.NAME
+                    and part.value not in known
+                    and part.value not in found
+                ):
                     found.add(part.value)
                     waiting.append(self.definitions[part.value])
         return sorted(found)
@@ -247,7 +253,7 @@ class _Reader:
 
     def _bare(self, literal: int) -> Expression:
         expression = self.form(literal)
-        return expression.terms[0] if expression.kind is Kind.NOT else expression
+        return expression.terms[0] if expression.kind is ExpressionKind.NOT else expression
 
     def _name(self, node: int) -> None:
         """Name a gate or its inverse, whichever makes the text shorter."""
@@ -258,7 +264,7 @@ class _Reader:
         plain_cost = positive.length + self._uses[2 * node + 1]
         inverted = negative.length + self._uses[2 * node] < plain_cost
         self.definitions[node] = negative if inverted else positive
-        self._set(node, leaf(Kind.NAME, node))
+        self._set(node, leaf(ExpressionKind.NAME, node))
         if inverted:
             self._forms[node] = self._forms[node][::-1]
 
@@ -292,8 +298,8 @@ class _Reader:
             return constant(0), constant(1)
         if kind is graph.XagGate.XOR:
             return self._xor(operands, 0), self._xor(operands, 1)
-        every = chain(Kind.AND, [self.form(x) for x in operands])
-        none = chain(Kind.OR, [self.form(x ^ 1) for x in operands])
+        every = chain(ExpressionKind.AND, [self.form(x) for x in operands])
+        none = chain(ExpressionKind.OR, [self.form(x ^ 1) for x in operands])
         return min(every, invert(none), key=_cost), min(none, invert(every), key=_cost)
 
     def _xor(self, operands: Sequence[int], parity: int) -> Expression:
@@ -305,14 +311,14 @@ class _Reader:
             if inverse.length < plain.length:
                 plain, inverse, parity = inverse, plain, 1 - parity
             terms.append((plain, inverse))
-        whole = chain(Kind.XOR, [plain for plain, _ in terms])
+        whole = chain(ExpressionKind.XOR, [plain for plain, _ in terms])
         if not parity:
             return whole
         cheapest = min(
             range(len(terms)), key=lambda i: (terms[i][1].length - terms[i][0].length, operands[i])
         )
         swapped = [pair[index == cheapest] for index, pair in enumerate(terms)]
-        return min(chain(Kind.XOR, swapped), invert(whole), key=_cost)
+        return min(chain(ExpressionKind.XOR, swapped), invert(whole), key=_cost)
 
 
 def _cost(expression: Expression) -> int:

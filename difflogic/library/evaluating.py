@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from difflogic import inspection
 from difflogic.config import Config
@@ -11,7 +10,7 @@ from difflogic.evaluation import exactness
 from difflogic.evaluation.battery import run_tests
 from difflogic.evaluation.scores import Checked, Evaluation
 from difflogic.inspection import Inspection
-from difflogic.library.loaded import Loaded, Source, experiment_of, load, load_trusted, require_same
+from difflogic.library.loaded import Source, experiment_of, load, load_trusted, require_same
 from difflogic.library.simplifying import small_form
 from difflogic.system.declaration import Seconds, Seed, Starts, checked
 from difflogic.system.errors import ConfigError
@@ -47,22 +46,6 @@ def check(source: Source) -> Checked:
     return exactness.check(load(source).require_model())
 
 
-@dataclass(frozen=True)
-class Evaluated:
-    """The test results of a trained circuit."""
-
-    source: Loaded
-    results: Evaluation
-
-    def __repr__(self) -> str:
-        return f"Evaluated({self.source.name!r}, exact={self.exact})"
-
-    @property
-    def exact(self) -> bool:
-        """Whether no cell is wrong in any required test."""
-        return self.results.exact
-
-
 @checked
 def evaluate(
     source: Source,
@@ -72,7 +55,7 @@ def evaluate(
     starts: Starts = None,
     seed: Seed | None = None,
     allow_code: bool = False,
-) -> Evaluated:
+) -> Evaluation:
     """Test a hard circuit on fresh starts, larger grids, with damage, and so on.
 
     `tests` are names as in `dct eval`, by default all that apply. A circuit file is tested on
@@ -87,5 +70,4 @@ def evaluate(
     if config is None:
         raise ConfigError(f"{loaded.name}: is a circuit: --task names what to test it on")
     require_same("fire_rate", config, loaded)
-    results = run_tests(found, tests, config=config, starts=starts, seed=seed)
-    return Evaluated(loaded, results)
+    return run_tests(found, tests, config=config, starts=starts, seed=seed)

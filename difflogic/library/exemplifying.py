@@ -18,9 +18,9 @@ from difflogic.evaluation.settled import answers
 from difflogic.examples.encoding import CLASH
 from difflogic.examples.pairs import MOST_NAMED, Examples, local, named
 from difflogic.examples.reading import read_examples
+from difflogic.experiment.example_options import AS_FITS, ExampleOptions
 from difflogic.experiment.example_race import LearnedRule, Lessons, learned_by, race, wrong_places
 from difflogic.experiment.example_ways import describe, ways_to_learn
-from difflogic.experiment.options import AS_FITS, ExampleOptions
 from difflogic.library.exchange import ShouldStop
 from difflogic.run.lock import clear, holding
 from difflogic.run.measures import Clocks, clocks

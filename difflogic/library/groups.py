@@ -14,7 +14,7 @@ from difflogic.system.declaration import (
     Advanced,
     AllowCode,
     CellSide,
-    Checked,
+    CheckedOptions,
     Count,
     NewDirectory,
     Opt,
@@ -41,7 +41,7 @@ def _states(text: str) -> int | tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Assumptions(Checked):
+class Assumptions(CheckedOptions):
     """What `identify` takes for granted about a recording and its rule."""
 
     neighbourhood: Annotated[
@@ -109,7 +109,7 @@ def _palette(text: str) -> tuple[Color, ...]:
 
 
 @dataclass(frozen=True)
-class PictureOptions(Checked):
+class PictureOptions(CheckedOptions):
     """Which picture is grown, and how."""
 
     target: Annotated[
@@ -172,7 +172,7 @@ class PictureOptions(Checked):
 
 
 @dataclass(frozen=True)
-class Claims(Checked):
+class Claims(CheckedOptions):
     """What `certify` proves about an automaton, besides its own grid."""
 
     sizes: Annotated[
@@ -196,7 +196,7 @@ class Claims(Checked):
 
 
 @dataclass(frozen=True)
-class Frames(Checked):
+class Frames(CheckedOptions):
     """Which frames of a rollout `render` shows, and how."""
 
     every: Annotated[Count, Opt("Show every Nth step")] = 1
@@ -219,7 +219,7 @@ class Frames(Checked):
 
 
 @dataclass(frozen=True)
-class ChipOptions(Checked):
+class ChipOptions(CheckedOptions):
     """The FPGA of `synthesize`, and what is done besides."""
 
     device: Annotated[Literal["ice40-hx8k", "ecp5-85k"], Opt("FPGA to place the grid on")] = (
@@ -241,7 +241,7 @@ class ChipOptions(Checked):
 
 
 @dataclass(frozen=True)
-class SweepOptions(Checked):
+class SweepOptions(CheckedOptions):
     """What a sweep trains, where its runs go, and who trains them."""
 
     seeds: Annotated[

@@ -19,10 +19,10 @@ from difflogic.library.simplifying import proved, simplify
 from difflogic.proof import Proof
 from difflogic.proof.answer import Budget
 from difflogic.proof.convergence.every_size import Plane
+from difflogic.proof.decided import Decided, Extent, decide
+from difflogic.proof.joined import decide_regions
 from difflogic.proof.prover import Question
 from difflogic.proof.question import Wound
-from difflogic.proof.regions import decide_regions
-from difflogic.proof.strategy import Decided, Extent, decide
 from difflogic.system.deadline import Deadline
 from difflogic.system.declaration import TimeLimit, checked
 from difflogic.system.errors import ConfigError, errors_about

@@ -76,7 +76,7 @@ def report(
         page = reports.build_gallery(small)
     else:
         found = _source(loaded[0])
-        results = evaluate(loaded[0]).results if tested else None
+        results = evaluate(loaded[0]) if tested else None
         painted = read_painting(painting, small[0])
         page = reports.build(replace(found, painted=painted), small[0], results)
     if file is not None:

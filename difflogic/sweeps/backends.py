@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any
 
 from difflogic.gpu.fleet import Fleets
-from difflogic.sweeps.work import Control, Outcome, PlannedRun, run
+from difflogic.sweeps.planned_run import Control, Outcome, PlannedRun, run
 from difflogic.system.errors import StorageError, TrainingError
 from difflogic.system.stops import handled_signals
 

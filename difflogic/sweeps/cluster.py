@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from difflogic.sweeps.backends import Backend, WorkersLostError
-from difflogic.sweeps.work import Control, Outcome, PlannedRun, run
+from difflogic.sweeps.planned_run import Control, Outcome, PlannedRun, run
 from difflogic.system.errors import ConfigError, TrainingError
 from difflogic.system.files import is_folder
 from difflogic.version import __version__

@@ -14,9 +14,9 @@ from typing import NamedTuple
 from difflogic.run.lock import CONTROL
 from difflogic.sweeps.backends import Backend, WorkersLostError, safe_path, shield_workers
 from difflogic.sweeps.directory import RunState, SweepDirectory
+from difflogic.sweeps.planned_run import Control, Outcome, PlannedRun, read_beats, remove_control
 from difflogic.sweeps.sweep_plan import SweepPlan, Variant, with_seed
 from difflogic.sweeps.sweep_results import Row, make_row
-from difflogic.sweeps.work import Control, Outcome, PlannedRun, read_beats, remove_control
 from difflogic.system.machine import cpu_count
 from difflogic.tasks.custom import code_of
 

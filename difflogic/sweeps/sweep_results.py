@@ -10,6 +10,7 @@ import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from functools import partial
 from statistics import NormalDist
 from typing import Any, Literal
 
@@ -106,19 +107,17 @@ class VariantResult:
 
 def make_row(variant: Variant, seed: int, summary: Summary | None, error: str | None = None) -> Row:
     """Return a run's row from its summary or its error; without both, it has not ended."""
+    row = partial(Row, variant.name, variant.values, seed)
     if error is not None:
-        return Row(variant.name, variant.values, seed, "failed", error=error)
+        return row("failed", error=error)
     if summary is None or not summary.finished:
-        return Row(variant.name, variant.values, seed, "missing")
+        return row("missing")
     checked = summary.scores.checked
     assurance = summary.scores.assurance
     reached = None
     if checked.exact:
         reached = summary.epochs if summary.exact_epoch is None else summary.exact_epoch
-    return Row(
-        variant.name,
-        variant.values,
-        seed,
+    return row(
         "exact" if checked.exact else "not exact",
         epochs=summary.epochs,
         epochs_to_exact=reached,

@@ -178,7 +178,7 @@ def require_declared(what: Callable[..., Any], values: Mapping[str, Any]) -> Non
             raise ConfigError(f"{label} {shown}: must be {limits.words}")
 
 
-class Checked:
+class CheckedOptions:
     """Refuses values outside the ranges and choices that its fields declare: ConfigError."""
 
     def __post_init__(self) -> None:

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from cli import calling
 from cli.options import RunOptions, Shared
 from difflogic.config import Override, load_config
-from difflogic.library.groups import Checked
+from difflogic.library.groups import CheckedOptions
 from difflogic.library.picture_experiment import picture_name, picture_override
 from difflogic.system.declaration import Count, Opt, Range, TimeLimit, declared
 from difflogic.system.errors import ConfigError
@@ -22,7 +22,7 @@ from tests.cli.processes import run_dct
 
 
 @dataclass(frozen=True)
-class Group(Checked):
+class Group(CheckedOptions):
     every: Annotated[Count, Opt("Show every one", shown="all")] = 1
     seeds: Annotated[Sequence[int], Opt("Seeds")] = ()
     internal: Any = None

@@ -109,7 +109,7 @@ class Detectors:
         effects = self._effects(gate, number)
         skipped = np.zeros(len(found), np.bool_)
         harms = np.full(len(found), -1)
-        attempts = k.Attempts(roots, skipped, harms)
+        attempts = k.DetectorSites(roots, skipped, harms)
         for layers in LAYERS:
             first = 0
             while True:

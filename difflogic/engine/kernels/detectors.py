@@ -41,7 +41,7 @@ class Sites(NamedTuple):
 
 
 @by_reference
-class Attempts(NamedTuple):
+class DetectorSites(NamedTuple):
     """Sites with the spare gates where a detector for them may grow."""
 
     roots: np.ndarray  # int32 (…, 3): site, number of its point, row of a spare gate that feeds it

@@ -224,7 +224,7 @@ class Settling:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class SideComparison:
     """What cells settle in, and what they should show."""
 
     plane: Plane
@@ -338,7 +338,7 @@ def _decide(question: Plane, budget: Budget, before: Answer | None) -> Answer | 
     found = settling.everywhere(Deadline.after(budget.deadline.left / 2))
     if plane.compared and plane.repeats is not None:
         found = replace(found, picture=plane.target(plane.repeats, plane.repeats))
-    compared = Comparison(plane, settling, found)
+    compared = SideComparison(plane, settling, found)
     wrong, are_all = compared.wrong()
     if not wrong:
         if not are_all:

@@ -171,10 +171,10 @@ def test_a_failed_run_is_reported_at_the_end_and_repeated(dct, monkeypatch, word
 
 ONLY_SOME_END = """
 import os, time
-from difflogic.sweeps import work
+from difflogic.sweeps import planned_run
 from tests.difflogic.run.summaries import summary
 
-report = work.Beat.__call__
+report = planned_run.Beat.__call__
 
 def held(self, result):
     report(self, result)
@@ -182,7 +182,7 @@ def held(self, result):
         while self._path.parent.exists():
             time.sleep(0.01)
 
-work.Beat.__call__ = held
+planned_run.Beat.__call__ = held
 """
 """Code for workers: only the first runs end; others wait in the middle until the sweep is over."""
 
@@ -218,7 +218,7 @@ def ended(sweep):
 
 
 def test_a_sweep_that_is_stopped_before_its_first_run_names_no_directory(dct, words, monkeypatch):
-    monkeypatch.setattr("difflogic.sweeps.work.Control.is_over", lambda control: True)
+    monkeypatch.setattr("difflogic.sweeps.planned_run.Control.is_over", lambda control: True)
     done = dct(words, "--seeds=0-1 --dir=none --workers=1")
     assert done.stderr.endswith("0 of 2 runs ended; nothing is saved: begin again\n")
     assert not done.stdout

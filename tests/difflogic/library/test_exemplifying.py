@@ -11,8 +11,8 @@ import pytest
 import difflogic
 from difflogic.examples.pairs import Examples, Pair, local
 from difflogic.examples.reading import read_inputs
+from difflogic.experiment.example_options import ExampleOptions
 from difflogic.experiment.example_ways import ways_to_learn
-from difflogic.experiment.options import ExampleOptions
 from difflogic.formats.circuit_file import read_circuit, write_circuit
 from difflogic.library import exemplifying
 from difflogic.library.applying import save_grids
@@ -122,7 +122,7 @@ def test_a_wrong_pair_is_suspected(many, tmp_path):
     assert found.summary.scores.right_pairs == right
     model = Model.load(found.path / "model.npz")
     assert model.config.task.suspected == (str(pairs[5]),)
-    tested = evaluate(found.path, ["exactness"]).results.tests["exactness"]
+    tested = evaluate(found.path, ["exactness"]).tests["exactness"]
     assert tested.as_dict()["right_pairs"] == json_value(right)
     assert "check pair 5" in found.hint
     assert any(each.words.startswith("without pair 5: ") for each in found.attempts)

@@ -26,15 +26,15 @@ from difflogic.library.groups import Claims
 from difflogic.library.loaded import load
 from difflogic.library.proving import Certified, certify
 from difflogic.library.signals import rule
-from difflogic.proof import strategy
+from difflogic.proof import decided
 from difflogic.proof.answer import Budget, Confinement
 from difflogic.proof.certificates import write_cases, write_certificate
 from difflogic.proof.convergence.confinement import Ground, confine
 from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.methods import by_sets
+from difflogic.proof.decided import Decided, Extent
 from difflogic.proof.every_length import every_length
 from difflogic.proof.question import Wound
-from difflogic.proof.strategy import Decided, Extent
 from difflogic.proof.verdict import Verdict
 from difflogic.system.array_types import Bits
 from difflogic.system.errors import CircuitError, RunDirectoryError
@@ -424,7 +424,7 @@ def drawn(pick: Pick, kind: str) -> tuple[Automaton, Decided]:
         claim = "computes" if kind == "lines" else pick(("shows", "boards", "holds", "heals"))
         made, task = mutant(pick, *pair(pick, claim), pick(FIELDS))
         asked = (made, question_of(made, task), Extent(), Budget())
-        return made, strategy.decide(*asked, lambda same, _: same)
+        return made, decided.decide(*asked, lambda same, _: same)
     seen = ((0, 1, 3, 4), (1, 2, 4, 5)) if kind == "sides" else ((0, 2, 3, 4, 7), range(9))
     channels = pick((1, 1, 2, 2, 3))
     circuit = random_circuit(pick, channels, pick((*seen, (1, 3, 4, 5, 7))))

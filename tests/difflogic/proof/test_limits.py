@@ -25,10 +25,10 @@ from difflogic.proof.convergence.every_size import EverySize, Plane
 from difflogic.proof.convergence.findings import Convergence, MethodRun
 from difflogic.proof.convergence.methods import SETS, UNROLLED, answer_of, by_sets
 from difflogic.proof.convergence.sets import UNKNOWN
+from difflogic.proof.decided import Extent
+from difflogic.proof.joined import decide_regions
 from difflogic.proof.prover import confined
 from difflogic.proof.question import Wound
-from difflogic.proof.regions import decide_regions
-from difflogic.proof.strategy import Extent
 from difflogic.proof.verdict import Verdict
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import OutOfTimeError

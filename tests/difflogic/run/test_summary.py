@@ -8,7 +8,7 @@ import pytest
 
 from difflogic.config import load_config
 from difflogic.evaluation.final_scores import final_scores
-from difflogic.experiment.scores import summarize
+from difflogic.experiment.results import summarize
 from difflogic.experiment.searching import Trainer
 from difflogic.model.model import Model
 from difflogic.run.metrics import History, MetricsRow

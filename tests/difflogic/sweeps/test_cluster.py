@@ -29,14 +29,14 @@ APART = "from difflogic.sweeps import cluster\ncluster.is_folder = lambda path: 
 
 HELD = """
 import os, time
-from difflogic.sweeps import work
+from difflogic.sweeps import planned_run
 
 def hold(self, result):
     self.write(result.epoch)
     while not os.path.exists("go"):
         time.sleep(0.01)
 
-work.Beat.__call__ = hold
+planned_run.Beat.__call__ = hold
 """
 """Code for a worker whose runs wait after their first epoch for a file `go`."""
 

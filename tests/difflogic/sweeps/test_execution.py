@@ -12,13 +12,13 @@ import pytest
 
 from difflogic.experiment import session
 from difflogic.run.lock import RunLock
-from difflogic.sweeps import work
+from difflogic.sweeps import planned_run
 from difflogic.sweeps.backends import Backend, LocalBackend, WorkersLostError
 from difflogic.sweeps.directory import SweepDirectory
 from difflogic.sweeps.execution import CONTROL, default_jobs
+from difflogic.sweeps.planned_run import Control, Outcome, PlannedRun, run
 from difflogic.sweeps.sweep_plan import with_seed
 from difflogic.sweeps.sweep_results import make_row
-from difflogic.sweeps.work import Control, Outcome, PlannedRun, run
 from difflogic.system.errors import RunDirectoryError, StorageError
 from tests.cli.processes import with_hook
 from tests.difflogic.sweeps.small import at_work, execute_all, small_plan, timeless
@@ -64,7 +64,7 @@ def test_runs_equal_those_of_a_plain_session(tmp_path):
 
 HELD = """
 import os, time
-from difflogic.sweeps import work
+from difflogic.sweeps import planned_run
 
 def hold(self, result):
     if result.epoch == 100:
@@ -72,7 +72,7 @@ def hold(self, result):
         while not os.path.exists({go!r}):
             time.sleep(0.01)
 
-work.Beat.__call__ = hold
+planned_run.Beat.__call__ = hold
 """
 """Code for workers: runs wait in the middle for a file."""
 
@@ -138,10 +138,10 @@ def test_a_run_waits_until_its_directory_is_free(tmp_path, monkeypatch, stays):
     with ExitStack() as lock:
         lock.enter_context(RunLock(path))
         if stays:
-            monkeypatch.setattr(work, "LOCK_SECONDS", 0.0)
+            monkeypatch.setattr(planned_run, "LOCK_SECONDS", 0.0)
         else:
             waiting = SimpleNamespace(monotonic=time.monotonic, sleep=lambda _: lock.close())
-            monkeypatch.setattr(work, "time", waiting)
+            monkeypatch.setattr(planned_run, "time", waiting)
         outcome = run(make_job(small_plan(), path, Control(str(control))))
     if stays:
         assert "in use by" in outcome.error
@@ -157,7 +157,7 @@ def test_a_resumed_run_is_shown_where_it_stands(tmp_path, monkeypatch):
     config = with_seed(plan.variants[0].config, 0)
     session.execute(config, path, should_stop=lambda: next(epochs) == 4)
     told = []
-    monkeypatch.setattr(work.Beat, "write", lambda self, epoch: told.append(epoch))
+    monkeypatch.setattr(planned_run.Beat, "write", lambda self, epoch: told.append(epoch))
     assert run(make_job(plan, path, Control(str(tmp_path)))).error is None
     assert 0 < told[0] < told[-1]
 

@@ -23,9 +23,9 @@ from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.one_side import Cell, EndlessRow, Settling, corner_of
 from difflogic.proof.convergence.planes import Network
 from difflogic.proof.convergence.sets import UNKNOWN
+from difflogic.proof.decided import Extent, decide
 from difflogic.proof.prover import prove
 from difflogic.proof.question import Wound
-from difflogic.proof.strategy import Extent, decide
 from difflogic.proof.verdict import Verdict
 from difflogic.system.deadline import Deadline
 from tests.difflogic.circuit.circuits import automaton, circuit_of, step

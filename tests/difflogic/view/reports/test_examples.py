@@ -8,7 +8,7 @@ import pytest
 
 from difflogic.evaluation.settled import answers
 from difflogic.examples.encoding import CLASH, FEATURE_NAMES, MOVES, Encoding
-from difflogic.experiment.options import ExampleOptions
+from difflogic.experiment.example_options import ExampleOptions
 from difflogic.library.applying import apply
 from difflogic.library.exemplifying import train_examples
 from difflogic.library.reporting import report

@@ -24,8 +24,8 @@ from difflogic.proof.certificates import proof_text
 from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.orbits import orbit, resting_picture
 from difflogic.proof.convergence.planes import pack
+from difflogic.proof.decided import Decided, Extent, decide
 from difflogic.proof.question import Asked
-from difflogic.proof.strategy import Decided, Extent, decide
 from difflogic.proof.verdict import Verdict
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError, ConfigError, OutOfTimeError, errors_about

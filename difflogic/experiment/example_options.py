@@ -6,11 +6,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-from difflogic.system.declaration import MOST_SEED, Advanced, Checked, Opt, Range, Seconds, Share
+from difflogic.system.declaration import (
+    MOST_SEED,
+    Advanced,
+    CheckedOptions,
+    Opt,
+    Range,
+    Seconds,
+    Share,
+)
 
 
 @dataclass(frozen=True)
-class ExampleOptions(Checked):
+class ExampleOptions(CheckedOptions):
     """How a rule is learned from pairs of grids, and where its run goes."""
 
     hold_out: Annotated[Share, Opt("Share of the pairs to keep aside, as a test")] = 0.0
