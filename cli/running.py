@@ -16,7 +16,6 @@ from cli.interrupt import Interruption
 from cli.options import RunOptions, Shared
 from cli.progress import show_progress
 from cli.terminal import display, output, report
-from cli.terminal.screen import can_animate
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted
 from difflogic.system.work import ignore, undoing, working
@@ -153,7 +152,7 @@ class Shown(ExitStack):
         self._publish: Callable[[StepResult], None] = lambda result: None
 
     def begin(self, session: Session) -> None:
-        """Show the target, compile, and show progress from the run's epoch on."""
+        """Compile, and show progress from the run's epoch on."""
         from difflogic.run.records import usual
         from difflogic.tasks import make_task
 
@@ -161,9 +160,6 @@ class Shown(ExitStack):
         self.path = session.run.path
         config = trainer.config
         task = make_task(session.config)
-        preview = task.preview
-        if preview is not None and not (self._quiet or can_animate()):
-            display.show_preview(preview)
         shown = working(say=ignore) if self._quiet else show_progress(stop_at_once=True)
         with undoing(session.abandon), shown:
             trainer.warm_up()
@@ -183,7 +179,7 @@ class Shown(ExitStack):
             config.training.epochs,
             config.task.loss_channels,
             task.palette,
-            preview,
+            task.shown_target,
             searches=0 < config.finishing.every < config.training.epochs,
             restart_every=config.training.restart_every,
             usual=usual(session.config, session.run.path),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import string
 import textwrap
 import threading
 import time
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from difflogic.search.finisher import Finished
     from difflogic.search.walk import SearchProgress
     from difflogic.system.array_types import Bits
-    from difflogic.tasks.parts import Preview
 
     Palette = Sequence[tuple[int, int, int]]
 
@@ -57,7 +55,7 @@ class RunProgress:
     """The loss channels: the pictures show all of them, or the first."""
     palette: Palette = ()
     """Colours of the numbers that the loss channels' bits make, if the task names them."""
-    preview: Preview | None = None
+    picture: Bits | None = None
     """The picture that the run learns, if any."""
     last: StepResult | MetricsRow | None = None
     """The last step."""
@@ -312,17 +310,17 @@ def _pictures(progress: RunProgress, width: int, lines: int, colors: bool) -> It
     from rich.text import Text
 
     state = progress.hard_state
-    preview = progress.preview
+    picture = progress.picture
     shown: list[tuple[str, Bits, Palette]] = []
     if state is not None:
         exact = progress.over and progress.finished is not None and progress.finished.exact
         seen = state[list(progress.channels)]
         named = "exact" if exact else "now"
         shown.append((named, seen, progress.palette))
-    if preview is not None:
-        shown.insert(0, ("target", preview.bits, preview.palette))
-        if state is not None and seen.shape == preview.bits.shape:
-            wrong = (seen != preview.bits).any(axis=0, keepdims=True).astype(seen.dtype)
+    if picture is not None:
+        shown.insert(0, ("target", picture, progress.palette))
+        if state is not None and seen.shape == picture.shape:
+            wrong = (seen != picture).any(axis=0, keepdims=True).astype(seen.dtype)
             shown.append((f"{wrong.sum()} wrong", wrong, ()))
     if not shown:
         return
@@ -390,27 +388,6 @@ def loss(value: float | None) -> str:
 
 def rate(value: float) -> str:
     return f"{value:.3g}" if value < 100 else f"{value:.0f}"
-
-
-def show_preview(preview: Preview) -> None:
-    """Show the target picture on stderr, as text."""
-    from difflogic.circuit.colors import hex_color
-    from difflogic.pictures.text import render_picture
-
-    stride = -(-max(preview.bits.shape) // MOST_SHOWN)
-    note(preview.caption)
-    if stride > 1:
-        note(f"(here without {stride - 1} of {stride} rows and columns)")
-    bits = preview.bits[:, ::stride, ::stride]
-    if not preview.palette:
-        note(render_picture(bits).rstrip("\n"))
-        return
-    # Letters stand for bits of red, green and blue, which are not these colours.
-    signs = f".{string.digits[1:]}{string.ascii_lowercase}"
-    numbers = numbers_of(bits).tolist()
-    note("\n".join("".join(signs[number] for number in row) for row in numbers))
-    used = sorted({number for row in numbers for number in row})
-    note("colours: " + ", ".join(f"{signs[n]} {hex_color(preview.palette[n])}" for n in used))
 
 
 def numbers_of(bits: Bits) -> Any:

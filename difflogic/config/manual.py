@@ -35,7 +35,6 @@ def _facts(config: Config) -> dict[str, Any]:
         "name": config.name,
         "task": task.name,
         "task_title": task.title,
-        "task_settings": task.settings,
         **chosen(config.task, "height", "width"),
         **chosen(config.automaton, "channels", "steps", "fire_rate"),
         "gates_with_logits": config.architecture.parameters,

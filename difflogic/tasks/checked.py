@@ -19,7 +19,7 @@ from difflogic.examples.pairs import Pair
 from difflogic.system.array_types import Bits, Float64s, Floats
 from difflogic.system.errors import ConfigError, DctError, described
 from difflogic.system.streams import Purpose, stream
-from difflogic.tasks.parts import Preview, Sample, TaskError
+from difflogic.tasks.parts import Sample, TaskError
 from difflogic.tasks.section import AutomatonConfig, TaskSection
 
 LARGE = 2**18
@@ -49,16 +49,6 @@ class CheckedTask(ABC):
         self.width = section.width
         self.channels = automaton.channels
         self.loss_channels = section.loss_channels
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The keys that only this kind of task has, with their values."""
-        common = TaskSection.model_fields
-        return {
-            key: value
-            for key, value in self.section.model_dump(mode="json").items()
-            if key not in common
-        }
 
     @property
     def prefix(self) -> str:
@@ -106,8 +96,8 @@ class CheckedTask(ABC):
         return None
 
     @property
-    def preview(self) -> Preview | None:
-        """What to show before training, if anything."""
+    def shown_target(self) -> Bits | None:
+        """The picture that is learned, if any, as bits of shape (loss channels, height, width)."""
         return None
 
     @property

@@ -1,4 +1,4 @@
-"""What a task is described by: samples, previews, exhibits."""
+"""What a task is described by: samples, exhibits."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from difflogic.circuit.colors import Color
 from difflogic.system.array_types import Bits, Float64s
 from difflogic.system.errors import ConfigError
 
@@ -23,17 +22,6 @@ class TaskError(ConfigError):
 
 class InapplicableError(ConfigError):
     """A test that has no meaning for a task. The message says why, without the task's name."""
-
-
-@dataclass(frozen=True)
-class Preview:
-    """What the terminal shows before training."""
-
-    caption: str
-    bits: Bits
-    """Shape (loss channels, height, width)."""
-    palette: tuple[Color, ...] = ()
-    """The colour of each number that the bits give, channel 0 the lowest; () for no colours."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from difflogic.pictures.text import parse_picture
 from difflogic.system.array_types import Bits, Float64s
 from difflogic.system.errors import ConfigError
 from difflogic.tasks.base import Larger, Task
-from difflogic.tasks.parts import Exhibit, InapplicableError, Preview, Sample
+from difflogic.tasks.parts import Exhibit, InapplicableError, Sample
 from difflogic.tasks.section import AutomatonConfig, Size, TaskSection
 
 PictureText = Annotated[
@@ -141,10 +141,10 @@ class Pattern(Task):
     @cached_property
     def target(self) -> Float64s:
         """Shape (loss channels, height, width)."""
-        return self._picture.astype(np.float64)
+        return self.shown_target.astype(np.float64)
 
     @cached_property
-    def _picture(self) -> Bits:
+    def shown_target(self) -> Bits:
         if self._given is not None:
             return self._given
         return parse_picture(self.section.target, len(self.loss_channels))
@@ -166,8 +166,8 @@ class Pattern(Task):
         # Keep the picture around the middle cell.
         y = height // 2 - self.height // 2
         x = width // 2 - self.width // 2
-        picture = np.zeros((len(self._picture), height, width), np.uint8)
-        picture[:, y : y + self.height, x : x + self.width] = self._picture
+        picture = np.zeros((len(self.shown_target), height, width), np.uint8)
+        picture[:, y : y + self.height, x : x + self.width] = self.shown_target
         large = super().on_grid(height, width, boundary=boundary, steps=steps)
         return type(self)(large.section, large.automaton, picture)
 
@@ -216,17 +216,6 @@ class Pattern(Task):
         return "Exact means at the training step only, as in the published loss."
 
     @property
-    def preview(self) -> Preview:
-        ones = int(self._picture.any(axis=0).sum())
-        start = "one cell" if self.start == "center" else "nothing"
-        return Preview(
-            f"to grow from {start} in {self.automaton.steps} steps, {ones} of "
-            f"{self.height}×{self.width} cells:",
-            self._picture,
-            self.palette,
-        )
-
-    @property
     def palette(self) -> tuple[Color, ...]:
         return tuple(parse_color(text) for text in self.section.palette)
 
@@ -247,18 +236,7 @@ class Pattern(Task):
                 "width": self.width,
                 # On other grids it has a place if it grows from a cell on a torus.
                 "anywhere": self.start == "center" and self.automaton.boundary == "periodic",
-                "rows": ["".join(map(str, bits.ravel().tolist())) for bits in self._picture],
+                "rows": ["".join(map(str, bits.ravel().tolist())) for bits in self.shown_target],
             },
             {"pauses": not self.holds, "marks": False, "speed": max(2.0, steps / 4)},
         )
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The start, hold and heal; the target is too large to list."""
-        section = self.section
-        found: dict[str, Any] = {"start": self.start}
-        if section.hold:
-            found["hold"] = True
-        if section.heal:
-            found["heal"] = list(section.heal)
-        return found

@@ -22,7 +22,7 @@ from difflogic.pictures.text import parse_picture
 from difflogic.system.array_types import Bits, Float64s
 from difflogic.system.errors import ConfigError
 from difflogic.tasks.base import Task
-from difflogic.tasks.parts import Exhibit, Preview, Sample
+from difflogic.tasks.parts import Exhibit, Sample
 from difflogic.tasks.pattern import Palette, PictureText, palette_problems
 from difflogic.tasks.section import AutomatonConfig, TaskSection
 
@@ -124,11 +124,8 @@ class Tile(Task):
         return tuple(parse_color(text) for text in self.section.palette)
 
     @property
-    def preview(self) -> Preview:
-        sides = "{}×{}".format(*self.section.bits.shape[1:])
-        return Preview(
-            f"a tile of {sides} cells, from any start:", self.lasting_target, self.palette
-        )
+    def shown_target(self) -> Bits:
+        return self.lasting_target
 
     @property
     def exhibit(self) -> Exhibit:

@@ -1,4 +1,4 @@
-"""The display of a training run, and the preview of its picture."""
+"""The display of a training run."""
 
 import io
 import re
@@ -11,16 +11,13 @@ import pytest
 
 from cli import interrupt
 from cli.terminal import display, screen
-from cli.terminal.display import Lines, RunProgress, show_preview
+from cli.terminal.display import Lines, RunProgress
 from cli.terminal.screen import Bar, Display, Screen
-from difflogic.config import load_config
 from difflogic.run.measures import PHASES
 from difflogic.run.metrics import MetricsRow
 from difflogic.run.records import Usual
 from difflogic.search.polish import CircuitCost
 from difflogic.search.walk import SearchProgress
-from difflogic.tasks import make_task
-from difflogic.tasks.parts import Preview
 from tests.cli.terminal.screens import Terminal, open_terminal
 
 
@@ -241,9 +238,7 @@ def frame_text(monkeypatch, progress, width, height):
 def test_a_frame_shows_the_numbers_the_phases_and_the_picture(monkeypatch):
     spent = dict.fromkeys(PHASES, 0.0) | {"sample": 0.05}
     picture = np.ones((3, 16, 16), np.uint8)
-    progress = RunProgress(
-        10, (0, 1, 2), phases=spent, preview=SimpleNamespace(bits=picture, palette=())
-    )
+    progress = RunProgress(10, (0, 1, 2), phases=spent, picture=picture)
     # The trainer goes on counting.
     spent |= {"backward": 6.0, "forward": 2.0, "finish": 1.5, "hard": 0.45}
     state = picture.copy()
@@ -330,19 +325,3 @@ def test_no_color_is_honoured(monkeypatch, allowed):
     progress.add(result(5))
     display.live("title", progress).close()
     assert bool(colours(terminal)) == allowed
-
-
-def test_a_picture_is_previewed_as_text(capsys):
-    config = load_config("letter-g")
-    show_preview(make_task(config).preview)
-    caption, *shown = capsys.readouterr().err.splitlines()
-    assert caption.startswith("to grow from ")
-    assert shown == config.task.target.split()
-
-
-def test_a_preview_names_colours_not_bits(capsys):
-    palette = ((255, 255, 255), (214, 48, 49), (1, 2, 3), (0, 0, 9))
-    bits = np.array([[[0, 1, 0], [1, 0, 0]], [[0, 0, 1], [0, 0, 1]]], np.uint8)
-    show_preview(Preview("two colours:", bits, palette))
-    shown = capsys.readouterr().err.splitlines()
-    assert shown == ["two colours:", ".12", "1.2", "colours: . #ffffff, 1 #d63031, 2 #010203"]
