@@ -84,6 +84,8 @@ def unknown(place: At, is_section: bool = False, known: Iterable[str] = ()) -> s
         hint = "only name has no section; all others have one, as in training.epochs"
     else:
         name = place[1]
+        if name in schema.removed(place[0]):
+            return f"[{place[0]}] {name}: was removed: leave it out"
         where = f"in [{place[0]}]"
         hint = did_you_mean(name, known or schema.keys(place[0]))
     homes = [section for section in schema.sections() if name in schema.keys(section)]

@@ -58,6 +58,11 @@ def keys(section: str) -> tuple[str, ...]:
     return tuple(key for key in found if key not in skipped)
 
 
+def removed(section: str) -> set[str]:
+    """Return the keys that a section had once: files of earlier runs may have them."""
+    return {key for model in _models(section) for key in model.gone}
+
+
 def kinds_with(key: str) -> list[str]:
     """Return the kinds of task that have `key`; empty if all have it."""
     if key in TaskSection.model_fields:

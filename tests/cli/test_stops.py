@@ -68,15 +68,28 @@ def dct(*words: str) -> Any:
     return CliRunner().invoke(app, words_of(words), prog_name="dct", catch_exceptions=False)
 
 
-class Trials:
-    """One of the CASES, in directories of its own, stopped in a different way each time."""
+class Repeated:
+    """A command, each time in a copy of the same directory."""
 
-    def __init__(self, name: str, root: Path) -> None:
-        self._words = CASES[name]
+    def __init__(self, words: str, root: Path) -> None:
+        self._words = words
         self._root = root
         self._template = root / "template"
-        self._is_directory = "place" in self._words
         self._template.mkdir()
+
+    @contextlib.contextmanager
+    def _fresh(self) -> Iterator[Path]:
+        with contextlib.chdir(shutil.copytree(self._template, self._root / "trial")):
+            yield self._root / "trial"
+        shutil.rmtree(self._root / "trial")
+
+
+class Trials(Repeated):
+    """One of the CASES, stopped in a different way each time."""
+
+    def __init__(self, name: str, root: Path) -> None:
+        super().__init__(CASES[name], root)
+        self._is_directory = "place" in self._words
         custom_task.write(self._template)
         (self._template / "pairs.csv").write_text(PAIRS)
         frames = film(life, soup(np.random.default_rng(0), (16, 16)), 6)
@@ -86,12 +99,6 @@ class Trials:
         with self._fresh() as folder, Faults(folder) as faults:
             assert dct(self._words).exit_code == 0
             self.operations, self.whole = faults.done, self._found(folder)
-
-    @contextlib.contextmanager
-    def _fresh(self) -> Iterator[Path]:
-        with contextlib.chdir(shutil.copytree(self._template, self._root / "trial")) as _:
-            yield self._root / "trial"
-        shutil.rmtree(self._root / "trial")
 
     def fail(self, at: int, fault: str) -> str:
         """Let a file operation fail; return what is wrong then, or nothing."""
@@ -189,21 +196,19 @@ READ = {
     "runs rm SWEEP": ("runs rm place --yes", f"{SWEEP} {PLACE}"),
     "simplify": ("simplify place -o small.json", f"{TRAIN} {PLACE}"),
     "report": ("report place -o page.html", f"{TRAIN} {PLACE}"),
-    "plot SWEEP": ("plot place -o plot.svg", f"{SWEEP} {PLACE}"),
+    "plot": ("plot place -o plot.svg", f"{TRAIN} {PLACE}"),
 }
 """What reads runs, after what made them."""
 LOST = "went back|starts again|starts at epoch 0|made again|restored|set-aside|damaged|as shipped"
 """What must not be said of a file only because it cannot be read now."""
 
 
-class ReadTrials:
+class ReadTrials(Repeated):
     """One of the commands of READ, with a read that fails."""
 
     def __init__(self, name: str, root: Path) -> None:
-        self._words, before = READ[name]
-        self._root = root
-        self._template = root / "template"
-        self._template.mkdir()
+        words, before = READ[name]
+        super().__init__(words, root)
         with contextlib.chdir(self._template):
             if "--from=run" in before:
                 assert dct(f"{TRAIN} --dir=run").exit_code == 0
@@ -212,12 +217,6 @@ class ReadTrials:
             self.shown = self._plain(dct(self._words))
             self.operations = faults.done
             self.whole = self._tree(folder)
-
-    @contextlib.contextmanager
-    def _fresh(self) -> Iterator[Path]:
-        with contextlib.chdir(shutil.copytree(self._template, self._root / "trial")):
-            yield self._root / "trial"
-        shutil.rmtree(self._root / "trial")
 
     def _plain(self, done: Any) -> str:
         assert done.exit_code == 0, done.stderr

@@ -23,9 +23,16 @@ WRONG = Deviation("float32 gradients", "float64", "11×13 zero", 0.04, SINGLE_TO
 
 
 @pytest.fixture
-def check(dct, monkeypatch):
+def compiled(monkeypatch):
+    """Compile nothing; return a list of what would be."""
+    found = []
+    monkeypatch.setattr("difflogic.experiment.searching.compile_kernels", found.append)
+    return found
+
+
+@pytest.fixture
+def check(dct, monkeypatch, compiled):
     """Run `dct verify equivalence` with given findings."""
-    monkeypatch.setattr("difflogic.experiment.searching.compile_kernels", lambda *given: None)
 
     def run(findings, *arguments):
         monkeypatch.setattr(verification, "equivalence", lambda config: iter(findings))
@@ -86,25 +93,22 @@ class TestFailures:
         assert result.exit_code == 1
         assert cells(result.stdout, "cells")[0][-3:] == ["inf", "0", "FAILED"]
         result = check(found, "--json")
-        assert result.exit_code == 1
-        assert result.json["passed"] is False
-        assert result.json["findings"][place]["difference"] is None
-        assert result.json["findings"][place]["passed"] is False
+        assert (result.exit_code, result.json["passed"]) == (1, False)
+        wrong = result.json["findings"][place]
+        assert (wrong["difference"], wrong["passed"]) == (None, False)
 
 
 class TestRun:
     """Configurations, progress and interruption."""
 
-    def test_checks_the_configuration_that_is_named(self, dct, tiny, monkeypatch):
+    def test_checks_the_configuration_that_is_named(self, dct, tiny, monkeypatch, compiled):
         checked = []
-        compiled = []
 
         def equivalence(config):
             checked.append(config)
             yield from FOUND
 
         monkeypatch.setattr(verification, "equivalence", equivalence)
-        monkeypatch.setattr("difflogic.experiment.searching.compile_kernels", compiled.append)
         assert dct("verify equivalence").good
         assert dct(f"verify equivalence --small {tiny}").good
         assert dct("verify equivalence --config checkerboard-small").good
@@ -117,16 +121,14 @@ class TestRun:
         precisions = [config.training.precision for config in compiled]
         assert precisions == ["float32", "float64"] * 3
 
-    def test_ctrl_c_stops_between_comparisons(self, dct, monkeypatch):
-        def equivalence(config):
+    def test_ctrl_c_stops_between_comparisons(self, check):
+        def findings():
             yield WRONG
             os.kill(os.getpid(), signal.SIGINT)
             yield FOUND[0]
             raise AssertionError("goes on")
 
-        monkeypatch.setattr(verification, "equivalence", equivalence)
-        monkeypatch.setattr("difflogic.experiment.searching.compile_kernels", lambda *given: None)
-        result = dct("verify equivalence")
+        result = check(findings())
         assert result.exit_code == 130
         assert "stopped after 2 comparisons, 1 failed" in result.stderr
         assert result.stdout == ""

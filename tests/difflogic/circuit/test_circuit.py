@@ -6,15 +6,9 @@ import numpy as np
 import pytest
 
 from difflogic.circuit.circuit import Circuit
-from difflogic.circuit.gates import READS, TRUTH_TABLES, Op
+from difflogic.circuit.gates import Op
 from difflogic.system.errors import CircuitError
 from tests.difflogic.circuit.circuits import circuit_of
-
-
-@pytest.mark.parametrize("op", list(Op))
-def test_reads(op: Op) -> None:
-    table = TRUTH_TABLES[op].reshape(2, 2)
-    assert READS[op] == ((table[0] != table[1]).any(), (table[:, 0] != table[:, 1]).any())
 
 
 def test_needed_follows_read_inputs_only() -> None:

@@ -45,22 +45,19 @@ def test_order_of_ops():
 
 
 @pytest.mark.parametrize("op", gates.Op)
-@pytest.mark.parametrize("corner", range(4))
-def test_truth_table_and_coefficients(op, corner):
-    a, b = CORNERS[corner]
-    expected = int(BY_NAME[op.name](a, b))
-    assert gates.TRUTH_TABLES[op, corner] == expected
-    assert value(gates.COEFFICIENTS[op], int(a), int(b)) == expected
-    assert (op >> (3 - corner)) & 1 == expected
-
-
-@pytest.mark.parametrize("op", gates.Op)
-def test_symbol_means_the_op(op):
+def test_table_coefficients_symbol_and_inputs_of_an_op(op):
     source = gates.SYMBOLS[op]
     for sign, word in {"¬": " not ", "∧": " and ", "∨": " or ", "⊕": " != "}.items():
         source = source.replace(sign, word)
-    for a, b in CORNERS:
-        assert eval(source.strip(), {"a": a, "b": b}) == BY_NAME[op.name](a, b)
+    for corner, (a, b) in enumerate(CORNERS):
+        expected = BY_NAME[op.name](a, b)
+        assert gates.TRUTH_TABLES[op, corner] == expected
+        assert value(gates.COEFFICIENTS[op], int(a), int(b)) == expected
+        assert (op >> (3 - corner)) & 1 == expected
+        assert eval(source.strip(), {"a": a, "b": b}) == expected
+    table = gates.TRUTH_TABLES[op].reshape(2, 2)
+    reads = ((table[0] != table[1]).any(), (table[:, 0] != table[:, 1]).any())
+    assert gates.READS[op] == reads
 
 
 @given(arrays(np.float64, (3, 16), elements=st.floats(-1e4, 1e4)))

@@ -177,8 +177,3 @@ def test_no_kernel_begins_as_a_constant():
         ones += len(seen) == 1
         alone += ops[parameter - 1] == Op.A
     assert ones == alone > 0
-
-
-def test_carrying_for_less_than_a_step_is_refused():
-    with pytest.raises(ConfigError, match=r"\[update\] carry: must be 0, or at least 1"):
-        load_config("lizard", ["update.carry=0.5"])
