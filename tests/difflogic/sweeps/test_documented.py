@@ -12,8 +12,7 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -33,7 +32,8 @@ ROOT = Path(__file__).resolve().parents[3]
 BLOCKS = re.findall(
     r"```\n(.*?)```", (ROOT / "docs" / "sweeps.md").read_text(encoding="utf-8"), flags=re.S
 )
-ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
+PATH = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+ENVIRONMENT = os.environ | {"PATH": PATH, "PYTHONPATH": str(ROOT)}
 SETTINGS = [f"--set={override}" for override in TINY]
 SWEEP = ["sweep", "checkerboard-small", "--seeds=0", "--dir=there", *SETTINGS]
 
@@ -44,15 +44,13 @@ def block_with(text):
     return found.splitlines()
 
 
-def listening(pid):
+def listening(process):
     """Return the addresses and ports that a process and its children listen on."""
-    parent = psutil.Process(pid)
     found = set()
-    for process in [parent, *parent.children(recursive=True)]:
+    for each in [process, *process.children(recursive=True)]:
         with suppress(psutil.NoSuchProcess):  # it may end meanwhile
-            for connection in process.net_connections("inet"):
-                if connection.status == psutil.CONN_LISTEN:
-                    found.add(tuple(connection.laddr))
+            connections = each.net_connections("inet")
+            found |= {tuple(one.laddr) for one in connections if one.status == psutil.CONN_LISTEN}
     return found
 
 
@@ -69,108 +67,83 @@ def free_port():
 
 
 class Documented:
-    """A scheduler and workers from a block of commands, and the arguments of its `dct sweep`."""
+    """A scheduler and workers from the block of commands with a text, and its `dct sweep`."""
 
-    def __init__(self, lines, folder):
+    def __init__(self, text, folder):
         self.folder = folder
         self.processes = []
         places = {"8786": free_port(), "ADDRESS": "127.0.0.1", "SCHEDULER": "127.0.0.1"}
         self.lines = [
             re.sub(r"8786|ADDRESS|SCHEDULER(?!_)", lambda found: places[found[0]], line)
-            if line.startswith(("dask", "dct"))
-            else line
-            for line in lines
+            for line in block_with(text)
         ]
-        exports = [line.split()[1:] for line in self.lines if line.startswith("export ")]
-        own = dict(word.split("=", 1) for words in exports for word in words)
-        self.environment = ENVIRONMENT | own
-
-    def words(self, command):
-        (line,) = [line for line in self.lines if line.startswith(command)]
-        return shlex.split(line)
+        self.exports = [line for line in self.lines if line.startswith("export ")]
+        (sweep,) = [line for line in self.lines if line.startswith("dct sweep")]
+        self.address = sweep.rpartition("--scheduler ")[2]
 
     def start(self, command):
-        log = (self.folder / f"log-{time.monotonic_ns()}").open("w")
-        arguments = [sys.executable, "-m", *self.words(command)]
-        process = subprocess.Popen(
-            arguments, cwd=self.folder, env=self.environment, stdout=log, stderr=log
-        )
+        (line,) = [line for line in self.lines if line.startswith(command)]
+        script = "\n".join([*self.exports, f"exec {line}"])
+        process = psutil.Popen(script, shell=True, cwd=self.folder, env=ENVIRONMENT)
         self.processes.append(process)
         return process
 
     def ports(self, command, count):
         """Start a command, wait for its number of open ports, and return them."""
         process = self.start(command)
-        wait_until(lambda: len(listening(process.pid)) >= count or process.poll() is not None)
-        return listening(process.pid)
+        wait_until(lambda: len(listening(process)) >= count or process.poll() is not None)
+        return listening(process)
 
-    @property
-    def address(self):
-        words = self.words("dct sweep")
-        return words[words.index("--scheduler") + 1]
-
-    def sweep(self, *more, environment=None):
-        arguments = [sys.executable, "-m", "cli", *SWEEP, f"--scheduler={self.address}", *more]
-        return run(arguments, self.folder, environment or self.environment)
+    def sweep(self, exports, *more):
+        words = shlex.join(["dct", *SWEEP, f"--scheduler={self.address}", *more])
+        return subprocess.run(
+            "\n".join([*exports, words]),
+            shell=True,
+            cwd=self.folder,
+            env=ENVIRONMENT,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
 
     def close(self):
         for process in self.processes:
-            for each in [*psutil.Process(process.pid).children(recursive=True), process]:
+            for each in [*process.children(recursive=True), process]:
                 with suppress(psutil.NoSuchProcess):
                     each.kill()
             process.wait()
 
 
-def run(arguments, folder, environment):
-    return subprocess.run(
-        arguments, cwd=folder, env=environment, capture_output=True, text=True, timeout=300
-    )
-
-
-@pytest.fixture
-def documented(tmp_path):
-    started = []
-
-    def begin(text):
-        started.append(Documented(block_with(text), tmp_path))
-        return started[-1]
-
-    yield begin
-    for cluster in started:
-        cluster.close()
-
-
 @pytest.mark.slow
-def test_the_local_commands_listen_on_loopback_only(documented):
-    cluster = documented("--scheduler tcp://127.0.0.1:8786")
-    # The scheduler opens two ports; a nanny and its worker three.
-    ports = cluster.ports("dask scheduler", 2) | cluster.ports("dask worker", 3)
-    assert is_loopback(ports), ports
-    done = cluster.sweep()
-    assert done.returncode == 0, done.stderr
-    assert "TLS" not in done.stderr
-    for process in cluster.processes:
-        assert is_loopback(listening(process.pid)), listening(process.pid)
+def test_the_local_commands_listen_on_loopback_only(tmp_path):
+    with closing(Documented("--scheduler tcp://127.0.0.1:8786", tmp_path)) as cluster:
+        # The scheduler opens two ports; a nanny and its worker three.
+        ports = cluster.ports("dask scheduler", 2) | cluster.ports("dask worker", 3)
+        assert is_loopback(ports), ports
+        done = cluster.sweep(cluster.exports)
+        assert done.returncode == 0, done.stderr
+        assert "TLS" not in done.stderr
+        for process in cluster.processes:
+            assert is_loopback(listening(process)), listening(process)
 
 
 @pytest.mark.exhaustive
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificates")
-def test_tls_lets_in_who_has_a_certificate_and_nobody_else(documented, tmp_path):
+def test_tls_lets_in_who_has_a_certificate_and_nobody_else(tmp_path):
     for line in block_with("openssl req -x509"):
         subprocess.run(line, shell=True, check=True, cwd=tmp_path, capture_output=True)
-    cluster = documented("--protocol tls")
-    cluster.start("dask scheduler")
-    cluster.start("dask worker")
-    assert cluster.address.startswith("tls://")
-    done = cluster.sweep()
-    assert done.returncode == 0, done.stderr
-    assert "warning" not in done.stderr
-
-    refused = cluster.sweep("--seeds=1", "--scheduler-timeout=3", environment=ENVIRONMENT)
-    assert refused.returncode == 2
-    assert "no scheduler answers" in refused.stderr
-    assert "Traceback" not in refused.stderr
+    with closing(Documented("--protocol tls", tmp_path)) as cluster:
+        cluster.start("dask scheduler")
+        cluster.start("dask worker")
+        assert cluster.address.startswith("tls://")
+        done = cluster.sweep(cluster.exports)
+        assert done.returncode == 0, done.stderr
+        assert "warning" not in done.stderr
+        refused = cluster.sweep([], "--seeds=1", "--scheduler-timeout=3")
+        assert refused.returncode == 2
+        assert "no scheduler answers" in refused.stderr
+        assert "Traceback" not in refused.stderr
 
 
 @pytest.mark.once

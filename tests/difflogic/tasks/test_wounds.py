@@ -23,6 +23,9 @@ def lessons(side: int = 9) -> Wounds:
     return found
 
 
+LEADING = ("NW", "N", "W", "NE", "SW")
+
+
 def code_at(y: int, x: int) -> list[int]:
     """Return the code of a cell, from the colours of its neighbours."""
     own, right, lower, diagonal = (
@@ -33,43 +36,29 @@ def code_at(y: int, x: int) -> list[int]:
 
 def expected(state: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """Return the target of a lesson, one cell after the other."""
-    height = len(rows)
-    width = len(columns)
-    target = np.full((CODE, height, width), np.nan)
-
-    def kind(y: int, x: int) -> tuple[str, bool]:
-        if not (0 <= y < height and 0 <= x < width) or min(rows[y], columns[x]) < 0:
-            return "silent", False
-        bits = state[:, y, x].tolist()
-        if bits == code_at(rows[y], columns[x]):
-            return "right", True
-        return "lying" if any(bits[:-1]) else "silent", bool(bits[-1])
-
-    for y, x in product(range(height), range(width)):
-        if min(rows[y], columns[x]) < 0:
-            continue
-        seen = {
-            name: kind(y + dy, x + dx) for name, (dy, dx) in zip(NEIGHBORS, OFFSETS, strict=True)
-        }
-        is_ = {name: what for name, (what, _) in seen.items()}
-        if (
-            all(seen[name] == ("silent", False) for name in ("NW", "N", "W", "NE", "SW"))
-            and (seen["C"][1])
-        ):
-            # a corner, or like one
-            known = rows[y] == columns[x] == 0
-            blank = False
-        else:
-            leaders = [is_[name] for name in ("N", "W")]
-            blank = set(is_.values()) == {"silent"}
-            if set(leaders) == {"silent"}:
-                known = "right" in is_.values() and "lying" not in is_.values()
-            else:
-                votes = [*leaders, is_["C"]]
-                alone = leaders.count("silent") == 1 and "right" in leaders
-                known = votes.count("right") >= 2 or alone
-        if rows[y] == columns[x] == 0 and seen["C"][1]:
-            known = True
+    target = np.full(state.shape, np.nan)
+    kinds = {}
+    fired = {}
+    for y, x in np.ndindex(state.shape[1:]):
+        if min(rows[y], columns[x]) >= 0:
+            *code, fired[y, x] = bits = state[:, y, x].tolist()
+            wrong = "lying" if any(code) else "silent"
+            kinds[y, x] = "right" if bits == code_at(rows[y], columns[x]) else wrong
+    for y, x in kinds:
+        around = [(y + dy, x + dx) for dy, dx in OFFSETS]
+        what = dict(zip(NEIGHBORS, [kinds.get(at, "silent") for at in around], strict=True))
+        leading = [at for at, name in zip(around, NEIGHBORS, strict=True) if name in LEADING]
+        like_a_corner = fired[y, x] and not any(fired.get(at) for at in leading)
+        like_a_corner &= {what[name] for name in LEADING} == {"silent"}
+        blank = {*what.values()} == {"silent"} and not like_a_corner
+        leaders = [what["N"], what["W"]]
+        votes = [*leaders, what["C"]].count("right")
+        known = votes >= 2 or sorted(leaders) == ["right", "silent"]
+        if leaders == ["silent", "silent"]:
+            known = "right" in what.values() and "lying" not in what.values()
+        at_corner = rows[y] == columns[x] == 0
+        if fired[y, x] and (at_corner or like_a_corner):
+            known = at_corner
         if known:
             target[:, y, x] = code_at(rows[y], columns[x])
         elif blank:
