@@ -45,6 +45,7 @@ def wrong_target(value):
 def test_samples_do_not_depend_on_the_batch_size(task):
     few, many = (draw_batch(task, 1, 2, batch)[0] for batch in (2, 5))
     np.testing.assert_array_equal(few, many[:2])
+    np.testing.assert_array_equal(draw_batch(task, 1, 2, 3, first=2)[0], many[2:])
 
 
 def test_batches_differ_by_seed_epoch_sample_and_purpose(task):
