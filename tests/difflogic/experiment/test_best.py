@@ -50,17 +50,26 @@ def test_preferred_ops_become_the_most_probable(logits, ops):
 
 
 class GivenSearches:
-    """A search with given results."""
+    """A search that finds given (op, wrong on fresh starts, exact).
 
-    def __init__(self, *results):
-        self.results = iter(results)
+    Its circuits, once polished, are proved from given steps.
+    """
+
+    def __init__(self, found, steps=()):
+        self.found = iter(found)
+        self.steps = iter(steps)
+        self.hastened = []
 
     def finish(self, logits, rng, on_progress):
-        return next(self.results)
+        op, fresh, exact = next(self.found)
+        return Finished(np.full(42, op, np.uint8), exact, 100, 100, fresh, 0)
 
-
-def result(op, exact=False, before=100, wrong=100, fresh=100):
-    return Finished(np.full(42, op, np.uint8), exact, before, wrong, fresh, 0)
+    def polish(self, found, rng, hasten):
+        step = next(self.steps)
+        self.hastened.append(hasten)
+        made = Polished(CircuitCost(9, 25), CircuitCost(7, step), 11)
+        late = step > 20
+        return replace(found, polished=made, late=late, exact=not late)
 
 
 def best_circuit(*overrides):
@@ -102,33 +111,14 @@ def test_the_best_circuit_is_kept():
         ([(8, 0, True)], 7, 0),  # the first exact one stays
         ([(9, 3, False)], 7, 3),
     ]
-    searches = GivenSearches(
-        *(result(op, exact, fresh=f) for found, *_ in looks for op, f, exact in found)
-    )
+    searches = GivenSearches(each for found, *_ in looks for each in found)
     for epoch, (_, kept, reported) in enumerate(looks, 1):
         found = best.update(searches, logits, epoch)
         assert found.wrong_fresh == reported
         assert (best.logits.argmax(axis=0) == kept).all()
         assert best.exact_epoch == (None if epoch < 5 else 5)
         np.testing.assert_array_equal(logits, before)
-    assert not list(searches.results)
-
-
-class Late(GivenSearches):
-    """A search whose circuits, once polished, are proved from given steps."""
-
-    def __init__(self, *results, steps):
-        super().__init__(*results)
-        self.steps = iter(steps)
-        self.hastened = []
-
-    def polish(self, found, rng, hasten):
-        step = next(self.steps)
-        before = CircuitCost(9, 25)
-        self.hastened.append(hasten)
-        made = Polished(before, CircuitCost(7, step), 11)
-        late = step > 20
-        return replace(found, polished=made, late=late, exact=not late)
+    assert not list(searches.found)
 
 
 def test_a_late_proof_keeps_the_circuit_and_the_run_continues():
@@ -143,9 +133,7 @@ def test_a_late_proof_keeps_the_circuit_and_the_run_continues():
         ((5, 0), 20, 5, 5, 20),
         ((6, 0), None, 5, 5, 20),
     ]
-    searches = Late(
-        *(result(op, not fresh, fresh=fresh) for (op, fresh), *_ in looks), steps=[28, 24, 20]
-    )
+    searches = GivenSearches(((op, fresh, not fresh) for (op, fresh), *_ in looks), [28, 24, 20])
     for epoch, ((_, fresh), step, kept, since, proved) in enumerate(looks, 1):
         found = best.update(searches, logits, epoch)
         assert found.late == (step is not None and step > 20)

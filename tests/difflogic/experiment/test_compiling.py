@@ -55,9 +55,7 @@ def test_runs_use_the_compiled_types():
         timeout=1800,
     )
     before, after = json.loads(done.stdout)
-    assert before["judge"]
-    assert before["detect"]
-    assert before["train"]
+    assert all(before[kernel] for kernel in ("judge", "detect", "train"))
     assert before == after
 
 

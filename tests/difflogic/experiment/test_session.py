@@ -98,9 +98,8 @@ def test_seconds_add_up_over_all_stretches(tmp_path, source):
 
 
 def test_a_run_can_be_extended(tmp_path, whole):
-    short = tmp_path / "short"
+    short = shutil.copytree(whole, tmp_path / "short")
     long = tmp_path / "long"
-    shutil.copytree(whole, short)
     summary = execute(config(epochs=20), short)
     execute(config(epochs=20), long)
     assert results(short) == results(long)
@@ -109,8 +108,7 @@ def test_a_run_can_be_extended(tmp_path, whole):
 
 
 def test_a_killed_extension_is_not_finished(tmp_path, whole):
-    path = tmp_path / "run"
-    shutil.copytree(whole, path)
+    path = shutil.copytree(whole, tmp_path / "run")
     with pytest.raises(KeyboardInterrupt), Session(config(epochs=20), RunDirectory(path)):
         raise KeyboardInterrupt
     summary = read_summary(RunDirectory(path))
@@ -290,8 +288,7 @@ def test_final_tests_that_a_stop_cuts_off_are_done_again(tmp_path, monkeypatch, 
     ],
 )
 def test_a_damaged_finished_run_is_repaired(whole, tmp_path, name, damage, said):
-    path = tmp_path / "run"
-    shutil.copytree(whole, path)
+    path = shutil.copytree(whole, tmp_path / "run")
     damage(path / name)
     summary = execute(config(), path)
     assert any(f"{path / name}: " in each and "made again" in each for each in said)

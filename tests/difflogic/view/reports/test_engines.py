@@ -1,6 +1,7 @@
 """The page's two engines in Node.js, against the interpreter of `dct simulate`."""
 
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -100,15 +101,11 @@ def test_many_steps_in_blocks():
     """High grids take several steps at once, in a ring of rows."""
     life = automaton(life_like("3", "23"))
     compare([case(life, 200, 70, periodic, 77, [(50, 100, 30, 31)]) for periodic in (True, False)])
-
-
-@pytest.mark.once
-@needs_node
-@pytest.mark.parametrize("width", [512, 1024])
-def test_rows_that_end_with_a_cache_line(width):
-    """There is no gap before the next row, and remains of a smaller grid are not read."""
-    found = replace(shipped("checkerboard"), boundary="zero")
-    compare([case(found, 40, width, periodic, 6) for periodic in (False, True)])
+    # Rows that end with a cache line: there is no gap before the next row, and remains of a smaller
+    # grid are not read.
+    board = replace(shipped("checkerboard"), boundary="zero")
+    sizes = product((512, 1024), (False, True))
+    compare([case(board, 40, width, periodic, 6) for width, periodic in sizes])
 
 
 @pytest.mark.once

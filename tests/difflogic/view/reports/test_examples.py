@@ -68,9 +68,10 @@ def test_random_rules_give_the_symbols_of_dct_apply():
             grid[max(0, top) : top + size, max(0, left) : left + size] = symbol
         (after,) = answers(found, encoding, [grid])
         expected = np.where(after == CLASH, 16, after).ravel().tolist()
-        assert [name for name, *_ in engines] == ["WebAssembly", "JavaScript"]
-        for _, ended, symbols in engines:
-            assert symbols == expected
+        for engine, (name, ended, symbols) in zip(
+            ("WebAssembly", "JavaScript"), engines, strict=True
+        ):
+            assert (name, symbols) == (engine, expected)
             seen |= {ended, *(["clash"] if 16 in symbols else [])}
     assert seen == {"at rest", "cut off", "clash"}
 
