@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from PIL import Image
 
 from difflogic.circuit.colors import hex_color
@@ -76,9 +77,7 @@ def test_a_poster_is_no_frame(tmp_path):
     path = tmp_path / "film.png"
     options = {"save_all": True, "append_images": [first, *rest], "default_image": True}
     poster.save(path, "PNG", **options, duration=100)
-    np.testing.assert_array_equal(
-        read([path], Reading(states=("black", "white"))).frames[0], FRAMES
-    )
+    assert_array_equal(read([path], Reading(states=("black", "white"))).frames[0], FRAMES)
     poster.save(out := io.BytesIO(), "PNG", **options | {"append_images": [first]})
     assert quantise(out.getvalue()).used == 2
 
@@ -120,12 +119,12 @@ def test_a_size_is_that_of_the_grid_and_says_nothing_of_cells(tmp_path, monkeypa
     start = Conditions(start=path, frame=0, size=(16, 18), steps=0)
     for other in (made, lower):
         found = simulate(other, start).grid.bits()[0]
-        np.testing.assert_array_equal(found, np.pad(FRAMES[0], ((4, 4), (5, 4))))
+        assert_array_equal(found, np.pad(FRAMES[0], ((4, 4), (5, 4))))
     with pytest.raises(ConfigError, match=r"f.webp: cells look 4 .*16×18.* --cell 4 or --cell 2"):
         simulate(larger, start)
     for cell in (4, 2):
         exact = replace(start, cell=cell, size=None).begun(larger).start
-        np.testing.assert_array_equal(exact[0], np.kron(FRAMES[0], np.ones((4 // cell,) * 2)))
+        assert_array_equal(exact[0], np.kron(FRAMES[0], np.ones((4 // cell,) * 2)))
     monkeypatch.setattr("difflogic.library.synthesizing.require_tools", print)
     monkeypatch.setattr("difflogic.library.synthesizing.MOST_FLIP_FLOPS", 3 * 72 - 1)
     with pytest.raises(ConfigError, match="8×9 cells with 3 channels need"):
@@ -140,7 +139,7 @@ def test_a_size_is_that_of_the_grid_and_says_nothing_of_cells(tmp_path, monkeypa
 def test_every_version_and_order_of_npy(tmp_path, version, order):
     with (tmp_path / "a.npy").open("wb") as file:
         np.lib.format.write_array(file, order(FRAMES.astype(np.uint8)), version)
-    np.testing.assert_array_equal(read([tmp_path / "a.npy"]).frames[0], FRAMES)
+    assert_array_equal(read([tmp_path / "a.npy"]).frames[0], FRAMES)
     (tmp_path / "b.npy").write_bytes(b"\x93NUMPY\x09\x00nonsense")
     with pytest.raises(DctError, match=r"b.npy: is not a NumPy array"):
         read([tmp_path / "b.npy"])
@@ -159,7 +158,7 @@ def test_text_of_any_editor(tmp_path, encoding):
         (tmp_path / name).write_text(text, encoding=encoding)
         made = automaton(life_like("3", "23"))
         found = simulate(made, Conditions(start=tmp_path / name, steps=0)).grid.bits()[0]
-        np.testing.assert_array_equal(found[2:3, 2:5], [[1, 1, 1]])
+        assert_array_equal(found[2:3, 2:5], [[1, 1, 1]])
         assert found.sum() == 3
     (tmp_path / "a.rule").write_text(RULE, encoding=encoding)
     assert read_rule(tmp_path / "a.rule").automaton.name == "Up"
@@ -244,7 +243,7 @@ def test_cells_are_found_between_lines_and_where_an_image_was_scaled(tmp_path, d
     first, *rest = [Image.fromarray(draw(frame)) for frame in LIFE]
     first.save(path := tmp_path / "a.gif", save_all=True, append_images=rest)
     found = read([path], Reading(states=("#141414", "#dcdcdc")))
-    np.testing.assert_array_equal(found.frames[0], LIFE)
+    assert_array_equal(found.frames[0], LIFE)
     assert told in found.told
 
 
@@ -263,7 +262,7 @@ def test_no_lines_are_seen_where_none_are(tmp_path, density):
         first.save(path := tmp_path / "a.png", "PNG", save_all=True, append_images=rest)
         found = read([path], Reading(states=("#141414", "#dcdcdc"), cell=side)).frames
         told = read([path], Reading(states=("#141414", "#dcdcdc"))).told
-        np.testing.assert_array_equal(found[0], frames)
+        assert_array_equal(found[0], frames)
         assert "lines" not in told
         assert "about" not in told
 
@@ -287,7 +286,7 @@ def test_stills_of_more_formats(tmp_path, suffix, threshold):
         with pytest.raises(ConfigError, match="give --threshold if colours are not exact"):
             read(paths, how)
         return
-    np.testing.assert_array_equal(read(paths, how).frames[0], LIFE[:2])
+    assert_array_equal(read(paths, how).frames[0], LIFE[:2])
 
 
 LINES = np.random.default_rng(2).integers(0, 2, (6, 9))
@@ -309,7 +308,7 @@ def test_the_diagram_of_a_line_as_text(tmp_path, name, between, signs):
     rows = [between.join(signs[cell] for cell in row) for row in LINES]
     (tmp_path / name).write_text("\n".join(rows) + "\n", encoding="utf-8-sig")
     found = read([tmp_path / name], Reading(line=True))
-    np.testing.assert_array_equal(found.frames[0, :, 0], LINES)
+    assert_array_equal(found.frames[0, :, 0], LINES)
     assert (found.names == (".", signs[1])) if signs[0] == "." else not found.names
     with pytest.raises(ConfigError, match=r"1 frame of 6×9 .* --neighbourhood line-1 if its rows"):
         identify(tmp_path / name)
@@ -318,7 +317,7 @@ def test_the_diagram_of_a_line_as_text(tmp_path, name, between, signs):
 def test_frames_as_text_have_blank_lines_between_them(tmp_path):
     drawn = ["\n".join("".join(map(str, row)) for row in frame) for frame in LIFE.tolist()]
     (tmp_path / "a.txt").write_text("\n\n".join(drawn))
-    np.testing.assert_array_equal(read([tmp_path / "a.txt"]).frames[0], LIFE)
+    assert_array_equal(read([tmp_path / "a.txt"]).frames[0], LIFE)
     (tmp_path / "a.txt").write_text("\n\n".join([*drawn, "01"]))
     with pytest.raises(ConfigError, match="needs grids of one size"):
         read([tmp_path / "a.txt"])

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from numpy.testing import assert_array_equal
 
 from difflogic.circuit import gates
 from difflogic.evaluation.exactness import check
@@ -39,14 +40,14 @@ def test_preferred_ops_become_the_most_probable(logits, ops):
     """Also where logits tie, as for ops that never made a difference."""
     before = logits.copy()
     make_most_probable(logits, np.array(ops, np.uint8))
-    np.testing.assert_array_equal(logits.argmax(axis=0), ops)
+    assert_array_equal(logits.argmax(axis=0), ops)
     for gate, op in enumerate(ops):
         present = before[:, gate].argmax()
         expected = before[:, gate].copy()
         expected[[present, op]] = expected[[op, present]]
         np.testing.assert_allclose(logits[:, gate], expected, rtol=1e-6, atol=1e-37)
         if op == present:
-            np.testing.assert_array_equal(logits[:, gate], before[:, gate])
+            assert_array_equal(logits[:, gate], before[:, gate])
 
 
 class GivenSearches:
@@ -117,7 +118,7 @@ def test_the_best_circuit_is_kept():
         assert found.wrong_fresh == reported
         assert (best.logits.argmax(axis=0) == kept).all()
         assert best.exact_epoch == (None if epoch < 5 else 5)
-        np.testing.assert_array_equal(logits, before)
+        assert_array_equal(logits, before)
     assert not list(searches.found)
 
 
@@ -164,10 +165,10 @@ def test_a_run_ends_with_a_verified_circuit():
     assert [found.exact for found in checks.values()] == [False] * (len(checks) - 1) + [True]
     assert wrong_in(trainer.result) == 0 < wrong_in(trainer.model)
     _, target = make_task(trainer.config).sample(np.random.default_rng(0))
-    np.testing.assert_array_equal(found[-1].hard_state[[0]], target)
+    assert_array_equal(found[-1].hard_state[[0]], target)
     assert check(trainer.result).exact
     assert trainer.phases.seconds["finish"] > 0
-    np.testing.assert_array_equal(trainer.result.ops, checks[trainer.epoch].ops)
+    assert_array_equal(trainer.result.ops, checks[trainer.epoch].ops)
 
 
 @pytest.mark.thorough
@@ -193,8 +194,8 @@ def test_a_verified_circuit_is_polished_once_at_any_worker_count(tmp_path):
     assert gains[0].after < gains[0].before
     assert (gains[0].as_dict()["from_step"], gains[2]) == (None, None)
     for name, value in states[0].items():
-        np.testing.assert_array_equal(states[1][name], value)
-    np.testing.assert_array_equal(states[2]["logits"], states[0]["logits"])
+        assert_array_equal(states[1][name], value)
+    assert_array_equal(states[2]["logits"], states[0]["logits"])
     assert "polished" not in states[2]
     polished = [check.polished for check in checks if check.polished is not None]
     assert len(polished) == 2  # once in each of the two runs
@@ -204,7 +205,7 @@ def test_a_verified_circuit_is_polished_once_at_any_worker_count(tmp_path):
     assert summary.resumed == 1
     assert summary.polished == Gain(**gains[0].as_dict())
     with np.load(tmp_path / "model.npz") as model:
-        np.testing.assert_array_equal(model["logits"], states[0]["best_logits"].T)
+        assert_array_equal(model["logits"], states[0]["best_logits"].T)
 
 
 @pytest.mark.thorough
@@ -220,8 +221,8 @@ def test_attempts_are_resumed_and_their_best_circuit_keeps_its_wiring(taken_at):
     )
     trainer, other = resumed(config, taken_at)
     for name, value in other.state().items():
-        np.testing.assert_array_equal(value, trainer.state()[name], err_msg=name)
+        assert_array_equal(value, trainer.state()[name], err_msg=name)
     wrong, epoch, _ = trainer.state()["best"]
     wired = Model.create(config, (epoch - 1) // 6).netlist
-    np.testing.assert_array_equal(trainer.result.netlist.a, wired.a)
+    assert_array_equal(trainer.result.netlist.a, wired.a)
     assert wrong_in(trainer.result) == wrong

@@ -6,6 +6,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from PIL import Image
 
 from difflogic.library import starts
@@ -59,7 +60,7 @@ def test_pictures_go_to_the_middle_of_the_visible_channels(tmp_path):
         ("plus.txt", [[0, 1, 0], [1] * 3, [0, 1, 0]]),
     ):
         bits = prepared(tmp_path / name)
-        np.testing.assert_array_equal(bits[1, 9:12, 34:37], cells)
+        assert_array_equal(bits[1, 9:12, 34:37], cells)
         assert bits.sum() == np.sum(cells)
     with pytest.raises(ConfigError, match="larger --size"):
         prepared(tmp_path / "plus.txt", height=2)
@@ -69,8 +70,8 @@ def test_letters_are_states(tmp_path):
     assert parse_pattern(b"x = 6, y = 1\nA.XpAyO!").cells.tolist() == [[1, 0, 24, 25, 255, 0]]
     (tmp_path / "states.RLE").write_text("x = 3, y = 2\n.AB$C!\n")
     bits = prepared(tmp_path / "states.RLE", visible=(3, 9))
-    np.testing.assert_array_equal(bits[0, 9:11, 34:37], [[0, 1, 0], [1, 0, 0]])
-    np.testing.assert_array_equal(bits[2, 9:11, 34:37], [[0, 0, 1], [1, 0, 0]])
+    assert_array_equal(bits[0, 9:11, 34:37], [[0, 1, 0], [1, 0, 0]])
+    assert_array_equal(bits[2, 9:11, 34:37], [[0, 0, 1], [1, 0, 0]])
     with pytest.raises(ConfigError, match="has the state 3, more than the"):
         prepared(tmp_path / "states.RLE")
 
@@ -99,7 +100,7 @@ def test_images(tmp_path, said):
 )
 def test_a_glider_in_every_format(text, corner, rule):
     found = parse_pattern(text.encode())
-    np.testing.assert_array_equal(found.cells, GLIDER_CELLS)
+    assert_array_equal(found.cells, GLIDER_CELLS)
     assert (found.corner, found.rule) == (corner, rule)
 
 
@@ -145,10 +146,10 @@ def test_a_saved_state_comes_back(tmp_path, width, monkeypatch):
     other, _ = made(width=width)
     starts.prepare(other, whole, str(tmp_path / "state.npz"), 0.5)
     assert other.step == 17
-    np.testing.assert_array_equal(other.grid.words, simulator.grid.words)
+    assert_array_equal(other.grid.words, simulator.grid.words)
     with np.load(tmp_path / "state.npz") as saved:
         bits = np.unpackbits(saved["cells"], axis=2, count=width, bitorder="little")
-        np.testing.assert_array_equal(bits, simulator.grid.bits())
+        assert_array_equal(bits, simulator.grid.bits())
         assert saved["labels"].tolist() == [3, 7, 9, 8]
 
 
@@ -202,7 +203,7 @@ def test_pixels():
     for channels in ([2, 0, 1], [1], [0, 1]):  # test_animation.py tests their colours
         numbers = np.tensordot(1 << np.arange(len(channels)), bits[channels], 1)
         expected = np.array(state_picture.usual_palette(len(channels)))[numbers]
-        np.testing.assert_array_equal(state_picture.render(grid, channels), expected)
+        assert_array_equal(state_picture.render(grid, channels), expected)
 
 
 def test_a_start_of_another_type_is_described_not_printed():
@@ -212,14 +213,14 @@ def test_a_start_of_another_type_is_described_not_printed():
 
 def test_arrays_and_files_of_arrays_are_starts(tmp_path):
     drawn = np.random.default_rng(1).integers(0, 2, (10, 20, 70))
-    np.testing.assert_array_equal(prepared(drawn), drawn[[3, 7, 9, 8]])  # by the labels
+    assert_array_equal(prepared(drawn), drawn[[3, 7, 9, 8]])  # by the labels
     for array in (drawn[0], drawn[:1] > 0, drawn[0].astype(float)):
         found = prepared(array)
-        np.testing.assert_array_equal(found[1], drawn[0])
+        assert_array_equal(found[1], drawn[0])
         assert not found[[0, 2, 3]].any()
     np.savez(tmp_path / "start.npz", start=GLIDER_CELLS)
     glider = prepared(tmp_path / "start.npz")
-    np.testing.assert_array_equal(glider[1, 9:12, 34:37], GLIDER_CELLS)
+    assert_array_equal(glider[1, 9:12, 34:37], GLIDER_CELLS)
     assert glider.sum() == 5
 
 

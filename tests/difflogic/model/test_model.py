@@ -7,6 +7,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 import difflogic
 from difflogic.config import load_config
@@ -65,8 +66,8 @@ def test_an_untrained_model_passes_its_inputs_through():
     model = Model.create(CONFIG)
     expected = np.zeros((1496, 16), np.float32)
     expected[:, 3] = 7.5
-    np.testing.assert_array_equal(model.logits, expected, strict=True)
-    np.testing.assert_array_equal(model.ops, np.full(1496, 3, np.uint8), strict=True)
+    assert_array_equal(model.logits, expected, strict=True)
+    assert_array_equal(model.ops, np.full(1496, 3, np.uint8), strict=True)
 
 
 def test_own_wires_are_kept(tmp_path):
@@ -76,14 +77,14 @@ def test_own_wires_are_kept(tmp_path):
     model = Model.create(CONFIG, perception=perception, update=update)
     model.save(tmp_path / "own.npz")
     for found in (model, Model.load(tmp_path / "own.npz")):
-        np.testing.assert_array_equal(found.netlist.a, other.netlist.a)
-        np.testing.assert_array_equal(found.netlist.b, other.netlist.b)
+        assert_array_equal(found.netlist.a, other.netlist.a)
+        assert_array_equal(found.netlist.b, other.netlist.b)
     # A run that starts from it keeps them when it starts over.
     short = ["training.restart_every=1", "training.epochs=2", *SHARED, "finishing.from_epoch=9"]
     run = difflogic.train("checkerboard-small", short, directory=tmp_path / "run", source=model)
     assert run.summary.attempts.begun == 2
     made = difflogic.load(run.path).require_model()
-    np.testing.assert_array_equal(made.netlist.a, other.netlist.a)
+    assert_array_equal(made.netlist.a, other.netlist.a)
     with pytest.raises(ConfigError, match="1 wirings of a kernel expected, 2 given"):
         Model.create(CONFIG, perception=perception * 2)
 
@@ -112,9 +113,9 @@ def test_round_trip(tmp_path, config, dtype):
     assert loaded.config == config
     assert loaded.logits.dtype == dtype
     assert loaded.logits.flags.writeable
-    np.testing.assert_array_equal(loaded.logits, model.logits)
+    assert_array_equal(loaded.logits, model.logits)
     for field in ("a", "b", "param", "outputs"):
-        np.testing.assert_array_equal(getattr(loaded.netlist, field), getattr(model.netlist, field))
+        assert_array_equal(getattr(loaded.netlist, field), getattr(model.netlist, field))
 
 
 def test_equal_models_give_equal_bytes(tmp_path, monkeypatch):
@@ -128,7 +129,7 @@ def test_equal_models_give_equal_bytes(tmp_path, monkeypatch):
 def test_numpy_alone_can_read_it(saved):
     _, arrays = saved
     wires = [layer.a for layer in trained().layers.update]
-    np.testing.assert_array_equal(arrays["update_a"], np.concatenate(wires))
+    assert_array_equal(arrays["update_a"], np.concatenate(wires))
     header = json.loads(bytes(arrays["header"]))
     assert (header["format"], header["version"]) == ("dct-model", 2)
     expected = CONFIG.to_dict()
