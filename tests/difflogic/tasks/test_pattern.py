@@ -20,15 +20,11 @@ def test_pictures_grow_from_the_middle_cell_or_from_zeros(name, letters, size, b
     np.testing.assert_array_equal(target, expected)
 
 
-@pytest.mark.parametrize(("boundary", "places"), [("periodic", 400), ("zero", 16 * 16)])
+@pytest.mark.parametrize(("boundary", "places"), [("periodic", 20), ("zero", 16)])
 def test_patches_are_in_every_place(boundary, places):
-    config = load_config(
-        "lizard", ["task.hold=true", "task.heal=[5]", f"automaton.boundary={boundary}"]
-    )
-    (patches,) = make_task(config).patches.values()
-    assert patches.shape == (places, 20, 20)
-    assert len(np.unique(patches, axis=0)) == places
-    assert (patches.sum(axis=(1, 2)) == 25).all()
-    around = np.zeros((20, 20), np.uint8)
-    around[np.ix_([18, 19, 0, 1, 2], [7, 8, 9, 10, 11])] = 1
-    assert (patches == around).all(axis=(1, 2)).any() == (boundary == "periodic")
+    keys = ["task.hold=true", "task.heal=[5]", f"automaton.boundary={boundary}"]
+    (patches,) = make_task(load_config("lizard", keys)).patches.values()
+    square = np.zeros((20, 20), np.uint8)
+    square[:5, :5] = 1
+    expected = {np.roll(square, at, (0, 1)).tobytes() for at in np.ndindex(places, places)}
+    assert sorted(patch.tobytes() for patch in patches) == sorted(expected)
