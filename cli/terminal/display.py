@@ -37,8 +37,6 @@ NEAR = 5
 
 GAP = 3
 """Columns between two pictures."""
-MOST_SHOWN = 100
-"""Longest side of a picture that is shown as text, in cells."""
 
 COLOR_CHANNELS = (2, 3)
 TERMINAL_COLORS = ("grey11", "red", "green", "yellow", "blue", "magenta", "cyan", "white")

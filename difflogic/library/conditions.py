@@ -202,7 +202,7 @@ class Conditions:
         import numpy as np
 
         from difflogic.examples.film import Reading, read
-        from difflogic.library.starts import bits_of
+        from difflogic.library.start_files import bits_of
         from difflogic.pictures.pixels import color_name, color_number
         from difflogic.simulation.state_picture import usual_palette
 
@@ -235,7 +235,7 @@ class Conditions:
     def _bounded(self) -> Conditions:
         """Return these conditions in the universe that a pattern's file names."""
         from difflogic.examples.universe import bounds
-        from difflogic.library.starts import read_pattern
+        from difflogic.library.start_files import read_pattern
 
         pattern = read_pattern(self.start) if isinstance(self.start, str | Path) else None
         if pattern is None or not pattern.topology:

@@ -73,7 +73,10 @@ def render(
     view = _view(automaton, frames.channels)
     labels = [f"step {step}" for step in shown]
     film = Film(view, (automaton.height, automaton.width), labels, frames.scale)
-    with _begin(automaton, conditions, steps) as running:
+    world = world_of(automaton, conditions)
+    engine = choose_engine(automaton.circuit, world, steps)
+    with Simulator(automaton.circuit, world, engine) as running:
+        starts.prepare(running, automaton, conditions)
         geometry = running.grid.geometry
         placed = [each.place(geometry, steps, automaton.held_rows) for each in conditions.damage]
         first = running.step  # of a saved state
@@ -117,13 +120,3 @@ def _view(automaton: Automaton, channels: Sequence[int]) -> View:
             "--channels"
         )
     return View(places(automaton.circuit, chosen), named)
-
-
-def _begin(automaton: Automaton, conditions: Conditions, steps: int) -> Simulator:
-    """Return a simulator with its start state."""
-    world = world_of(automaton, conditions)
-    engine = choose_engine(automaton.circuit, world, steps)
-    running = Simulator(automaton.circuit, world, engine)
-    start = conditions.start_of(automaton)
-    starts.prepare(running, automaton, start, conditions.density, conditions.paint)
-    return running

@@ -139,7 +139,7 @@ def simulate(
         running = Simulator(automaton.circuit, world, chosen, count)
     with running:
         with checking(partial(tell, "start:")):
-            starts.prepare(running, automaton, start, conditions.density, conditions.paint)
+            starts.prepare(running, automaton, conditions)
         if back is not None:
             _exchange(running.grid, back)
         first = running.step

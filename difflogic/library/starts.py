@@ -20,22 +20,20 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.examples.universe import bounds, placed
 from difflogic.identification.rules import Space
 from difflogic.identification.table_circuit import tabulate
+from difflogic.library.conditions import Conditions
+from difflogic.library.start_files import MOST_PICTURE_BYTES, bits_of, read_start
 from difflogic.pictures.images import image_bits
-from difflogic.pictures.patterns import PATTERNS, PatternFile, parse_pattern
+from difflogic.pictures.patterns import PATTERNS, parse_pattern
 from difflogic.pictures.text import parse_picture
 from difflogic.simulation.bit_grid import BitGrid, pack, unpack
 from difflogic.simulation.simulator import LAST_STEP, Simulator
 from difflogic.system.archive import NpzReader, Parts, is_archive, write_npz
-from difflogic.system.array_types import Array, Bits, Int64s
-from difflogic.system.errors import ConfigError, MissingFileError, errors_about, shorten
-from difflogic.system.files import read_named, text_of, write_whole
+from difflogic.system.array_types import Array, Bits
+from difflogic.system.errors import ConfigError, errors_about, shorten
+from difflogic.system.files import text_of, write_whole
 from difflogic.system.quantities import format_ranges
 from difflogic.system.work import say
 
-START_NAMES = ("random", "center", "zeros")
-
-MOST_PICTURE_BYTES = 2**26
-"""Largest picture file."""
 BAND_CELLS = 2**22
 """Cells times channels to pack at a time."""
 IMAGE_SIDE = 512
@@ -48,13 +46,7 @@ MOST_ARRAY = 2**26
 """Most bytes of a plain array."""
 
 
-def prepare(
-    simulator: Simulator,
-    automaton: Automaton,
-    start: str | Array,
-    density: float,
-    paint: Array | None = None,
-) -> None:
+def prepare(simulator: Simulator, automaton: Automaton, conditions: Conditions) -> None:
     """Set the start of a simulator that has zeros: by one of START_NAMES, a file or an array.
 
     An array of bits has the shape (rows, columns) or (visible channels, rows, columns), and goes to
@@ -62,18 +54,20 @@ def prepare(
     shape (channels, height, width), with all channels of training. A file may be an .npz with one
     such array, or an .npy.
 
-    `paint` are the numbers that held channels get, (height, width). Without it, those of a joined
-    circuit are 0, unless the start has all channels.
+    The conditions' `paint` are the numbers that held channels get, (height, width). Without it,
+    those of a joined circuit are 0, unless the start has all channels.
 
     Says what of a file is not used. Raises ConfigError if it is not a start, or does not fit.
     """
+    start = conditions.start_of(automaton)
+    paint = conditions.paint
     grid = simulator.grid
     geometry = grid.geometry
     whole = False
     if isinstance(start, np.ndarray):
         whole = _place_array(grid, start, automaton)
     elif start == "random":
-        simulator.randomize(density)
+        simulator.randomize(conditions.density)
     elif start == "center":
         middle = slice(geometry.height // 2, geometry.height // 2 + 1)
         cell = np.zeros((geometry.channels, 1, geometry.width), np.uint8)
@@ -82,7 +76,7 @@ def prepare(
     elif start != "zeros":
         path = Path(start)
         if path.suffix.lower() != ".npz" and not is_archive(path):
-            content = _read(path)
+            content = read_start(path)
             with errors_about(path):
                 bits = _picture(path, content, automaton, geometry.height, geometry.width)
                 _place(grid, bits, automaton.visible_rows)
@@ -100,22 +94,6 @@ def prepare(
             bit = automaton.held.index(automaton.circuit.labels[place])
             bits[place] = 0 if paint is None else paint[rows] >> bit & 1
         grid.load(rows, pack(bits))
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return read_named(path, MOST_PICTURE_BYTES, "a start")
-    except MissingFileError as error:
-        raise ConfigError(f"{error}; a start is {', '.join(START_NAMES)} or a file") from None
-
-
-def read_pattern(start: str | Path) -> PatternFile | None:
-    """Return the pattern in a start's file, None if it is no pattern. Raises ConfigError."""
-    if Path(start).suffix.lower() not in PATTERNS:
-        return None
-    content = _read(Path(start))
-    with errors_about(start):
-        return parse_pattern(content)
 
 
 def _picture(path: Path, content: bytes, automaton: Automaton, height: int, width: int) -> Bits:
@@ -152,13 +130,6 @@ def _rule(automaton: Automaton) -> str:
         return automaton.name
     space = Space()
     return space.name(tabulate(space, automaton.circuit)) or automaton.name
-
-
-def bits_of(states: Int64s, channels: int) -> Bits:
-    """Return the bits of cells' states, (channels, rows, columns), the lowest first."""
-    if (most := int(states.max())) >> channels:
-        raise ConfigError(f"has the state {most}, more than the visible channels can hold")
-    return np.stack([states >> bit & 1 for bit in range(channels)]).astype(np.uint8)
 
 
 def _place_array(grid: BitGrid, array: Array, automaton: Automaton) -> bool:

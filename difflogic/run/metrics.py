@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple, dataclass, field, fields
 from itertools import pairwise
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from difflogic.run.measures import PHASES, StepResult
 from difflogic.run.run_directory import RunDirectory
@@ -87,22 +87,9 @@ class MetricsRow:
         return self.search is not None or self.phase_seconds.get("finish", 0.0) > 0
 
 
-class Restart(NamedTuple):
-    """Learning starts over with another wiring."""
-
-    epoch: int
-    """The last epoch before."""
-    attempt: int
-    """The attempt that begins, from 2."""
-
-
-def restarts(rows: Iterable[MetricsRow]) -> list[Restart]:
-    """Return where learning started over within `rows`."""
-    return [
-        Restart(last.epoch, row.attempt)
-        for last, row in pairwise(rows)
-        if last.attempt != row.attempt
-    ]
+def restarts(rows: Iterable[MetricsRow]) -> list[int]:
+    """Return the last epoch before each new attempt within `rows`."""
+    return [last.epoch for last, row in pairwise(rows) if last.attempt != row.attempt]
 
 
 class History:

@@ -25,6 +25,7 @@ from difflogic.formats import circuit_file
 from difflogic.formats.circuit_file import write_circuit
 from difflogic.identification import drawn
 from difflogic.library import loaded, starts
+from difflogic.library.conditions import Conditions
 from difflogic.library.groups import Assumptions
 from difflogic.library.identifying import identify_chance
 from difflogic.model.model import Model
@@ -173,7 +174,7 @@ def read(kind, path):
                 list_runs(path.parent)
         case _:
             with simulator(life_like("3", "23"), 16, 16, "zero") as grid:
-                starts.prepare(grid, automaton(life_like("3", "23")), str(path), 0.5)
+                starts.prepare(grid, automaton(life_like("3", "23")), Conditions(start=str(path)))
 
 
 def accepts(kind, path, content):

@@ -11,7 +11,7 @@ from difflogic.model.model import Model
 from difflogic.run.measures import PHASES
 from difflogic.run.metrics import MetricsRow
 from difflogic.run.story import PHASE_NAMES
-from difflogic.view.plotting.style import FAINT, HUES, MARKS, STYLES, figure, unused
+from difflogic.view.plotting.style import FAINT, HUES, MARKS, STYLES, unused
 from difflogic.view.reports.contents import OpCounts, histograms
 from difflogic.view.reports.curves import charts
 
@@ -30,9 +30,11 @@ TITLES = {
 
 def draw(model: Model, rows: Sequence[MetricsRow], exact_epoch: float | None) -> Figure:
     """Return the figure of a run."""
+    from matplotlib.figure import Figure
+
     ops = histograms(model)
-    made, places = figure(4, 2)
-    *curves, phases, perception, update, rest = places.ravel()
+    made = Figure(figsize=(9.6, 12.8), layout="constrained")  # opens no window
+    *curves, phases, perception, update, rest = made.subplots(4, 2).ravel()
     rest.set_axis_off()
     drawn = charts(rows, exact_epoch, model.config.published.learned_by)
     for axes, (name, title) in zip(curves, TITLES.items(), strict=True):

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 FIGURES = (".svg", ".png", ".pdf")
 
-HUES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+HUES = ("#0072b2", "#d55e00")
 """From Okabe and Ito 2008. Lines and marks differ as well, for print."""
-STYLES = ("-", "--", "-.", ":")
-MARKS = ("o", "s", "^", "D", "v", "P")
+STYLES = ("-", "--")
+MARKS = ("o", "s")
 FAINT = "#8a8a8a"
 
 _STYLE: dict[str, Any] = {
@@ -55,14 +55,6 @@ def require_matplotlib() -> None:
             "plots need matplotlib, which is not installed: in dct's directory, "
             "pip install '.[plot]', or pip install matplotlib"
         ) from None
-
-
-def figure(rows: int, columns: int) -> tuple[Figure, Any]:
-    """Return a figure and its axes (rows, columns). Opens no window."""
-    from matplotlib.figure import Figure
-
-    made = Figure(figsize=(9.6, 3.2 * rows), layout="constrained")
-    return made, made.subplots(rows, columns, squeeze=False)
 
 
 @contextmanager

@@ -56,7 +56,7 @@ def charts(
             "events": [],
             "height": LOW,
             "marks": [] if exact is None else [(exact, "verified exact")],
-            "starts": [restart.epoch for restart in _some(restarts(rows))],
+            "starts": _some(restarts(rows)),
             "lines": [[line, _thinned(points)] for line, points in own.items()],
         }
         for name, own in lines.items()

@@ -40,7 +40,7 @@ def saved(tmp_path):
 
 def prepared(start, **sizes):
     simulator, whole = made(**sizes)
-    starts.prepare(simulator, whole, start, 0.25)
+    starts.prepare(simulator, whole, Conditions(start=start, density=0.25))
     return simulator.grid.bits()
 
 
@@ -144,7 +144,7 @@ def test_a_saved_state_comes_back(tmp_path, width, monkeypatch):
     monkeypatch.setattr(bit_grid, "_BAND_BYTES", 2**10)
     starts.save_state(tmp_path / "state.npz", simulator)
     other, _ = made(width=width)
-    starts.prepare(other, whole, str(tmp_path / "state.npz"), 0.5)
+    starts.prepare(other, whole, Conditions(start=str(tmp_path / "state.npz")))
     assert other.step == 17
     assert_array_equal(other.grid.words, simulator.grid.words)
     with np.load(tmp_path / "state.npz") as saved:

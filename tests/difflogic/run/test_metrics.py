@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from difflogic.run import measures
 from difflogic.run.measures import PHASES, PhaseTimer, clocks
-from difflogic.run.metrics import History, MetricsRow, Restart, Search, read_metrics, restarts
+from difflogic.run.metrics import History, MetricsRow, Search, read_metrics, restarts
 from difflogic.run.run_directory import RunDirectory
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -100,7 +100,7 @@ def test_learning_starts_over_where_the_attempt_changes():
     rows = [
         MetricsRow(n, 1.0, attempt=1 + sum(n > end for end in (5, 12, 15))) for n in range(1, 21)
     ]
-    expected = [Restart(5, 2), Restart(12, 3), Restart(15, 4)]
+    expected = [5, 12, 15]
     assert restarts(rows) == expected
     # Of a part, too: at its end nothing has begun yet.
     assert restarts(rows[4:12]) == expected[:1]

@@ -28,7 +28,7 @@ def states(found, steps, damage=None):
     """The states after each step, (steps + 1, channels, height, width), in the plainest way."""
     geometry = Geometry(found.circuit.channels, found.height, found.width, found.boundary)
     with Simulator(found.circuit, Setting(geometry, seed=0), "interpreter") as simulator:
-        starts.prepare(simulator, found, found.start, 0.5)
+        starts.prepare(simulator, found, Conditions(start=found.start))
         state = simulator.grid.bits()
     masks = damage or {}
     rest = [

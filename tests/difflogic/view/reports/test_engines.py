@@ -9,6 +9,7 @@ import pytest
 
 from difflogic.circuit.automaton import Blocks
 from difflogic.library import starts
+from difflogic.library.conditions import Conditions
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.simulator import Simulator, World, rectangle
 from difflogic.view.reports.circuits import running
@@ -50,7 +51,7 @@ def in_python(case, engine="interpreter"):
         harm.append(rectangle((at,), rows, columns, width))
     conditions = World(geometry, found.fire_rate, case["seed"])
     with Simulator(found.circuit, conditions, engine) as simulator:
-        starts.prepare(simulator, found, found.start, 0.5)
+        starts.prepare(simulator, found, Conditions(start=found.start))
         simulator.run(case["steps"], harm)
         return simulator.grid.bits()
 
