@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from difflogic.circuit import gates
 from difflogic.circuit.gates import Op
-from difflogic.circuit.grid import CENTER, Grid
+from difflogic.circuit.grid import Grid
 from difflogic.engine import oracle
 from difflogic.engine.hard import hard_simulator as hard
 from difflogic.engine.hard.hard_simulator import HardSimulator, active_gates, live_parameters
@@ -83,10 +83,9 @@ def test_states_and_counts_agree_with_the_oracle(problem, seed, moving, damaged)
     assert (found.shape, found.dtype) == (problem.starts.shape, np.uint8)
 
 
-def needed_gates(netlist, ops, channels=None):
-    """Active gates, followed back from the outputs one by one."""
-    outputs = list(range(netlist.channels)) if channels is None else list(channels)
-    todo = [int(netlist.outputs[c]) for c in outputs]
+def needed_gates(netlist, ops, channels):
+    """Gates that channels depend on, followed back from the outputs one by one."""
+    todo = [int(netlist.outputs[c]) for c in channels]
     seen = set()
     while todo:
         row = todo.pop()
@@ -102,8 +101,7 @@ def needed_gates(netlist, ops, channels=None):
             todo.append(int(netlist.a[gate]))
         if (table[:, 0] != table[:, 1]).any():
             todo.append(int(netlist.b[gate]))
-    matter = [row - netlist.inputs for row in sorted(seen) if row >= netlist.inputs]
-    return [g for g in matter if ops[netlist.param[g]] not in (Op.A, Op.B)]
+    return [row - netlist.inputs for row in sorted(seen) if row >= netlist.inputs]
 
 
 @settings(max_examples=EXAMPLES)
@@ -113,29 +111,22 @@ def test_outputs_depend_on_exactly_the_active_gates(problem, seed, passing):
     netlist = problem.netlist
     ops = random_ops(problem, rng)
     ops[rng.random(len(ops)) < passing] = Op.A
-    assert active_gates(netlist, ops).tolist() == needed_gates(netlist, ops)
-    channel = int(rng.integers(netlist.channels))
-    found = active_gates(netlist, ops, [channel])
-    assert found.tolist() == needed_gates(netlist, ops, [channel])
-    simulator = HardSimulator(netlist, problem.grid, 1)
-    simulator.load(ops, [channel])
-    assert simulator.active_gates == len(found)
+    assert (active_gates(netlist, ops) == active_gates(netlist, ops, range(netlist.channels))).all()
+    for channels in ([int(rng.integers(netlist.channels))], range(netlist.channels)):
+        needed = needed_gates(netlist, ops, channels)
+        active = [gate for gate in needed if ops[netlist.param[gate]] not in (Op.A, Op.B)]
+        assert active_gates(netlist, ops, channels).tolist() == active
+        live = np.flatnonzero(live_parameters(netlist, ops, channels))
+        assert live.tolist() == sorted({*netlist.param[needed].tolist()})
+        simulator = HardSimulator(netlist, problem.grid, 1)
+        simulator.load(ops, channels)
+        assert simulator.active_gates == len(active)
 
 
 def test_running_without_a_circuit_is_refused():
     simulator = HardSimulator(netlist_of(SMALL), Grid(2, 2, "zero"), 1)
     with pytest.raises(ValueError, match="load"):
         simulator.run(simulator.script(1))
-
-
-def test_live_channels_make_the_channels_that_they_read_live():
-    """Channel 0 reads 1, which reads 2; channel 3 reads all, and nobody reads it."""
-    gate = Builder(channels=4)
-    netlist, ops = gate.finish(*(gate(Op.A, 4 * CENTER + c, 0) for c in (1, 2, 2, 0)))
-    assert live_parameters(netlist, ops, [0]).tolist() == [True, True, True, False]
-    assert live_parameters(netlist, ops, [2]).tolist() == [False, False, True, False]
-    assert live_parameters(netlist, ops, [3]).all()
-    assert live_parameters(netlist, ops, [1, 2]).tolist() == [False, True, True, False]
 
 
 def test_several_calls_give_the_same_bits(monkeypatch):
