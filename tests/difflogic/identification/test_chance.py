@@ -106,12 +106,6 @@ def misses(kind, seed):
 KINDS = [domany_kinzel, noisy_life, forest_fire, diploid]
 
 
-def test_a_case_is_said_as_one():
-    chances = found(np.array([[[0, 0, 1, 0, 0]], [[0, 1, 0, 1, 0]]]), LINE)
-    (entry, *_) = np.flatnonzero(chances.counts.sum(axis=1) == 1).tolist()
-    assert chances.describe(entry).endswith(" of 1 case")
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_probabilities_are_found(kind):
     wrong, seen = misses(kind, 0)

@@ -23,6 +23,12 @@ ASKED = [
 ]
 
 
+def identify(pairs, folder, asked):
+    train = [{"input": before, "output": after} for before, after in pairs]
+    (folder / "pairs.json").write_text(json.dumps({"train": train}))
+    return difflogic.identify(folder / "pairs.json", difflogic.Assumptions(**asked), effort="low")
+
+
 def compare(seed, folder):
     """Identify a few pairs of rows; return whether a rule is said to be the only one."""
     rng = np.random.default_rng(seed)
@@ -38,9 +44,7 @@ def compare(seed, folder):
     pairs = list(films.values())
     if all((before == after).all() for before, after in pairs):
         return None  # refused
-    train = [{"input": before.tolist(), "output": after.tolist()} for before, after in pairs]
-    (folder / "pairs.json").write_text(json.dumps({"train": train}))
-    found = difflogic.identify(folder / "pairs.json", difflogic.Assumptions(**asked), effort="low")
+    found = identify([(before.tolist(), after.tolist()) for before, after in pairs], folder, asked)
     rule = found.rule
     space = found.rule.space
     fits = np.logical_and.reduce([explain(RULES, each, "line-1", "unknown") for each in pairs])
@@ -57,18 +61,12 @@ def compare(seed, folder):
 
 def test_a_kind_that_odds_chose_proves_nothing_of_others(tmp_path):
     rows = ["011101 100011", "1101111 0010000", "01101000 10011100"]
-    pairs = [dict(zip(("input", "output"), map(list, row.split()), strict=True)) for row in rows]
-    (tmp_path / "pairs.json").write_text(json.dumps({"train": pairs}))
-    chosen = difflogic.identify(
-        tmp_path / "pairs.json", difflogic.Assumptions(radius=1, symmetry="auto")
-    ).rule
+    pairs = [[*map(list, row.split())] for row in rows]
+    chosen = identify(pairs, tmp_path, {"radius": 1, "symmetry": "auto"}).rule
     assert chosen.unique is None
     assert "determined 6" in chosen.counts
     assert "of this kind" in chosen.counts
-    assert (
-        difflogic.identify(tmp_path / "pairs.json", difflogic.Assumptions(radius=1)).rule.unique
-        is False
-    )
+    assert identify(pairs, tmp_path, {"radius": 1}).rule.unique is False
 
 
 @pytest.mark.once

@@ -27,35 +27,31 @@ def patterns(hood, states=2):
     return np.array(list(product(range(states), repeat=len(HOODS[hood]))))
 
 
-def is_of_kind(table, hood, symmetry, states=2):
-    """Whether a rule by pattern treats neighbourhoods alike as the symmetry says."""
-    cells = patterns(hood, states)
-    middle = len(cells[0]) // 2
-    if symmetry == "rotations":
-        digits = states ** np.arange(len(cells[0]))[::-1]
-        return (table[cells[:, TURNED[hood]] @ digits] == table).all()
-    others = np.sort(np.delete(cells, middle, axis=1), axis=1)
-    found = {}
-    keys = zip(cells[:, middle].tolist(), map(tuple, others.tolist()), strict=True)
-    pairs = zip(keys, table.tolist(), strict=True)
-    return symmetry == "none" or all(found.setdefault(key, each) == each for key, each in pairs)
-
-
 @cache
-def rules_of_kind(hood, symmetry):
-    """All rules of two states, shape (rules, patterns)."""
-    cells = patterns(hood)
+def kinds(hood, symmetry, states=2):
+    """For each neighbourhood the number of those that a symmetry treats like it."""
+    cells = patterns(hood, states)
     middle = len(cells[0]) // 2
     if symmetry == "rotations":
         turns = [cells]
         while len(turns) < 4:
             turns.append(turns[-1][:, TURNED[hood]])
-        keys = [min(map(tuple, each)) for each in np.stack(turns, axis=1).tolist()]
-    elif symmetry == "none":
-        keys = cells
-    else:
-        keys = [(row[middle], sum(row)) for row in cells.tolist()]
-    numbers = np.unique(np.array(keys), axis=0, return_inverse=True)[1].reshape(-1)
+        cells = [min(map(tuple, each)) for each in np.stack(turns, axis=1).tolist()]
+    elif symmetry == "outer-totalistic":
+        others = np.sort(np.delete(cells, middle, axis=1), axis=1)
+        cells = np.column_stack([cells[:, middle], others])
+    return np.unique(np.array(cells), axis=0, return_inverse=True)[1].reshape(-1)
+
+
+def is_of_kind(table, hood, symmetry, states=2):
+    """Whether a rule by pattern treats neighbourhoods alike as the symmetry says."""
+    numbers = kinds(hood, symmetry, states)
+    return len({*zip(numbers.tolist(), table.tolist(), strict=True)}) == numbers.max() + 1
+
+
+def rules_of_kind(hood, symmetry):
+    """All rules of two states, shape (rules, patterns)."""
+    numbers = kinds(hood, symmetry)
     return np.arange(1 << numbers.max() + 1)[:, None] >> numbers & 1
 
 

@@ -52,28 +52,14 @@ def shown_true(found: Difference, before: Circuit, after: Circuit) -> bool:
     return found.before != found.after
 
 
-def mutated(circuit: Circuit, kind: str, gate: int, salt: int) -> Circuit:
-    """Return a circuit with one fault."""
-    op = circuit.op.copy()
-    a = circuit.a.copy()
-    b = circuit.b.copy()
-    match kind:
-        case "flip a bit of an op":
-            op[gate] ^= 1 << salt % 4
-        case "read another row":
-            a[gate] = salt % (circuit.inputs + gate)
-        case "drop a gate":
-            op[gate] = Op.A
-        case "swap the inputs":
-            a[gate], b[gate] = b[gate], a[gate]
-    return Circuit(op, a, b, circuit.outputs, circuit.labels)
-
-
-def mutants(circuit: Circuit) -> st.SearchStrategy[Circuit]:
-    kinds = ("flip a bit of an op", "read another row", "drop a gate", "swap the inputs")
-    gates = st.integers(0, circuit.gates - 1)
-    salts = st.integers(0, 1000)
-    return st.builds(mutated, st.just(circuit), st.sampled_from(kinds), gates, salts)
+@st.composite
+def mutants(draw: st.DrawFn, circuit: Circuit) -> Circuit:
+    """Draw a circuit with another op of a gate, or another row that it reads."""
+    gate = draw(st.integers(0, circuit.gates - 1))
+    key = draw(st.sampled_from(["op", "a", "b"]))
+    values = getattr(circuit, key).copy()
+    values[gate] = draw(st.integers(0, 15 if key == "op" else circuit.inputs + gate - 1))
+    return replace(circuit, **{key: values})
 
 
 class TestVerdict:
@@ -111,16 +97,12 @@ class TestVerdict:
         assert proof.outputs[0].cases == proof.cases == (2**20 if limits is ALL_CASES else 0)
 
     @methods
-    def test_constants(self, limits: int) -> None:
-        before = circuit_of([(Op.TRUE, 0, 0)], [9])
-        found = self.check(before, circuit_of([(Op.FALSE, 0, 0)], [9]), limits).counterexample
-        assert found == Difference(0, True, False, {})
-
-    def test_unneeded_ones_are_cleared(self) -> None:
-        before = circuit_of([(Op.OR, 0, 1), (Op.OR, 9, 2)], [10])
-        after = circuit_of([(Op.OR, 0, 1), (Op.NOR, 9, 2)], [10])
-        found = decide_equality(before, after, (0,)).counterexample
-        assert not any(found.inputs.values())
+    @pytest.mark.parametrize(("one", "other"), [(Op.TRUE, Op.FALSE), (Op.NOR, Op.OR)])
+    def test_unneeded_ones_are_cleared(self, limits: int, one: Op, other: Op) -> None:
+        before, after = (circuit_of([(Op.OR, 0, 1), (op, 9, 2)], [10]) for op in (one, other))
+        found = self.check(before, after, limits).counterexample
+        read = {} if one is Op.TRUE else dict.fromkeys(["NW0", "N0", "NE0"], False)
+        assert found == Difference(0, True, False, read)
 
 
 class TestChannels:

@@ -1,4 +1,4 @@
-"""What wounds do: from all settled states with all contents, or in runs drawn at random."""
+"""What wounds do: from all settled states with all contents."""
 
 from __future__ import annotations
 
@@ -120,42 +120,4 @@ def harm(
             if not wrong[met].any():
                 break
             last = max(last, number + 1)
-    return reach, last
-
-
-def strikes(
-    circuit: Circuit, shown: Sequence[int], target: Bits, wound: Wound, samples: int = 32
-) -> tuple[int, int]:
-    """Return the same for wounds in runs from random starts, with cells that fire at random."""
-    rng = np.random.default_rng(0)
-    size = target.shape[1:]
-    spots = [each for each in places(size, wound.side) if each[2] >= wound.margin]
-    reach = last = 0
-    if not spots:
-        return reach, last
-
-    def fire(state: Bits) -> tuple[Bits, np.ndarray]:
-        mask = rng.random((samples, 1, *size)) < rng.choice(
-            [0.2, 0.5, 0.8, 1.0], (samples, 1, 1, 1)
-        )
-        return np.where(mask, step_all(circuit, state, "zero"), state), mask[:, 0]
-
-    state = rng.integers(0, 2, (samples, circuit.channels, *size), np.uint8)
-    for _ in range(8 * sum(size)):
-        state, _ = fire(state)
-    chosen = [spots[int(rng.integers(len(spots)))] for _ in range(samples)]
-    far = np.stack([distances(size, wound.side, *spot[:2]) for spot in chosen])
-    content = rng.integers(0, 1 if wound.zeros else 2, state.shape, np.uint8)
-    state = np.where(far[:, None] == 0, content, state)
-    done = np.zeros(samples, int)
-    fired = np.zeros(far.shape, bool)
-    for _ in range(6 * sum(size)):
-        wrong = (state[:, list(shown)] != target).any(axis=1)
-        reach = max(reach, int((wrong * far).max()))
-        last = max(last, int((done[wrong.any(axis=(1, 2))] + 1).max(initial=0)))
-        state, mask = fire(state)
-        fired |= mask
-        whole = fired.all(axis=(1, 2))
-        done[whole] += 1
-        fired[whole] = False
     return reach, last

@@ -58,19 +58,12 @@ class TestVerdicts:
             assert found.from_step >= expected
             # SAT needs all cells to fire at once: it proves nothing about other schedules.
             assert found.any_schedule == (found.method == SETS.name)
-
-    @pytest.mark.once
-    @pytest.mark.thorough
-    @given(questions())
-    @settings(max_examples=25)
-    def test_any_schedule_is_never_refuted_by_a_cycle(self, question: Convergence) -> None:
         found = decide(replace(question, fire_rate=0.5), 20)
-        if found.verdict is Verdict.proved:
+        if found.verdict is not Verdict.open:
             assert found.any_schedule
-            assert right_from(question) is not None
-        if found.verdict is Verdict.refuted:
-            assert found.any_schedule
-            assert found.counterexample.period == 1
+        # No cycle refutes it of any schedule.
+        assert found.verdict is not Verdict.proved or expected is not None
+        assert found.verdict is not Verdict.refuted or found.counterexample.period == 1
 
     def test_no_time_leaves_it_open(self) -> None:
         question = Convergence(circuit_of([], [C]), (0,), 3, 3, "zero", zeros(3, 3))
