@@ -24,6 +24,13 @@ CASES = [
 ]
 
 
+def recorded(seed, hood, states, kind, size, frames, boundary="periodic"):
+    """A drawn rule, and a film of it."""
+    rng = np.random.default_rng(seed)
+    table = remembering.drawn(rng, hood, states, kind)
+    return table, remembering.film(rng, table, hood, size, frames, boundary)
+
+
 def by_code(rule):
     """A table as the plain automaton has it: by neighbourhood and state before."""
     return rule.complete.reshape(rule.space.states, -1).T
@@ -39,9 +46,7 @@ def found(film, hood, states, boundary="auto", **more):
 @pytest.mark.parametrize("kind", ["general", "difference"])
 @pytest.mark.parametrize(("hood", "states", "size", "frames"), CASES)
 def test_drawn_rules_are_found(hood, states, size, frames, kind, boundary):
-    rng = np.random.default_rng(len(hood) + states)
-    table = remembering.drawn(rng, hood, states, kind)
-    film = remembering.film(rng, table, hood, size, frames, boundary)
+    table, film = recorded(len(hood) + states, hood, states, kind, size, frames, boundary)
     read = found(film, hood, states, boundary)
     rule = read.rule
     assert rule.space.memory
@@ -73,9 +78,7 @@ def bits_of(frames, states):
 @pytest.mark.parametrize("case", CASES)
 def test_circuits_run_from_two_frames_and_back(tmp_path, case):
     hood, states, size, frames = case
-    rng = np.random.default_rng(7)
-    table = remembering.drawn(rng, hood, states, "difference")
-    film = remembering.film(rng, table, hood, size, frames, "zero")
+    _, film = recorded(7, hood, states, "difference", size, frames, "zero")
     found(film, hood, states, "zero").save(path := tmp_path / "rule.json")
     np.save(tmp_path / "film.npy", film[:, 0] if size[0] == 1 else film)
     each = 2 if hood == "line-2" else 1
@@ -111,14 +114,12 @@ def test_circuits_run_from_two_frames_and_back(tmp_path, case):
 
 
 def test_memory_can_be_asked_for_and_ruled_out():
-    rng = np.random.default_rng(0)
-    table = remembering.drawn(rng, "line-1", 2, "general")
-    film = remembering.film(rng, table, "line-1", (1, 60), 30)
+    table, film = recorded(0, "line-1", 2, "general", (1, 60), 30)
     assert found(film, "line-1", 2, memory=1).rule.space.memory
     with pytest.raises(ConfigError, match="entries are contradicted"):
         found(film, "line-1", 2, memory=0)
     flat = np.repeat(table[:, :1], 2, axis=1)  # of first order
-    film = remembering.film(rng, flat, "line-1", (1, 60), 30)[1:]
+    film = remembering.film(np.random.default_rng(0), flat, "line-1", (1, 60), 30)[1:]
     assert not found(film, "line-1", 2).rule.space.memory
     assert found(film, "line-1", 2, memory=1).rule.space.memory
     for options, says in (
@@ -147,12 +148,10 @@ def test_symmetries_go_with_memory(symmetry):
 
 @pytest.mark.parametrize("case", ["unseen", "unknown", "gap"])
 def test_unseen_cells_unknown_edges_and_gaps(case):
-    rng = np.random.default_rng(1)
-    table = remembering.drawn(rng, "line-1", 2, "general")
-    film = remembering.film(rng, table, "line-1", (1, 40), 20)
+    table, film = recorded(1, "line-1", 2, "general", (1, 40), 20)
     options = {"memory": 1} if case == "gap" else {}
     if case == "unseen":
-        film = np.where(rng.random(film.shape) < 0.05, -1, film)
+        film = np.where(np.random.default_rng(2).random(film.shape) < 0.05, -1, film)
     elif case == "unknown":
         options["boundary"] = "unknown"
     else:
@@ -167,10 +166,8 @@ def test_unseen_cells_unknown_edges_and_gaps(case):
 
 
 def test_one_wrong_cell_leaves_nothing_determined():
-    rng = np.random.default_rng(2)
     for kind in ("general", "difference"):
-        table = remembering.drawn(rng, "moore", 2, kind)
-        film = remembering.film(rng, table, "moore", (40, 40), 10)
+        _, film = recorded(2, "moore", 2, kind, (40, 40), 10)
         film[5, 20, 20] ^= 1
         with pytest.raises(ConfigError, match="entries are contradicted"):
             found(film, "moore", 2)

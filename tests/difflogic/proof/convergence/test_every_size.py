@@ -89,13 +89,6 @@ def known_at(question: Convergence, found: Arrivals, step: int) -> Sets:
     return sets.between(question.board, least, most)
 
 
-def test_a_uniform_target_has_period_one() -> None:
-    ones = automaton_of(circuit_of([(Op.TRUE, 0, 0)], [9]))
-    found = of(ones, lambda height, width: np.ones((1, height, width), np.uint8), 1)
-    assert found.table.grids.period == 1
-    assert found.table.from_step(1000, 70) == 1
-
-
 @pytest.mark.parametrize("repeats", [None, 32, 3])
 def test_a_target_that_does_not_repeat_in_time(repeats: int | None) -> None:
     """Squares of 16 cells look uniform on the grids that a proof begins with."""
@@ -132,9 +125,11 @@ def test_a_hidden_counter_of_rows_is_not_taken_for_one_that_repeats() -> None:
     assert of(counting, rows, 2).verdict is not Verdict.proved
 
 
-def test_time_runs_out() -> None:
+def test_a_uniform_target_has_period_one_if_there_is_time() -> None:
     ones = automaton_of(circuit_of([(Op.TRUE, 0, 0)], [9]))
     target = lambda height, width: np.ones((1, height, width), np.uint8)  # noqa: E731
+    table = of(ones, target, 1).table
+    assert (table.grids.period, table.from_step(1000, 70)) == (1, 1)
     found = every_size(ones, target, 1, Deadline.after(-1))
     assert (found.verdict, found.reason) == (Verdict.open, "the time was up")
     with checking(Deadline.after(-1).check):  # in the middle of a step
