@@ -260,7 +260,7 @@ OF_DAMAGE: dict[str, Forge] = {
     "other delays": damage(delays=[0, 0]),
     "a period that is too long": damage(period=9),
     "many small grids": damage(first=64, period=60),
-    "a smaller distance": damage(within=0, reach=0),
+    "a smaller distance": damage(within=0),
     "no cell wrong outside": damage(reach=0),
     "a round less": lambda proof: damage(rounds=proof["damage"]["rounds"] - 1)(proof),
     "at the edges, too": damage(margin=0),
