@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from difflogic.run.measures import StepResult
     from difflogic.search.walk import SearchProgress
     from difflogic.system.ranks import Ranks
+    from difflogic.system.work import Progress
     from difflogic.tasks import Task
 
 
@@ -194,11 +195,19 @@ class Shown(ExitStack):
         self._display = display.choose(title, self._progress, self._quiet)
         self.callback(self._display.close)
         trainer.on_search_progress = self._search
+        self.enter_context(working(tell=self._tell))
 
     def hear(self, group: Ranks) -> None:
         """Take a signal that another rank has heard as one to this process."""
         if group.told and not self.interruption.requested:
             self.interruption.request(group.told)
+
+    def _tell(self, part: Progress) -> None:
+        from difflogic.experiment.compiling import GROUPS
+
+        if part.what == GROUPS:
+            self._progress.compiling = part
+            self._display.update()
 
     def _search(self, searching: SearchProgress) -> None:
         self._progress.searching = searching

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from difflogic.search.finisher import Finished
     from difflogic.search.walk import SearchProgress
     from difflogic.system.array_types import Bits
+    from difflogic.system.work import Progress
 
     Palette = Sequence[tuple[int, int, int]]
 
@@ -67,6 +68,8 @@ class RunProgress:
     """The epoch of the last search."""
     searching: SearchProgress | None = None
     """Progress of the current search."""
+    compiling: Progress | None = None
+    """Kernels compiled before it."""
     hard_state: Bits | None = None
     """Last state of the last hard rollout, shape (channels, height, width)."""
     started: float = field(default_factory=time.perf_counter)
@@ -166,6 +169,10 @@ class RunProgress:
     @property
     def now(self) -> Bar:
         """What is being done, how much of it, and in what unit."""
+        kernels = self.compiling
+        if kernels and kernels.done < (kernels.total or 0):
+            words = f"groups of kernels: {kernels.done} of {kernels.total}"
+            return Bar("compiling", kernels.done, kernels.total, words)
         if now := self.searching:
             wrong = counted(now.wrong, "wrong bit")
             return Bar("searching", now.candidates, now.budget or None, f"circuits: {wrong} left")

@@ -6,7 +6,7 @@ import numpy as np
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
-from difflogic.circuit.grid import NEIGHBORHOOD
+from difflogic.circuit.grid import CENTER, NEIGHBORHOOD
 from difflogic.circuit.netlist import Netlist
 from difflogic.system.array_types import Bits
 
@@ -15,6 +15,12 @@ def hard_circuit(netlist: Netlist, ops: Bits) -> Circuit:
     """Return a netlist's gates with `ops` (parameters,)."""
     labels = tuple(range(netlist.channels))
     return Circuit(ops[netlist.param], netlist.a, netlist.b, netlist.outputs, labels)
+
+
+def unchanging() -> Circuit:
+    """Return a circuit without gates: its only channel keeps its state."""
+    none = np.zeros(0, np.int32)
+    return Circuit(none.astype(np.uint8), none, none, np.array([CENTER], np.int32), (0,))
 
 
 def netlist_of(circuit: Circuit, channels: int) -> tuple[Netlist, Bits]:

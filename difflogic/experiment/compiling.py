@@ -1,7 +1,7 @@
-"""Compiling a run's kernels before they are needed: the first step and search then wait for none.
+"""Compiling a run's kernels: those of a step before the first, those of searches while it trains.
 
 Numba compiles one kernel at a time per process, and caches the code on disk. So a second process
-compiles those of searches at the same time, where that pays.
+compiles at the same time, where that pays.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import gc
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -22,80 +22,109 @@ from difflogic.circuit.netlist import Netlist
 from difflogic.config.effects import why_not_rectify
 from difflogic.config.models import Config
 from difflogic.config.sections import TrainingConfig
-from difflogic.engine.hard import candidates, detectors, gradients
-from difflogic.engine.hard.hard_simulator import HardSimulator, live_parameters
+from difflogic.engine.hard import candidates, detectors, gradients, hard_simulator
 from difflogic.engine.hardware import Hardware
 from difflogic.engine.kernels.candidates import judge
 from difflogic.engine.kernels.detectors import detect
+from difflogic.engine.kernels.hard_gradients import differentiate
 from difflogic.engine.kernels.training import train
 from difflogic.engine.soft.rollout import Engine
 from difflogic.engine.soft.sharing import Sharing
-from difflogic.proof.convergence.sets import load_kernel
-from difflogic.proof.kernels import sets
-from difflogic.system.array_types import Array, Bits
+from difflogic.proof.convergence import sets
+from difflogic.proof.kernels.sets import step
+from difflogic.system.array_types import Array
+from difflogic.system.deadline import Deadline
 from difflogic.system.jit import JIT, is_compiled, keeps_code
-from difflogic.system.work import ignore, tell
+from difflogic.system.work import ignore, may_cancel, tell, undoing
 from difflogic.training.optimizer import Learned
 from difflogic.training.plan import ParallelPlan
 
 CELL = Grid(1, 1, "zero")
 """Large enough to compile: kernels are the same for all sizes, wirings and tasks."""
 
+GROUPS = "groups of kernels compiled:"
+MOST_SECONDS = 600.0
+"""A helper that takes longer is ended. It takes about as long as the process that it helps."""
+MOST_MEMORY = 2**29
+"""Bytes that a helper may take: 340 MB were measured."""
+
 
 class Compilation:
-    """Compiles or loads a run's kernels."""
+    """Compiles or loads a run's kernels; `close` it, since a helper may be at work."""
 
     def __init__(self, config: Config, plan: ParallelPlan, leads: bool) -> None:
         """Only the rank that `leads` compiles the search's kernels.
 
         Other ranks load these kernels from disk when the first search begins.
         """
+        training = config.training
         finishing = config.finishing
-        self._config = config
+        self._training = training
         self._plan = plan
         self._rolls_out = config.parallel.device == "cpu"
-        self._searches = leads and finishing.every > 0 and finishing.candidates > 0
+        begins = finishing.every > 0 and finishing.from_epoch <= training.epochs
+        self._searches = leads and begins and finishing.candidates > 0
         self._rectifies = finishing.rectify > 0 and why_not_rectify(config) is None
+        self._helping = ExitStack()
+        self.close = self._helping.close
+        self._wait: Callable[[], object] = ignore
+        self._later: list[Callable[[], object]] = []
+        self._done = 0
 
     @property
     def needs_compiling(self) -> bool:
         """Whether some kernels are not compiled on this machine yet; compiling takes a while."""
-        precision = self._config.training.precision
-        rolls_out = not self._rolls_out or is_compiled(train, precision)
-        return not (rolls_out and self._search_is_cached)
+        rolls_out = not self._rolls_out or is_compiled(train, self._training.precision)
+        return not (rolls_out and self.search_is_compiled)
 
     @property
-    def _search_is_cached(self) -> bool:
-        if not self._searches:
-            return True
-        needed = (judge, sets.step, *((detect,) if self._rectifies else ()))
-        return all(map(is_compiled, needed))
+    def search_is_compiled(self) -> bool:
+        """Whether all kernels of the run's searches are on disk, or it has none."""
+        needed = (judge, step, differentiate, *((detect,) if self._rectifies else ()))
+        return not self._searches or all(map(is_compiled, needed))
 
-    def compile(self, netlist: Netlist, logits: Array) -> None:
-        """Compile or load all kernels. `logits` (16, parameters) are not changed."""
-        training = self._config.training
+    def begin(self, netlist: Netlist, logits: Array) -> None:
+        """Compile or load the kernels of a step. `logits` (16, parameters) are not changed.
+
+        The helper begins with those of the hard simulator, which searches call, too.
+        """
+        training = self._training
         rollouts = partial(compile_rollouts, netlist, training.precision, self._plan.sharing)
         groups: list[Callable[[], object]] = [rollouts] if self._rolls_out else []
-        groups.append(partial(compile_steps, netlist, logits, training))
+        groups.append(partial(compile_updates, logits, training))
+        groups.append(hard_simulator.load_kernels)
+        helped = [hard_simulator]
         if self._searches:
-            groups += [load_kernel, partial(compile_slopes, netlist, self._rectifies)]
-            # Last comes what a helper leaves on disk, or else is compiled here.
-            groups.append(candidates.load_kernels)
+            guides = [gradients, detectors] if self._rectifies else [gradients]
+            self._later = [each.load_kernels for each in guides]
+            self._later += [self._take_over, sets.load_kernels]
+            helped += [candidates, sets]
+        if self.needs_compiling and may_help():
+            names = [each.__name__ for each in helped]
+            self._wait = self._helping.enter_context(helping(names))
+        self._compile(groups)
+
+    def complete(self) -> None:
+        """Compile or load the kernels of searches, at the first search."""
+        groups = self._later
+        self._later = []
+        if groups:
+            self._compile(groups)
+
+    def _take_over(self) -> None:
+        """Load what the helper has left on disk, or else compile it here."""
+        self._wait()
+        candidates.load_kernels()
+
+    def _compile(self, groups: Sequence[Callable[[], object]]) -> None:
         told = tell if self.needs_compiling else ignore
-        helped = self._searches and not self._search_is_cached and may_help()
-        with collecting_rarely(), helping() if helped else nullcontext(ignore) as wait:
-            for number, group in enumerate(groups):
-                told(GROUPS, number, len(groups))
-                if group is groups[-1]:
-                    wait()
+        most = self._done + len(groups) + len(self._later)
+        with collecting_rarely():
+            for group in groups:
+                told(GROUPS, self._done, most)
                 group()
-
-
-GROUPS = "groups of kernels compiled:"
-MOST_SECONDS = 600.0
-"""A helper that takes longer is ended. It takes about as long as the process that it helps."""
-MOST_MEMORY = 2**29
-"""Bytes that a helper may take: 340 MB were measured."""
+                self._done += 1
+            told(GROUPS, self._done, most)
 
 
 @contextmanager
@@ -120,28 +149,30 @@ def may_help() -> bool:
 
 
 @contextmanager
-def helping() -> Iterator[Callable[[], object]]:
-    """Within this context, a second process compiles the largest kernels; yield how to wait for it.
+def helping(modules: Sequence[str]) -> Iterator[Callable[[], object]]:
+    """Within this context, a second process loads the kernels of some modules, one by one.
 
-    It imports little, and nothing but the kernels that judge a search's candidates.
+    Yields how to wait for its end. These modules should import little.
     """
     root = str(Path(__file__).parents[2])
     code = (
-        f"import gc, sys; gc.disable(); sys.path.insert(0, {root!r})\n"
-        "from difflogic.engine.hard.candidates import load_kernels\n"
-        "load_kernels()"
+        f"import gc, importlib, sys; gc.disable(); sys.path.insert(0, {root!r})\n"
+        "for name in sys.argv[1:]: importlib.import_module(name).load_kernels()"
     )
+    words = [sys.executable, "-P", "-c", code, *modules]
     nothing = subprocess.DEVNULL
-    with subprocess.Popen(
-        [sys.executable, "-P", "-c", code], stdin=nothing, stdout=nothing, stderr=nothing
-    ) as helper:
+    deadline = Deadline.after(MOST_SECONDS)
+    with subprocess.Popen(words, stdin=nothing, stdout=nothing, stderr=nothing) as helper:
 
         def wait() -> None:
-            with suppress(subprocess.TimeoutExpired):
-                helper.wait(MOST_SECONDS)
+            while helper.poll() is None and not deadline.passed:
+                may_cancel()
+                with suppress(subprocess.TimeoutExpired):
+                    helper.wait(0.1)
 
         try:
-            yield wait
+            with undoing(helper.kill):
+                yield wait
         finally:
             helper.kill()
 
@@ -155,27 +186,7 @@ def compile_rollouts(netlist: Netlist, precision: npt.DTypeLike, sharing: Sharin
         engine.reduce(coefficients)
 
 
-def compile_steps(netlist: Netlist, logits: Array, training: TrainingConfig) -> Bits:
-    """Compile or load the other kernels of a training step; return the hard ops (parameters,).
-
-    `logits` (16, parameters) are not changed.
-    """
+def compile_updates(logits: Array, training: TrainingConfig) -> None:
+    """Compile or load the kernels that mix and update `logits` (16, parameters), left unchanged."""
     learned = Learned(logits.copy(), training)
     learned.step(np.zeros_like(learned.mix()))
-    simulator = HardSimulator(netlist, CELL, 1)
-    simulator.load(learned.ops)
-    simulator.rollout(np.zeros((1, netlist.channels, 1, 1), np.uint8), 1)
-    live_parameters(netlist, learned.ops, (0,))
-    return learned.ops
-
-
-def compile_slopes(netlist: Netlist, rectifies: bool) -> None:
-    """Compile or load the kernels that guide a search, and those of rectification if needed."""
-    ops = np.zeros(netlist.parameters, np.uint8)
-    gradients.load_kernels(netlist, ops)
-    if rectifies:
-        detectors.load_kernels(netlist, ops)
-        read = np.array([netlist.inputs], np.int32)
-        hard = gradients.HardGradients(netlist, CELL, 1, 1)
-        hard.begin(ops, (0,), read)
-        hard.values(np.zeros((1, netlist.channels, 1, 1), np.uint8), read)

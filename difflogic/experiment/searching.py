@@ -95,6 +95,7 @@ class Trainer:
 
     def __exit__(self, *raised: Any) -> None:
         self._closed = True
+        self._compilation.close()
         self.descent.__exit__(*raised)
 
     def step(
@@ -145,6 +146,7 @@ class Trainer:
         `result` is then the best circuit so far. Does nothing if `finishing.every` is 0.
         """
         with self.phases("finish"):
+            self.compile_search()
             return self._finish()
 
     def _finish(self) -> Finished | None:
@@ -213,18 +215,30 @@ class Trainer:
         return self._compilation.needs_compiling
 
     def warm_up(self) -> float:
-        """Compile or load the kernels; return the seconds it took. Does not change the training."""
+        """Compile or load the kernels of a step; return the seconds it took.
+
+        Does not change the training. Kernels of searches are compiled until the first search.
+        """
         before = self.phases.timed
         announced = self.needs_compiling
         if announced:
             precision = self.config.training.precision
             say(f"compiling the kernels for {precision}, once …")
         with self.phases("compilation"):
-            self._compilation.compile(self.first_model.netlist, self.descent.logits)
+            self._compilation.begin(self.first_model.netlist, self.descent.logits)
+        # What other ranks do meanwhile cannot be stopped to wait here.
+        if self.ranks.size > 1:
+            self.compile_search()
         seconds = self.phases.timed - before
         if announced:
-            say(f"compiled in {seconds:.1f} s")
+            later = "" if self._compilation.search_is_compiled else "; those of searches meanwhile"
+            say(f"compiled in {seconds:.1f} s{later}")
         return seconds
+
+    def compile_search(self) -> None:
+        """Compile or load the kernels of searches, after `warm_up`; the first search does it."""
+        with self.phases("compilation"):
+            self._compilation.complete()
 
     # The state of the run
 
@@ -329,3 +343,4 @@ def compile_kernels(config: Config) -> None:
     with Trainer(config.with_sections(parallel={"workers": 1})) as trainer:
         if trainer.needs_compiling:
             trainer.warm_up()
+            trainer.compile_search()

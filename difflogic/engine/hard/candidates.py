@@ -14,10 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
-from difflogic.circuit.grid import CENTER, Grid
-from difflogic.circuit.hard_netlist import netlist_of
+from difflogic.circuit.grid import Grid
+from difflogic.circuit.hard_netlist import netlist_of, unchanging
 from difflogic.circuit.netlist import Netlist
 from difflogic.engine.hard.hard_simulator import HardSimulator, new_marks, prune, wires_of
 from difflogic.engine.kernels import candidates as k
@@ -270,9 +269,7 @@ def _table(keys: Array, values: Array, size: int) -> tuple[Int32s, Int32s]:
 
 def load_kernels() -> None:
     """Compile or load the kernels that judge, which are the same for all circuits and grids."""
-    none = np.zeros(0, np.int32)
-    same = Circuit(none.astype(np.uint8), none, none, np.array([CENTER], np.int32), (0,))
-    netlist, ops = netlist_of(same, 1)
+    netlist, ops = netlist_of(unchanging(), 1)
     simulator = HardSimulator(netlist, Grid(1, 1, "zero"), 1)
     nothing = np.zeros((1, 1, 1, 1), np.uint8)
     script = simulator.script(1, at=(1,), targets=nothing, channels=(0,))

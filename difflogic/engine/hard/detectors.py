@@ -15,6 +15,7 @@ import numpy as np
 
 from difflogic.circuit.evaluate import BitLogic
 from difflogic.circuit.gates import READS
+from difflogic.circuit.hard_netlist import netlist_of, unchanging
 from difflogic.circuit.netlist import Netlist
 from difflogic.engine.kernels import detectors as k
 from difflogic.engine.kernels.candidate_base import ABSENT
@@ -175,8 +176,9 @@ CONJUNCTIONS = {
 """The op that is 1 if each input has the demanded value, or none is demanded."""
 
 
-def load_kernels(netlist: Netlist, ops: Bits) -> None:
+def load_kernels() -> None:
     """Compile or load the kernels, which are the same for every size."""
+    netlist, ops = netlist_of(unchanging(), 1)
     values = np.zeros((1, 1), np.uint64)
     nothing = np.zeros(netlist.rows, np.bool_)
     rows = np.array([netlist.inputs], np.int32)

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from difflogic.circuit.grid import Grid
+from difflogic.circuit.hard_netlist import netlist_of, unchanging
 from difflogic.circuit.netlist import Netlist
 from difflogic.engine.hard.hard_simulator import HardSimulator, mark_live, row_ops, steps_per_call
 from difflogic.engine.hard.slope_memory import CELLS, most_slopes
@@ -183,8 +184,12 @@ class HardGradients:
         return self._slopes.sums
 
 
-def load_kernels(netlist: Netlist, ops: Bits) -> None:
+def load_kernels() -> None:
     """Compile or load the kernels, which are the same for every size."""
+    netlist, ops = netlist_of(unchanging(), 1)
     hard = HardGradients(netlist, Grid(1, 1, "zero"), 1, 1)
-    hard.begin(ops, (0,))
-    hard.add(np.zeros((1, netlist.channels, 1, 1), np.uint8), np.ones((1, 1, 1, 1)), (0,), None)
+    read = np.array([netlist.inputs], np.int32)
+    hard.begin(ops, (0,), read)
+    nothing = np.zeros((1, 1, 1, 1), np.uint8)
+    hard.values(nothing, read)
+    hard.add(nothing, np.ones((1, 1, 1, 1)), (0,), None)

@@ -12,6 +12,7 @@ import numpy as np
 
 from difflogic.circuit.gates import COEFFICIENTS
 from difflogic.circuit.grid import Grid, shifts
+from difflogic.circuit.hard_netlist import netlist_of, unchanging
 from difflogic.circuit.netlist import Netlist
 from difflogic.engine.kernels import hard as kernels
 from difflogic.engine.kernels import structures as k
@@ -293,3 +294,12 @@ def prune(
     alive = np.flatnonzero(found.marks.channels).astype(np.int32)
     code = k.HardCode(found.gates[:kept], inputs, alive, found.outputs[alive])
     return Pruned(code, found.origin[:kept], found.number[found.source])
+
+
+def load_kernels() -> None:
+    """Compile or load the kernels, which are the same for all circuits and grids."""
+    netlist, ops = netlist_of(unchanging(), 1)
+    simulator = HardSimulator(netlist, Grid(1, 1, "zero"), 1)
+    simulator.load(ops)
+    simulator.rollout(np.zeros((1, 1, 1, 1), np.uint8), 1)
+    live_parameters(netlist, ops, (0,))

@@ -14,8 +14,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from difflogic.circuit.circuit import Circuit
-from difflogic.circuit.grid import CENTER
+from difflogic.circuit.hard_netlist import unchanging
 from difflogic.proof.convergence.planes import Board, Network, Planes
 from difflogic.proof.kernels import sets as kernels
 from difflogic.system.array_types import Bits, Words
@@ -63,13 +62,10 @@ def _step(network: Network, board: Board, state: Sets) -> Sets:
     return after
 
 
-def load_kernel() -> None:
+def load_kernels() -> None:
     """Compile or load the kernel of `step`, which is the same for all circuits and boards."""
     board = Board(1, 1, "zero")
-    none = np.zeros(0, np.int32)
-    same = Circuit(none.astype(np.uint8), none, none, np.array([CENTER], np.int32), (0,))
-    network = Network(same)
-    _step(network, board, everything(1, board))
+    _step(Network(unchanging()), board, everything(1, board))
 
 
 def through(

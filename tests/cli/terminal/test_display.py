@@ -18,6 +18,7 @@ from difflogic.run.metrics import MetricsRow
 from difflogic.run.records import Usual
 from difflogic.search.polish import CircuitCost
 from difflogic.search.walk import SearchProgress
+from difflogic.system.work import Progress
 from tests.cli.terminal.screens import Terminal, open_terminal
 
 
@@ -111,6 +112,9 @@ def test_the_time_is_what_is_usual_and_no_limit_far_away(
 def test_what_is_running():
     progress = RunProgress(100, searches=True, restart_every=25)
     assert progress.now == Bar("learning", 0, 25, "epoch 0 of 25")
+    progress.compiling = Progress("groups", 3, 6)
+    assert "; compiling groups of kernels: 3 of 6; " in display.line(progress)
+    progress.compiling = Progress("groups", 6, 6)
     progress.searching = SearchProgress(1500, 3000, 37)
     assert progress.now == Bar("searching", 1500, 3000, "circuits: 37 wrong bits left")
     assert "; searching 50 % of circuits: 37 wrong bits left; " in display.line(progress)

@@ -4,12 +4,16 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from difflogic.experiment import compiling
+from difflogic.experiment.searching import Trainer
 from difflogic.system.jit import JIT
+from difflogic.system.work import HALF_DONE, Progress, Stopped, working
+from tests.difflogic.training.tiny import growing
 
 ROOT = Path(__file__).parents[3]
 
@@ -36,6 +40,7 @@ def types():
 
 with Trainer(growing(*json.loads(sys.argv[1]))) as trainer:
     trainer.warm_up()
+    trainer.compile_search()
     before = types()
     trainer.step()
     trainer.step()
@@ -59,21 +64,54 @@ def test_runs_use_the_compiled_types():
     assert before == after
 
 
+HELPED = ("difflogic.engine.hard.candidates",)
+
+
 @pytest.mark.once
 @pytest.mark.skipif(not JIT, reason="nothing is compiled")
 def test_a_helper_leaves_the_kernels_of_searches_on_disk(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    with compiling.helping() as wait:
+    with compiling.helping(HELPED) as wait:
         wait()
     assert "candidates.judge" in " ".join(os.listdir(tmp_path / "dct-kernels"))
 
 
-def test_a_helper_that_takes_too_long_is_ended(monkeypatch):
-    monkeypatch.setattr(compiling, "MOST_SECONDS", 0.0)
-    with compiling.helping() as wait:
+@pytest.mark.parametrize("modules", [HELPED, ["missing"]])
+def test_a_helper_that_takes_too_long_or_dies_is_harmless(modules, monkeypatch):
+    monkeypatch.setattr(compiling, "MOST_SECONDS", 0.0 if modules is HELPED else 600.0)
+    with compiling.helping(modules) as wait:
         wait()
 
 
-def test_a_helper_is_ended_with_the_process_that_it_helps():
-    with pytest.raises(KeyboardInterrupt), compiling.helping():
+def test_a_helper_ends_with_the_process_that_it_helps():
+    with pytest.raises(KeyboardInterrupt), compiling.helping(HELPED):
         raise KeyboardInterrupt
+    assert not HALF_DONE
+
+
+def test_waiting_for_a_helper_can_be_stopped():
+    with working(asked=lambda: True), compiling.helping(HELPED) as wait, pytest.raises(Stopped):
+        wait()
+
+
+@pytest.mark.parametrize(("epochs", "waits", "modules"), [(2, [2], 3), (1, [], 1)])
+def test_only_searches_wait_for_the_helper(monkeypatch, epochs, waits, modules):
+    @contextmanager
+    def helping(names):
+        assert len(names) == modules
+        yield lambda: waited.append(trainer.epoch)
+
+    waited: list[int] = []
+    monkeypatch.setattr(compiling, "may_help", lambda: True)
+    monkeypatch.setattr(compiling, "helping", helping)
+    monkeypatch.setattr(compiling.Compilation, "needs_compiling", True)
+    told: list[Progress] = []
+    with (
+        working(tell=told.append),
+        Trainer(growing(*SETTINGS, f"training.epochs={epochs}")) as trainer,
+    ):
+        trainer.warm_up()
+        for _ in range(epochs):
+            trainer.step()
+    assert waited == waits
+    assert told[-1].done == told[-1].total == (7 if waits else 3)
