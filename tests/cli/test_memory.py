@@ -75,5 +75,5 @@ def test_too_few_open_files_are_refused(tmp_path):
 def test_a_soft_limit_on_open_files_is_raised(tmp_path, tiny):
     files = resource.RLIMIT_NOFILE
     words = f"train checkerboard-small {tiny} --epochs=2 --dir=run"
-    done = limited(words, tmp_path, 8, resource.getrlimit(files)[1], what=files)
+    done = limited(words, tmp_path, 5, resource.getrlimit(files)[1], what=files)
     assert done.returncode == 0, done.stderr

@@ -75,7 +75,7 @@ def test_counts_agree_with_plain_numpy_at_any_block_size(fire_rate, damage, monk
 
 def test_uncounted_cells():
     config = load_config("flood", ["automaton.steps=2", "task.height=9", "training.seed=1"])
-    model = random_model(config)
+    model = random_model(config, seed=2)  # shows ones, also where no cell counts
     scene = scene_of(config, STREAMS, (1, 2, 5))
     assert np.isnan(scene.draw(0, STARTS)[1]).any()
     expected = expected_counts(model, scene, config, by_cell=True)
