@@ -214,7 +214,10 @@ def _parse_override(override: Override, is_custom: bool) -> tuple[mistakes.At, A
         _check_place(place)
     if override.value is not None:
         return place, override.value
-    return place, _parse_text(text) if schema.is_text(*place[:2]) else _parse_value(text)
+    value = _parse_text(text) if schema.is_text(*place[:2]) else _parse_value(text)
+    if len(place) == 2 and schema.removed(place[0]).get(place[1], not value) == value:
+        raise ConfigError(f'[{place[0]}] {place[1]}: "{value}" was removed: leave it out')
+    return place, value
 
 
 def _check_place(place: mistakes.At) -> None:

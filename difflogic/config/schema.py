@@ -58,9 +58,9 @@ def keys(section: str) -> tuple[str, ...]:
     return tuple(key for key in found if key not in skipped)
 
 
-def removed(section: str) -> set[str]:
-    """Return the keys that a section had once: files of earlier runs may have them."""
-    return {key for model in _models(section) for key in model.gone}
+def removed(section: str) -> dict[str, Any]:
+    """Return what files of earlier runs may have: keys, and the value of each; None for any."""
+    return {key: value for model in _models(section) for key, value in model.gone.items()}
 
 
 def kinds_with(key: str) -> list[str]:

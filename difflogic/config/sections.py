@@ -262,8 +262,11 @@ class ParallelConfig(Section):
         "extra and float32), while the workers search and prove",
     )
 
-    gone: ClassVar = dict.fromkeys(("lanes", "chunk", "tasks_per_worker", "samples_at_once"))
-    """Keys for tiles, tasks and waves."""
+    gone: ClassVar = {
+        **dict.fromkeys(("lanes", "chunk", "tasks_per_worker", "samples_at_once")),
+        "strategy": "gates",
+    }
+    """Keys for tiles, tasks and waves, and a strategy: runs that were shared so go on by default."""
 
 
 class CheckpointConfig(Section):

@@ -347,6 +347,13 @@ def test_keys_of_older_files_are_left_out_if_they_asked_for_nothing(write, secti
             load_config(write(text.replace(head, f"{head}{asked}\n")))
 
 
+def test_a_run_that_was_shared_by_gates_goes_on_by_default(write):
+    text = load_config("lizard", ["parallel.strategy=steps"]).to_toml()
+    config = load_config(write(text.replace('strategy = "steps"', 'strategy = "gates"')))
+    assert config.parallel.strategy == "auto"
+    assert '"gates" was removed' in error(overrides=["parallel.strategy=gates"])
+
+
 # Facts of a run
 
 HASH = 64 * "a"
