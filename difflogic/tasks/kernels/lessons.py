@@ -1,7 +1,7 @@
 """Samples of lessons about wounds; `difflogic.tasks.wounds` says what they are.
 
-Tests compare what they teach of the board in `checkerboard.py` with an oracle, cell by
-cell; digests keep what they draw.
+Tests compare them with draws of NumPy's own, and what they teach of the board in
+`checkerboard.py` with an oracle, cell by cell.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Lessons about wounds: against an oracle that teaches cell by cell."""
+"""Lessons about wounds: against draws of NumPy's own, and an oracle that teaches cell by cell."""
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import product
 
 import numpy as np
@@ -11,7 +10,9 @@ from hypothesis import strategies as st
 
 from difflogic.circuit.grid import NEIGHBORS, OFFSETS
 from difflogic.config import load_config
+from difflogic.system.elementary import exponential, logarithm
 from difflogic.tasks import make_task
+from difflogic.tasks.kernels import lessons as k
 from difflogic.tasks.wounds import CODE, Wounds
 from tests.examples import examples
 
@@ -66,39 +67,83 @@ def expected(state: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.nda
     return target
 
 
+def shares(rng: np.random.Generator) -> np.ndarray:
+    """Draw shares of the kinds from a Dirichlet distribution, by gamma variables as Jöhnk's."""
+    whole, rest = np.divmod(k.KIND_SHARES, 1)
+    found = np.zeros(len(rest))
+    for number in range(int(whole.max())):
+        found -= (number < whole) * logarithm(1 - rng.random(len(rest)))
+    left = rest > 0
+    rest[~left] = 0.5
+    while left.any():
+        one, other, scale = logarithm(1 - rng.random((3, len(rest))))
+        x = exponential(one / rest)
+        y = exponential(other / (1 - rest))
+        drawn = left & (x + y <= 1)
+        found -= drawn * (scale * x / (x + y))
+        left &= ~drawn
+    return found / found.sum()
+
+
+def kinds_of(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
+    """Draw what each cell of a lesson holds."""
+    if rng.random() < k.SPRINKLED:
+        return rng.choice(5, shape, p=shares(rng))
+    kinds = np.zeros(shape, np.int64)
+    for _ in range(rng.integers(1, k.MOST_SQUARES + 1)):
+        sides = rng.integers(1, k.MOST_SIDE + 1, 2)
+        first = rng.integers(1 - sides, shape)
+        block = kinds[tuple(map(slice, np.maximum(first, 0), first + sides))]
+        hit = rng.random(block.shape) < rng.choice(k.WOUNDED_SHARES)
+        block[hit] = rng.integers(k.ERASED, 5)
+    return kinds
+
+
+def drawn(rng: np.random.Generator, side: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return a lesson's state, and each row's and column's place in its small board."""
+    gaps = rng.random() * k.MOST_GAPS
+    places = []
+    for gap in rng.random((2, side)) < gaps:
+        line = np.arange(side)
+        places.append(line - np.maximum.accumulate(np.where(gap, line, -1)) - 1)
+    kinds = kinds_of(rng, (side, side))
+    moved = rng.integers(0, 4, 2)
+    state = rng.integers(0, 2, (CODE, side, side), np.uint8)
+    rows, columns = places
+    for y, x in product(range(side), repeat=2):
+        shown = {
+            k.RIGHT: code_at(rows[y], columns[x]),
+            k.SHIFTED: code_at(y + moved[0], x + moved[1]),
+            k.ERASED: [0] * CODE,
+            k.FIRED: [0] * (CODE - 1) + [1],
+        }
+        state[:, y, x] = shown.get(kinds[y, x], state[:, y, x])
+        state[:, y, x] *= min(rows[y], columns[x]) >= 0
+    return state, rows, columns
+
+
 @given(st.integers(0, 2**32), st.sampled_from([2, 9, 16]))
 @examples(60)
 def test_a_lesson_says_what_each_cell_can_know(seed: int, side: int) -> None:
     # Of 2 by 2 cells, lessons take more words than are drawn at first.
-    lesson = lessons(side).draw_lesson(np.random.default_rng(seed))
-    assert lesson.used[0] <= len(lesson.words) == len({*lesson.words})
-    for places in (lesson.rows, lesson.columns):
-        last = -1
-        for place in places:
-            assert place in (-1, last + 1)
-            last = place
-    target = expected(lesson.state, lesson.rows, lesson.columns)
-    assert not np.isnan(target).all()
-    assert np.array_equal(lesson.target, target, equal_nan=True)
+    start, target = lessons(side).sample(np.random.default_rng(seed))
+    again = np.random.default_rng(seed)
+    found = np.array(np.nan)
+    while np.isnan(found).all():
+        state, rows, columns = drawn(again, side)
+        found = expected(state, rows, columns)
+    assert np.array_equal(start, state)
+    assert np.array_equal(target, found, equal_nan=True)
 
 
-def test_lessons_have_cells_of_each_kind() -> None:
-    """The draws themselves have digests."""
-    found: Counter[str] = Counter()
-    for seed in range(50):
-        lesson = lessons().draw_lesson(np.random.default_rng(seed))
-        for y, x in product(range(9), repeat=2):
-            *code, fired = bits = lesson.state[:, y, x].tolist()
-            row = lesson.rows[y]
-            column = lesson.columns[x]
-            if min(row, column) < 0:
-                assert not any(bits)
-            elif any(code):
-                found["right" if bits == code_at(row, column) else "wrong"] += 1
-            else:
-                found["fired" if fired else "erased"] += 1
-    assert min(found.values()) > 0.05 * found.total()
-    assert len(found) == 4
+def test_kinds_have_their_shares() -> None:
+    concentrations = np.array(k.KIND_SHARES)
+    rng = np.random.default_rng(0)
+    found = np.stack([shares(rng) for _ in range(3000)])
+    means = concentrations / concentrations.sum()
+    np.testing.assert_allclose(found.mean(axis=0), means, atol=0.015)
+    variances = means * (1 - means) / (concentrations.sum() + 1)
+    np.testing.assert_allclose(found.var(axis=0), variances, rtol=0.1)
 
 
 def test_the_first_bit_of_a_code_is_the_board() -> None:
