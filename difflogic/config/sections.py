@@ -266,7 +266,7 @@ class ParallelConfig(Section):
         **dict.fromkeys(("lanes", "chunk", "tasks_per_worker", "samples_at_once")),
         "strategy": "gates",
     }
-    """Keys for tiles, tasks and waves, and a strategy: runs that were shared so go on by default."""
+    """Keys for tiles, tasks and waves; runs that were shared by gates go on by default."""
 
 
 class CheckpointConfig(Section):
