@@ -71,7 +71,7 @@ def train_pattern(
 ) -> None:
     """Train an automaton that grows a picture.
 
-    The picture is shown before training starts. An image keeps its colours. dct chooses grid,
+    The terminal shows the picture as it grows. An image keeps its colours. dct chooses grid,
     circuit, steps and recipe to suit the picture, and prints them. Flags and --set override these
     choices.
     """

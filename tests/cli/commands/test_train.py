@@ -305,14 +305,6 @@ class TestExperiments:
         assert message in dct(arguments).refusal
         assert not Path("runs").exists()
 
-    def test_a_picture_is_shown_before_the_training_starts(self, dct):
-        small = "--epochs=1 --channels=4 --set=perception.kernels=1 '--set=update.gates=[4]'"
-        result = dct(f"train-pattern {small}").good
-        rows = load_config("lizard").task.target.split()
-        # Below them, kernels may be compiled, if no test did.
-        assert result.stderr.splitlines()[1 : 1 + len(rows)] == rows
-        assert "#" not in dct(f"train-pattern {small} --quiet").stderr
-
 
 @pytest.mark.usefixtures("staged")
 class TestFrom:

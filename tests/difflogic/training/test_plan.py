@@ -145,7 +145,7 @@ def test_available_memory_is_not_exceeded():
         ("checkerboard", "benchmark", 2, 2, ["samples"], 2),
         ("checkerboard", "benchmark", 64, 8, ["steps"], 8),
         ("checkerboard", None, 2, 2, ["steps"], 4),
-        ("checkerboard", None, 1, 1, [], 4),
+        ("checkerboard", None, 1, 1, [], 1),
         # Waking a worker takes longer than the step.
         ("game-of-life", None, 64, 1, [], 3),
         ("letter-g", None, 2, 2, ["steps"], 4),
