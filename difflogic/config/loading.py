@@ -215,7 +215,7 @@ def _parse_override(override: Override, is_custom: bool) -> tuple[mistakes.At, A
     if override.value is not None:
         return place, override.value
     value = _parse_text(text) if schema.is_text(*place[:2]) else _parse_value(text)
-    if len(place) == 2 and schema.removed(place[0]).get(place[1], not value) == value:
+    if len(place) == 2 and (place[1], value) in schema.removed(place[0]).items():
         raise ConfigError(f'[{place[0]}] {place[1]}: "{value}" was removed: leave it out')
     return place, value
 

@@ -59,7 +59,7 @@ def summarize(config: Config, trainer: Trainer, history: History, resumed: int) 
             phases=dict(phases.seconds),
         ),
         versions=machine.versions(),
-        cpu=Cpu(name=machine.cpu_name(), count=machine.cpu_count()),
+        cpu=Cpu.model_validate(machine.cpu()),
     )
     if trainer.ranks.size > 1:
         found.ranks = trainer.ranks.size

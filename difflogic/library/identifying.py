@@ -44,7 +44,7 @@ class Identified:
     rule: identification.Explanation
     """Its table, and which entries the recording determines."""
     circuit: Circuit | None
-    """Simplified, and compared with the table on all neighbourhoods; None if there is none."""
+    """Simplified, and equal to the table on all neighbourhoods; None if circuits cannot hold it."""
     seconds: float
     weighed: Likely | None = None
     """The odds of families, if they chose the rule."""

@@ -245,7 +245,6 @@ NewDirectory = Annotated[
 ]
 Seeds = Annotated[str | Sequence[int] | None, Opt(parse=parse_seeds)]
 Count = Annotated[int, Range(1)]
-Natural = Annotated[int, Range(0)]
 Share = Annotated[float, Range(0, 1), Opt(metavar="SHARE")]
 PixelCount = Annotated[int, Range(1, 4096)]
 CellSide = Annotated[

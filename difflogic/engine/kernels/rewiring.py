@@ -42,9 +42,7 @@ class RewiredNet(NamedTuple):
     a: np.ndarray  # uint32 (gates,): rows; indices without a sign may not count from the end
     b: np.ndarray  # uint32 (gates,)
     outputs: np.ndarray  # int64 (channels,): rows
-    planes: (
-        np.ndarray
-    )  # uint64 (2, rows, 2, words): the circuit's values, and a candidate's; a multiple of WORDS
+    planes: np.ndarray  # uint64 (2, rows, 2, words): the circuit's values, and a candidate's
     refused: np.ndarray  # uint64 (channels, 2, words): where outputs may not be 1, and not 0
     differs: np.ndarray  # int64 (rows,): 1 if the candidate's values are others
     live: np.ndarray  # bool (rows,)

@@ -37,7 +37,7 @@ WOUNDED_SHARES = (0.2, 0.5, 0.8, 1.0, 1.0)
 LN2_HIGH = float.fromhex("0x1.62e42feep-1")
 LN2_LOW = float.fromhex("0x1.a39ef35793c76p-33")
 FACTORS = tuple(1 / math.factorial(n) for n in range(13, -1, -1))
-"""As in `difflogic.system.elementary`."""
+"""As in `difflogic.system.elementary`, which kernels may not import: `system/jit/cache.py`."""
 
 TELLS = 1
 LIES = 2

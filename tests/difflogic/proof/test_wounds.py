@@ -57,7 +57,7 @@ def grow(nw, n, ne, w, c, e, sw, s, se):
 
 
 def test_after_the_deadline_the_reason_is_the_time() -> None:
-    """A start, a grid, or all grids of which nothing is known yet may still be proved, or fail."""
+    """Nothing was known yet of a start, a grid or all grids: each may still be proved, or fail."""
     made = rule(grow, 1, size=(1, 12), start="center", steps=14)
     start = np.eye(1, 12, 6, dtype=np.uint8)[None, None]
     cases = Cases("the only start", start, start.cumsum(axis=-1), "zero", 14, "")

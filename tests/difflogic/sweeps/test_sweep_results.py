@@ -41,7 +41,7 @@ def rows(plan):
     summaries = [
         ended(True, 12, gates=22, assurance={}, **more),
         ended(True, epochs=18, gates=30, seconds=2.0),
-        ended(False, 5, gates=99, seconds=7.0, assurance=LATE),  # right for ever, but too late
+        ended(False, 5, gates=99, seconds=7.0, assurance=LATE),  # it stays, but too late
         None,
         ended(False, finished=False),
         None,

@@ -53,7 +53,7 @@ def test_waiting_for_another_worker_or_for_a_core_does_not_count_as_busy(spins):
     """It waits at a barrier for a second, and runs for `spins` of it."""
     worker = Worker(spins)
     worker.teams.barrier(worker.control, 2, worker.cursor)
-    # Then it works for two seconds, in one of which it has no core.
+    # Then it works for two seconds, and has no core in one of them.
     worker.now += 2.0
     worker.ran += 1.0
     ended, ran = worker.teams.count_phase(worker.clock, LOSS, 0.0, 0.0, worker.cursor)
