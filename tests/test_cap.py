@@ -36,8 +36,21 @@ def code_tokens(source):
         match node:
             case ast.Expr(value=ast.Constant(value=str())):
                 alone.update(range(node.lineno, node.end_lineno + 1))
-    found = tokenize.generate_tokens(io.StringIO(source).readline)
-    return sum(each.type not in SILENT and each.start[0] not in alone for each in found)
+    count = 0
+    for each in whole_strings(tokenize.generate_tokens(io.StringIO(source).readline)):
+        count += each.type not in SILENT and each.start[0] not in alone
+    return count
+
+
+def whole_strings(found):
+    """Yield tokens, an f-string as one: from Python 3.12 on, its parts are tokens of their own."""
+    depth = 0
+    for each in found:
+        name = tokenize.tok_name[each.type]
+        depth -= name == "FSTRING_END"
+        if not depth and name != "FSTRING_END":
+            yield each
+        depth += name == "FSTRING_START"
 
 
 def filled_lines(source):

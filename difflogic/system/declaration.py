@@ -167,7 +167,8 @@ def require_declared(what: Callable[..., Any], values: Mapping[str, Any]) -> Non
         if value is None or getattr(value, "shape", None):  # arrays have their own readers
             continue
         if not _fits(hints[name], value):
-            type_ = inspect.formatannotation(hints[name])
+            # Python 3.13 names a path's class by a module of its own.
+            type_ = inspect.formatannotation(hints[name]).replace("pathlib._local.", "pathlib.")
             raise ConfigError(f"{label}: is {described(value)}: give {type_}")
         if not isinstance(value, int | float | str):
             continue

@@ -282,15 +282,15 @@ def test_what_cannot_be_read_now_is_neither_missing_nor_damaged(tmp_path, monkey
     path.write_text("mine")
     for code in (errno.EIO, errno.EACCES, errno.EMFILE):
         error = OSError(code, os.strerror(code))
-        for name in ("open", "stat", "listdir"):
+        asked = {
+            (os, "open"): lambda: files.read_inside(path, 10),
+            (os, "stat"): lambda: files.kind_of(path),
+            (Path, "iterdir"): lambda: files.listed(tmp_path),
+        }
+        for place, ask in asked.items():
             with monkeypatch.context() as patch:
-                patch.setattr(os, name, Mock(side_effect=error))
-                asked = {
-                    "open": lambda: files.read_inside(path, 10),
-                    "stat": lambda: files.kind_of(path),
-                    "listdir": lambda: files.listed(tmp_path),
-                }
+                patch.setattr(*place, Mock(side_effect=error))
                 with pytest.raises(UnreadableError, match=os.strerror(code).lower()) as caught:
-                    asked[name]()
+                    ask()
             assert not isinstance(caught.value, RunDirectoryError | ConfigError)
     assert files.kind_of(tmp_path / "absent") == 0
