@@ -113,8 +113,8 @@ def explained() -> Iterator[None]:
 
 
 def reword(error: Any) -> None:
-    """Make the message of a command line error printable."""
-    error.message = printable(error.message)
+    """Make the message of a command line error printable, and leave out what Typer checks with."""
+    error.message = printable(error.message.removeprefix("Value error, "))
 
 
 def fail_for(error: OSError) -> NoReturn:

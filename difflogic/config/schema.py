@@ -7,6 +7,7 @@ from typing import Any
 
 from difflogic.config.models import RUN, Config
 from difflogic.config.sections import RunFacts
+from difflogic.system.json_schema import literal, phrase
 from difflogic.tasks import TASKS, CustomSection, TaskSection
 from difflogic.tasks.section import Section
 
@@ -78,10 +79,10 @@ def meaning(section: str, key: str, model: type[Section] | None = None) -> str:
 def accepted(section: str, key: str, item: bool = False, model: type[Section] | None = None) -> str:
     """Describe the values that a key accepts, or an item of its list: "an integer from 1 to 9"."""
     if (section, key) == (TASK, "kind"):
-        known = " or ".join(_literal(kind) for kind in TASKS)
+        known = " or ".join(literal(kind) for kind in TASKS)
         return f'{known} or a class of your own, such as "my_task.py:MyTask"'
     schema = _schema(section, key, model)
-    return _phrase(schema["items"] if item and "items" in schema else schema)
+    return phrase(schema["items"] if item and "items" in schema else schema)
 
 
 def choices(section: str, key: str, model: type[Section] | None = None) -> list[str]:
@@ -113,51 +114,3 @@ def _schema(section: str, key: str, model: type[Section] | None) -> dict[str, An
 def _properties(model: type[Section]) -> dict[str, Any]:
     properties: dict[str, Any] = model.model_json_schema()["properties"]
     return properties
-
-
-def _phrase(schema: dict[str, Any]) -> str:
-    if "accepted" in schema:
-        return str(schema["accepted"])
-    if "anyOf" in schema:
-        options = [option for option in schema["anyOf"] if option.get("type") != "null"]
-        return " or ".join(_phrase(option) for option in options)
-    if "const" in schema:
-        return _literal(schema["const"])
-    if "enum" in schema:
-        return " or ".join(_literal(choice) for choice in schema["enum"])
-    match schema.get("type"):
-        case "array" if {"minItems", "maxItems"} <= schema.keys():
-            item = _phrase(schema["items"]).replace("an integer", "integers")
-            return f"a list of {schema['minItems']} to {schema['maxItems']} {item}"
-        case "boolean":
-            return "true or false"
-        case "integer":
-            return "an integer" + _range(schema)
-        case "number":
-            return "a number" + _range(schema)
-        case "string":
-            return "a text"
-        case "array":
-            return "a list"
-        case _:
-            return "a value"
-
-
-def _literal(value: object) -> str:
-    return f'"{value}"' if isinstance(value, str) else str(value)
-
-
-def _range(schema: dict[str, Any]) -> str:
-    low = schema.get("minimum")
-    above = schema.get("exclusiveMinimum")
-    high = schema.get("maximum")
-    below = schema.get("exclusiveMaximum")
-    if high is None and below is not None and schema["type"] == "integer":
-        high = below - 1
-    start = f" from {low:g}" if isinstance(low, float) else f" from {low}"
-    if above is not None:
-        start = f" above {above:g}"
-    if high is None:
-        return start if below is None else f"{start}, below {below:g}"
-    end = f"{high:g}" if isinstance(high, float) else str(high)
-    return f"{start}, at most {end}" if above is not None else f"{start} to {end}"

@@ -6,9 +6,9 @@ docs/circuit.schema.json is made from `CircuitFile`; docs/circuit-file.md explai
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -21,7 +21,8 @@ from difflogic.circuit.grid import CENTER
 from difflogic.formats import strict_json
 from difflogic.formats.strict_json import MAX_CHANNELS, MAX_GATES, ROWS
 from difflogic.system.array_types import Int64s
-from difflogic.system.errors import CircuitError, did_you_mean, in_plain_words, shorten, shown
+from difflogic.system.errors import CircuitError, did_you_mean, shorten, shown
+from difflogic.system.json_schema import HexColor, phrase
 
 FORMAT = "dct-circuit"
 BY_CHANCE = "is a rule by chance, and has no gates: only dct simulate and dct render run it"
@@ -34,7 +35,6 @@ RowNumber = Annotated[int, Field(ge=0, lt=ROWS)]
 SideLength = Annotated[int, Field(ge=1, le=65536)]
 Label = Annotated[int, Field(ge=0, lt=2**31, strict=True)]
 Bit = Annotated[int, Field(ge=0, le=1, strict=True)]
-HexColor = Annotated[str, Field(pattern=r"^#[0-9a-f]{6}$")]
 OpName: Any = Literal[tuple(op.name for op in Op)]
 
 Parse = Callable[[Any, str], Automaton]
@@ -64,7 +64,13 @@ class Gate(_Section):
 PartName = Annotated[str, Field(min_length=1, max_length=NAME_LENGTH)]
 Symbol = Annotated[str, Field(min_length=1, max_length=41)]
 _NAMED = "inside|filled|another|odd|largest|(this|single)(-right|-left)?|single-(right|left)-2"
-Feature = Annotated[str, Field(pattern=rf"^({_NAMED}|=.{{1,40}})$")]
+Feature = Annotated[
+    str,
+    Field(
+        pattern=rf"^({_NAMED}|=.{{1,40}})$",
+        json_schema_extra={"accepted": "= and a symbol, or a feature such as inside or this-left"},
+    ),
+]
 
 
 class EncodingSection(_Section):
@@ -97,7 +103,12 @@ class Head(_Section):
     format: Literal["dct-circuit"] = Field(description="identifies the format")
     version: Annotated[int, Field(ge=1, le=VERSION)] = Field(description="version of this format")
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", max_length=NAME_LENGTH)] = (
-        Field(description="name of the automaton")
+        Field(
+            description="name of the automaton",
+            json_schema_extra={
+                "accepted": "1 to 64 letters, digits, - and _, starting with a letter or digit"
+            },
+        )
     )
     boundary: Literal["zero", "periodic"] = Field(
         description="what lies beyond the grid's edge: cells of zeros, or the opposite edge"
@@ -174,13 +185,31 @@ def explain(error: ValidationError, model: type[BaseModel]) -> str:
         return f'there is no key "{shorten(key)}" here: {did_you_mean(shorten(key), fields)}'
     if first["type"] == "missing":
         return f"{'' if inside else 'key '}{place} is missing: {fields[key].description}"
-    kind = fields[key].annotation
-    if get_origin(kind) is Literal and isinstance(value, str):
-        hint = did_you_mean(shorten(value), get_args(kind))
+    match first["type"]:
+        case "value_error":
+            return f"{place} {first['ctx']['error']}"
+        case "extra_forbidden":
+            return f"{place} is no key: leave it out"
+    schema = _schema_of(model, first["loc"])
+    if "enum" in schema and isinstance(value, str):
+        hint = did_you_mean(shorten(value), schema["enum"])
         return f"{place} cannot be {shown(value)}: {hint}"
-    if first["type"] in ("too_short", "too_long", "extra_forbidden"):
-        return f"{place} {in_plain_words(first['msg'])}"
-    return f"{place} {in_plain_words(first['msg'])}, not {shown(value)}"
+    return f"{place} must be {phrase(schema)}, not {shown(value)}"
+
+
+def _schema_of(model: type[BaseModel], location: Iterable[str | int]) -> dict[str, Any]:
+    """Return the JSON Schema of a place in a model's file."""
+    whole = model.model_json_schema()
+    found: dict[str, Any] = whole
+    for part in location:
+        found = found.get("anyOf", [found])[0]  # the other is null
+        if "$ref" in found:
+            found = whole["$defs"][found["$ref"].rpartition("/")[2]]
+        if isinstance(part, str):
+            found = found["properties"][part]
+        else:
+            found = found["items"] if "items" in found else found["prefixItems"][part]
+    return found
 
 
 def write_circuit(automaton: Automaton) -> str:

@@ -12,7 +12,7 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.colors import parse_color
 from difflogic.circuit.grid import NEIGHBORHOOD
-from difflogic.formats.circuit_file import HexColor, SideLength, explain
+from difflogic.formats.circuit_file import SideLength, explain
 from difflogic.identification.families import Odds
 from difflogic.identification.rules import Space, spread_states
 from difflogic.simulation.bit_grid import BitGrid, pack, unpack
@@ -20,6 +20,7 @@ from difflogic.simulation.interpreter import Interpreter
 from difflogic.simulation.random_bits import Chance, Use, child_keys, stream_key
 from difflogic.system.array_types import Words
 from difflogic.system.errors import CircuitError, ConfigError
+from difflogic.system.json_schema import HexColor
 
 
 class ChanceInterpreter(Interpreter):

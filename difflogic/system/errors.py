@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import json
-import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
@@ -82,30 +81,6 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     known = list(known)
     nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     return f'did you mean "{nearest[0]}"?' if nearest else "choose from " + ", ".join(known)
-
-
-_PLAIN = (
-    (r"Value error, (.*)", r"\1"),
-    (r"Input should be greater than or equal to (.*)", r"must be at least \1"),
-    (r"Input should be less than or equal to (.*)", r"must be at most \1"),
-    (r"Input should be greater than (.*)", r"must be more than \1"),
-    (r"Input should be a valid integer.*", "must be a whole number"),
-    (r"Input should be a valid number.*", "must be a number"),
-    (r"Input should be a valid string", "must be a text"),
-    (r"Input should be a valid tuple", "must be a list"),
-    (r"Extra inputs are not permitted", "is no key: leave it out"),
-    (r"String should match pattern '\^#.*", "must be a colour such as #d63031"),
-    (r"Input should be a valid (\w+).*", r"must be a \1"),
-    (r"\w+ should (\w+ .*?)( after validation)?(, not .*)?", r"must \1\3"),
-)
-
-
-def in_plain_words(message: str) -> str:
-    """Return a message of pydantic in plain words: "must be at least 1"."""
-    for pattern, words in _PLAIN:
-        if found := re.fullmatch(pattern, message):
-            return found.expand(words)
-    return message
 
 
 def described(value: object) -> str:

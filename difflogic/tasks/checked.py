@@ -250,10 +250,10 @@ class CheckedTask(ABC):
         if not (has_kind and array.shape == shape):
             dtype = f" and type {array.dtype}" if is_array else ""
             numbers = "uint8, each 0 or 1," if kinds == "u" else "real numbers"
-            raise TaskError(
-                f"{self.prefix}.{what}, {described(array)}{dtype}: {numbers} of shape "
-                f"{shape} are needed: channels, rows and columns"
-            )
+            needed = f"{numbers} of shape {shape} are needed: channels, rows and columns"
+            if not shape:
+                needed = "one real number is needed"
+            raise TaskError(f"{self.prefix}.{what}, {described(array)}{dtype}: {needed}")
 
     def call(self, name: str, *arguments: object, **options: object) -> Any:
         """Call a method, or read a property. Errors of a custom task become TaskErrors."""

@@ -15,6 +15,7 @@ from difflogic.pictures.growth import Growth
 from difflogic.pictures.text import parse_picture
 from difflogic.system.array_types import Bits, Float64s
 from difflogic.system.errors import ConfigError
+from difflogic.system.json_schema import HexColor
 from difflogic.tasks.base import Larger, Task
 from difflogic.tasks.parts import Exhibit, InapplicableError, Sample
 from difflogic.tasks.section import AutomatonConfig, Size, TaskSection
@@ -32,9 +33,6 @@ PictureText = Annotated[
 # A TOML array arrives as a list; only the array itself is converted, its items stay strict.
 Sides = Annotated[tuple[Size, ...], Field(max_length=16, strict=False)]
 
-HexColor = Annotated[
-    str, Field(pattern=r"^#[0-9a-f]{6}$", json_schema_extra={"accepted": "a colour as #rrggbb"})
-]
 Palette = Annotated[tuple[HexColor, ...], Field(max_length=16, strict=False)]
 
 TIMES = 2

@@ -58,6 +58,7 @@ def test_help_imports_nothing_heavy(arguments, heavy):
             'value for --workers: "0" is not a whole number from 1 to 1024, or "auto"',
         ),
         ("train-checkerboard extra", "extra"),
+        ("identify x --neighbourhood y", "value for '--neighbourhood': 'y' is not one of 'moore'"),
         ("\x1b[2J", "\\x1b"),
         ("config show --\x1b[2J", "\\x1b"),
         ("train checkerboard --set 'name=\"\x1b[31m\"'", "\\x1b"),
