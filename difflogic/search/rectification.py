@@ -23,7 +23,7 @@ import numpy as np
 
 from difflogic.circuit.gates import OPS, READS, Op
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.hard.detectors import Detectors, Rectification
+from difflogic.engine.hard.detectors import Detectors, Rectification, Traced
 from difflogic.engine.hard.gradients import HardGradients
 from difflogic.engine.hard.hard_simulator import mark_live
 from difflogic.engine.hard.slope_memory import MOST_SLOPES
@@ -31,7 +31,7 @@ from difflogic.evaluation.scene import Scene
 from difflogic.evaluation.trial import Ops, Trial, draw_samples
 from difflogic.search.repair import DRIFT, GRADIENT_COST, Repair
 from difflogic.search.walk import walk
-from difflogic.system.array_types import Array, Flags, Float32s, Int64s, Words
+from difflogic.system.array_types import Array, Flags, Int64s
 
 MAKING_SPARE = 4000
 """Changes to try in order to free gates, before free gates become detectors."""
@@ -264,19 +264,18 @@ class Rectifier:
         gates = gates[: max(1, MOST_SLOPES // (4 * self._hard.points))]
         steady = self._steady(live, channels, reads)
         rows = np.concatenate([np.flatnonzero(single), self._outer[steady[self._outer]]])
-        values, slopes = self._trace(ops, rows, inputs + gates)
-        return Detectors(
-            netlist, ops, spare, rows.astype(np.int32), values, gates.astype(np.int32), slopes
-        )
+        return Detectors(netlist, ops, spare, self._trace(ops, rows, gates))
 
-    def _trace(self, ops: Ops, rows: Int64s, kept: Int64s) -> tuple[Words, Float32s]:
-        """Return values of `rows`, (rows, words), and slopes of `kept` rows, (kept, points)."""
+    def _trace(self, ops: Ops, rows: Int64s, gates: Int64s) -> Traced:
+        """Return values of `rows` and slopes of `gates` at all points."""
         read = rows.astype(np.int32)
+        differentiated = gates.astype(np.int32)
         self._hard.begin(ops, self._channels, read)
         values, slopes = self._hard.trace(
-            self._starts, self._wrong, self._channels, read, kept.astype(np.int32)
+            self._starts, self._wrong, self._channels, read, self._netlist.inputs + differentiated
         )
-        return values.reshape(len(rows), -1), slopes.reshape(len(kept), self._hard.points)
+        slopes = slopes.reshape(len(gates), self._hard.points)
+        return Traced(read, values.reshape(len(rows), -1), differentiated, slopes)
 
     def _steady(self, live: Flags, channels: Flags, reads: Flags) -> Flags:
         """Return the rows, apart from single gates, that do not depend on spare gates."""

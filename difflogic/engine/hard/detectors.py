@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
@@ -47,38 +48,42 @@ class Rectification:
         return changed
 
 
+class Traced(NamedTuple):
+    """What a circuit computes at some points, and what it should have.
+
+    Points are numbered step by step, and within a step as a simulator packs cells.
+    """
+
+    rows: Int32s
+    """Rows that changes of spare gates do not reach."""
+    values: Words
+    """The values of `rows`, (len(rows), words)."""
+    gates: Int32s
+    """Live gates, whose rows are among `rows`."""
+    slopes: Float32s
+    """dL/d(value) of `gates`, (len(gates), points). L counts wrong cells."""
+
+
 class Detectors:
     """The detectors that the spare gates of one circuit can form."""
 
-    def __init__(
-        self,
-        netlist: Netlist,
-        ops: Bits,
-        spare: Flags,
-        rows: Int32s,
-        values: Words,
-        gates: Int32s,
-        slopes: Float32s,
-    ) -> None:
-        """Points are numbered step by step, and within a step as a simulator packs cells.
+    def __init__(self, netlist: Netlist, ops: Bits, spare: Flags, traced: Traced) -> None:
+        """Prepare the search for a circuit, `ops` (parameters,).
 
-        - `ops` (parameters,): the circuit;
-        - `spare` (rows,): whether a row is a gate that does nothing and has logits of its own;
-        - `values` (len(rows), words): values of `rows`, which changes of spare gates do not reach;
-        - `slopes` (len(gates), points): dL/d(value) of live `gates`, whose rows are among `rows`. L
-          counts wrong cells.
+        `spare` (rows,) says whether a row is a gate that does nothing and has logits of its own.
         """
         self._netlist = netlist
         self._ops = ops
-        inputs = netlist.inputs
+        gates = traced.gates
+        values = traced.values
         words = values.shape[1]
         place = np.full(netlist.rows, ABSENT, np.int32)
-        place[rows] = np.arange(len(rows))
+        place[traced.rows] = np.arange(len(traced.rows))
         self._gates = gates
         a, b, _ = netlist.wires
         self._signals = k.Signals(a, b, spare, place, values)
         self._sites = k.Sites(
-            place[inputs + gates],
+            place[netlist.inputs + gates],
             np.zeros((len(gates), 2, words), np.uint64),
             np.zeros((len(gates), POINTS), np.int32),
             np.zeros((len(gates), POINTS), np.float32),
@@ -91,7 +96,7 @@ class Detectors:
             np.zeros(netlist.rows, np.bool_),
             np.empty((max(LAYERS) + 1, 3), np.int32),
         )
-        k.survey(values, slopes, self._sites)
+        k.survey(values, traced.slopes, self._sites)
 
     def __iter__(self) -> Iterator[Rectification]:
         """Yield rectifications, those with detectors of few layers first.
@@ -183,4 +188,5 @@ def load_kernels() -> None:
     nothing = np.zeros(netlist.rows, np.bool_)
     rows = np.array([netlist.inputs], np.int32)
     gates = np.zeros(1, np.int32)
-    list(Detectors(netlist, ops, nothing, rows, values, gates, np.zeros((1, 64), np.float32)))
+    traced = Traced(rows, values, gates, np.zeros((1, 64), np.float32))
+    list(Detectors(netlist, ops, nothing, traced))

@@ -12,6 +12,8 @@ import numpy as np
 
 from difflogic.engine.kernels import candidate_changes as k
 from difflogic.engine.kernels.llvm.words import (
+    Advance,
+    NeighborView,
     hard_advance,
     hard_copy,
     hard_count,
@@ -39,7 +41,7 @@ def view(rolled, scratch, channel, neighbor, places):
     end = cells.start[neighbor + 1]
     hard_view(
         (scratch.values, scratch.states, history.states, cells.skip, cells.shift, cells.masks),
-        (to, differs, state * stride, start, end, 0, words, words),
+        NeighborView(to, differs, state * stride, start, end, 0, words, words),
     )
 
 
@@ -129,7 +131,7 @@ def write_states(rolled, scratch, step, follows):
             known = ((step + 1) * channels + c) * stride + place
             found = hard_advance(
                 (*values, *states, script.fires, script.keeps),
-                (row, flagged, before, differed, after, known, fire, keep, words),
+                Advance(row, flagged, before, differed, after, known, fire, keep, words),
             )
         differs = found != 0 or not base.channels[c]
         scratch.differs[1 - even, c] = differs

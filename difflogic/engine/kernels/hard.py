@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from difflogic.engine.kernels.llvm.words import hard_advance, hard_gate, hard_view, ones
+from difflogic.engine.kernels.llvm.words import (
+    Advance,
+    NeighborView,
+    hard_advance,
+    hard_gate,
+    hard_view,
+    ones,
+)
 from difflogic.engine.kernels.structures import WORDS
 from difflogic.system.jit import borrowing_kernel, part
 
@@ -124,7 +131,7 @@ def fill_tile(run, state, first):
         end = cells.start[n + 1]
         hard_view(
             (tile, state, state, cells.skip, cells.shift, cells.masks),
-            (row * WORDS, 0, place, start, end, first, words, WORDS),
+            NeighborView(row * WORDS, 0, place, start, end, first, words, WORDS),
         )
     inputs = len(tile) - len(code.gates)
     for g in range(len(code.gates)):
@@ -151,7 +158,7 @@ def hard_step(run, fires, keeps, state, new_state):
             place = code.channels[i] * stride + cells.pad + first
             hard_advance(
                 (tile, tile, new_state, state, fires, keeps),
-                (code.outputs[i] * WORDS, 0, place, 0, place, place, first, first, WORDS),
+                Advance(code.outputs[i] * WORDS, 0, place, 0, place, place, first, first, WORDS),
             )
 
 

@@ -12,7 +12,13 @@ import numpy as np
 
 from difflogic.engine.kernels.candidate_base import ABSENT, passes
 from difflogic.engine.kernels.hard import fill_tile, reads
-from difflogic.engine.kernels.llvm.slopes import slope_any, slope_back, slope_move
+from difflogic.engine.kernels.llvm.slopes import (
+    GateBack,
+    SlopeMove,
+    slope_any,
+    slope_back,
+    slope_move,
+)
 from difflogic.engine.kernels.structures import WORDS, HardRun
 from difflogic.system.jit import borrowing_kernel, by_reference, part
 
@@ -109,7 +115,7 @@ def outputs_back(way, first, words, step):
             place, use = claim(slopes, 9 * len(graph.outputs), graph.outputs[c])
             slope_move(
                 (slopes.states, slopes.rows, way.fires),
-                (state, place, step % len(way.fires) * length + first, 0, use, words),
+                SlopeMove(state, place, step % len(way.fires) * length + first, 0, use, words),
             )
 
 
@@ -154,7 +160,9 @@ def gates_back(way, words, first):
                 place_b, use_b = claim(slopes, inputs, b)
         slope_back(
             (way.run.tile, slopes.rows, way.run.cells.forms, slopes.found),
-            (graph.value[a], graph.value[b], op, own, place_a, use_a, place_b, use_b, words),
+            GateBack(
+                graph.value[a], graph.value[b], op, own, place_a, use_a, place_b, use_b, words
+            ),
         )
         for k in range(4):
             slopes.sums[graph.param[row], k] += slopes.found[k]
@@ -179,7 +187,7 @@ def inputs_back(way, first, words, step):
             target = state + 64 * cells.skip[s] + np.int64(cells.shift[s])
             slope_move(
                 (slopes.rows, slopes.states, cells.masks),
-                (own, target, s * way.fires.shape[1] + first, 0, ADDED, words),
+                SlopeMove(own, target, s * way.fires.shape[1] + first, 0, ADDED, words),
             )
     slopes.inputs[0] = 0
 
@@ -195,7 +203,7 @@ def states_back(way, words, step):
         after = start_of(way, step + 1, c, pad)
         slope_move(
             (slopes.states, slopes.states, way.fires),
-            (after, before, step % len(way.fires) * way.fires.shape[1], 1, STORED, words),
+            SlopeMove(after, before, step % len(way.fires) * way.fires.shape[1], 1, STORED, words),
         )
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from difflogic.engine.kernels.hard import reads
-from difflogic.engine.kernels.llvm.words import sets_gate
+from difflogic.engine.kernels.llvm.words import GateOnSets, sets_gate
 from difflogic.engine.kernels.structures import WORDS
 from difflogic.system.jit import borrowing_kernel, by_reference, part
 
@@ -78,8 +78,8 @@ def evaluate(net, gate, side, end):
     b += net.differs[b] * rows
     size = 2 * words
     to = side * rows + row
-    places = (a * size, b * size, row * size, to * size, net.op[gate], words, end)
-    return min(1, sets_gate((net.planes,), places))
+    here = GateOnSets(a * size, b * size, row * size, to * size, net.op[gate], words, end)
+    return min(1, sets_gate((net.planes,), here))
 
 
 @part

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from difflogic.engine.kernels.primitives import (
+    Neighbor,
     gates_backward,
     gates_forward,
     rows_added,
@@ -69,8 +70,8 @@ def gather(source, tile, mirrored, channels, rows):
         correction = layout.correction_start[tile.index, neighbor]
         correction_end = layout.correction_start[tile.index, neighbor + 1]
         place = tile.place + layout.shifts[neighbor]
-        moved = (place, correction, correction_end, tile.count, row, count, n * count)
-        rows_seen(arrays, moved, tile.lanes)
+        seen = Neighbor(place, correction, correction_end, tile.count, row, count, n * count)
+        rows_seen(arrays, seen, tile.lanes)
 
 
 @part

@@ -54,6 +54,7 @@ def alone(made: Any, name: str) -> Callable[..., Any]:
 def _usual(argument: Any) -> Any:
     """Return whole numbers, but no words, as Python has them, so that few types are compiled."""
     if isinstance(argument, tuple):
-        return tuple(map(_usual, argument))
+        usual = map(_usual, argument)
+        return argument._make(usual) if hasattr(argument, "_make") else tuple(usual)
     kept = isinstance(argument, np.ndarray | np.uint64 | np.floating | float)
     return argument if kept else int(argument)

@@ -62,7 +62,7 @@ def test_a_search(config, starts):
         found = [finisher._sensitivity._hard, finisher._fresh, trial._blocks, candidates]
         if finisher._rectifies:
             rectifier = Rectifier(model.netlist, finisher._scene, finisher.first_samples)
-            gates = np.arange(model.netlist.gates) + model.netlist.inputs
+            gates = np.arange(model.netlist.gates)
             traced = rectifier._trace(model.ops, np.arange(model.netlist.rows), gates)
             found += [rectifier._hard, traced]
         allocated = bytes_of([model.netlist, *found]) - bytes_of(model.netlist)

@@ -5,6 +5,8 @@ As numba loops over slices they took nearly half of a lizard's training step.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -79,27 +81,42 @@ def moving(emit):
     )
 
 
-@moving
-def rows_seen(v, first, correction, correction_end, count, row, rows, to):
-    """Copy one neighbour's values of a tile's cells from `rows` rows of a grid to rows from `to`.
+class Neighbor(NamedTuple):
+    """What `rows_seen` copies: `rows` rows of a grid from `row` on, to a tile's rows from `to` on.
 
-    Arrays: tile, grid, the corrected lanes, and their sources. The neighbours begin at `first` in
-    the grid, except for the corrected lanes, entries `correction` to before `correction_end`.
-    Lanes from `count` on become 0.
+    The neighbours begin at `first` in the grid, except for the corrected lanes, entries
+    `correction` to before `correction_end`. Lanes from `count` on become 0.
+    """
+
+    first: int
+    correction: int
+    correction_end: int
+    count: int
+    row: int
+    rows: int
+    to: int
+
+
+@moving
+def rows_seen(v, seen):
+    """Copy one neighbour's values of a tile's cells.
+
+    Arrays: tile, grid, the corrected lanes, and their sources.
     """
     builder = v.builder
-    with cgutils.for_range(builder, rows, intp=I64) as loop:
-        number = builder.add(row, loop.index)
-        v.prefetch(1, builder.add(number, I64(AHEAD)), first, writes=False)
+    with cgutils.for_range(builder, seen.rows, intp=I64) as loop:
+        number = builder.add(seen.row, loop.index)
+        v.prefetch(1, builder.add(number, I64(AHEAD)), seen.first, writes=False)
         whole = v.grid_row(1, number)
-        source = builder.gep(whole, [first])
-        target = v.tile_row(0, builder.add(to, loop.index))
+        source = builder.gep(whole, [seen.first])
+        target = v.tile_row(0, builder.add(seen.to, loop.index))
         for k in range(v.vectors):
             v.store(v.load_unaligned(source, k), v.pointer(target, I64(k * v.width)))
-        with cgutils.for_range(builder, correction_end, start=correction, intp=I64) as inner:
+        corrected = cgutils.for_range(builder, seen.correction_end, start=seen.correction, intp=I64)
+        with corrected as inner:
             value = builder.load(builder.gep(whole, [v.number(3, inner.index)]))
             builder.store(value, builder.gep(target, [v.number(2, inner.index)]))
-        with cgutils.for_range(builder, I64(v.lanes), start=count, intp=I64) as inner:
+        with cgutils.for_range(builder, I64(v.lanes), start=seen.count, intp=I64) as inner:
             zero = ir.Constant(v.type.element, 0.0)
             builder.store(zero, builder.gep(target, [inner.index]))
 

@@ -215,12 +215,17 @@ class Emitter:
 
 
 def unpack(context, builder, arrays, integers, args):
-    """Return the values of a tuple of arrays, and a tuple of integers as 64-bit numbers."""
+    """Return the values of a tuple of arrays, and a list of 64-bit numbers.
+
+    Integers that have names stay together: the list has one tuple of them.
+    """
     values = [builder.extract_value(args[0], i) for i in range(len(arrays))]
     numbers = [
         context.cast(builder, builder.extract_value(args[1], i), integer, types.int64)
         for i, integer in enumerate(integers)
     ]
+    if isinstance(integers, types.BaseNamedTuple):
+        numbers = [integers.instance_class(*numbers)]
     return values, numbers
 
 

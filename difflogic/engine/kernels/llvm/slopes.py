@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from typing import NamedTuple
 
 from llvmlite import ir
 from numba.core import cgutils
@@ -56,50 +57,80 @@ def slope_any(v, place, words):
     return builder.zext(some, I64)
 
 
+class SlopeMove(NamedTuple):
+    """Places for `slope_move`. With `flip` slopes are passed where the mask is 0.
+
+    If `use` is 1 they are stored, with 0 elsewhere; otherwise they are added.
+    """
+
+    source: int
+    target: int
+    mask: int
+    flip: int
+    use: int
+    words: int
+
+
 @words_primitive
-def slope_move(v, source, target, mask, flip, use, words):
+def slope_move(v, move):
     """Pass the slopes of some words' cells from one place to another, under a mask.
 
-    Arrays: source, target, and words of masks. With `flip` the slopes are passed where the mask is
-    0. If `use` is 1 the slopes are stored, with 0 elsewhere; otherwise they are added.
+    Arrays: source, target, and words of masks.
     """
     builder = v.builder
-    stores = builder.icmp_unsigned("==", use, I64(1))
-    against = builder.select(builder.icmp_unsigned("!=", flip, I64(0)), I64(-1), I64(0))
-    with cgutils.for_range(builder, words, intp=I64) as loop:
+    stores = builder.icmp_unsigned("==", move.use, I64(1))
+    against = builder.select(builder.icmp_unsigned("!=", move.flip, I64(0)), I64(-1), I64(0))
+    with cgutils.for_range(builder, move.words, intp=I64) as loop:
         word = loop.index
-        bits = builder.load(v.at(2, builder.add(mask, word)))
+        bits = builder.load(v.at(2, builder.add(move.mask, word)))
         bits = builder.xor(bits, against)
         some = builder.or_(stores, builder.icmp_unsigned("!=", bits, I64(0)))
         with builder.if_then(some):
             for first, offset in _each_vector(v, word):
                 g = builder.select(
-                    _flags(v, bits, first), _load(v, 0, builder.add(source, offset)), _ZERO
+                    _flags(v, bits, first), _load(v, 0, builder.add(move.source, offset)), _ZERO
                 )
-                place = builder.add(target, offset)
+                place = builder.add(move.target, offset)
                 total = builder.select(stores, _ZERO, _load(v, 1, place))
                 value = builder.fadd(total, g)
                 builder.store(value, _pointer(v, 1, place, _SLOPES)).align = 4
 
 
+class GateBack(NamedTuple):
+    """A gate for `slope_back`: its inputs' rows, its op, and the places of slopes.
+
+    If `use_a` or `use_b` is 0, that input gets nothing; if 1, its slopes are stored, otherwise
+    added.
+    """
+
+    row_a: int
+    row_b: int
+    op: int
+    own: int
+    a: int
+    use_a: int
+    b: int
+    use_b: int
+    words: int
+
+
 @words_primitive
-def slope_back(v, row_a, row_b, op, own, a, use_a, b, use_b, words):
+def slope_back(v, gate):
     """Take the slopes of a gate, at `own`, back to those of its inputs, at `a` and `b`.
 
     Arrays: the tile with the inputs' bits in its rows, slopes, forms, and the resulting sums of g,
-    g·a, g·b and g·a·b. If `use_a` or `use_b` is 0, that input gets nothing; if 1, its slopes are
-    stored, otherwise added.
+    g·a, g·b and g·a·b.
     """
     builder = v.builder
-    form = v.at(2, builder.mul(op, I64(4)))
+    form = v.at(2, builder.mul(gate.op, I64(4)))
     c = [builder.load(builder.gep(form, [I64(k)])) for k in range(4)]
     sums = [cgutils.alloca_once_value(builder, _NO_SUMS) for _ in range(4)]
-    with cgutils.for_range(builder, words, intp=I64) as loop:
+    with cgutils.for_range(builder, gate.words, intp=I64) as loop:
         word = loop.index
-        x = builder.load(v.at(0, builder.add(v.row(row_a), word)))
-        y = builder.load(v.at(0, builder.add(v.row(row_b), word)))
+        x = builder.load(v.at(0, builder.add(v.row(gate.row_a), word)))
+        y = builder.load(v.at(0, builder.add(v.row(gate.row_b), word)))
         vectors = _each_vector(v, word)
-        slopes = [_load(v, 1, builder.add(own, offset)) for _, offset in vectors]
+        slopes = [_load(v, 1, builder.add(gate.own, offset)) for _, offset in vectors]
         for total, bits in zip(sums, (None, x, y, builder.and_(x, y)), strict=True):
             some = slopes
             if bits is not None:
@@ -112,7 +143,8 @@ def slope_back(v, row_a, row_b, op, own, a, use_a, b, use_b, words):
             before = builder.load(total)
             builder.store(builder.fadd(before, builder.fpext(of_word, _SUMS)), total)
         # df/da = f(1, b) - f(0, b) is 1, 0 or -1, with f = c0 ⊕ c1·a ⊕ b·(c2 ⊕ c3·a)
-        for other, one, two, place, use in ((y, 1, 2, a, use_a), (x, 2, 1, b, use_b)):
+        inputs = ((y, 1, 2, gate.a, gate.use_a), (x, 2, 1, gate.b, gate.use_b))
+        for other, one, two, place, use in inputs:
             with builder.if_then(builder.icmp_unsigned("!=", use, I64(0))):
                 differs = builder.xor(c[one], builder.and_(c[3], other))
                 at_one = builder.xor(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from functools import partial, reduce
+from typing import NamedTuple
 
 from llvmlite import ir
 from numba import types
@@ -159,29 +160,41 @@ def hard_follow(v, first, end, base, words, changed):
     return builder.load(size)
 
 
+class GateOnSets(NamedTuple):
+    """A gate for `sets_gate`: the places of its inputs, of its known result and of the new one."""
+
+    a: int
+    b: int
+    known: int
+    to: int
+    op: int
+    low: int
+    words: int
+
+
 @words_query
-def sets_gate(v, a, b, known, to, op, low, words):
+def sets_gate(v, gate):
     """Evaluate one gate on sets over some words, from its inputs' places to its own.
 
     Array: planes. The words where a row may be 1 begin at its place, those where it may be 0 `low`
     words later. Returns a number that is not 0 if the result differs from the `known` row.
     """
     builder = v.builder
-    bits = (builder.and_(builder.lshr(op, I64(place)), I64(1)) for place in (3, 2, 1, 0))
+    bits = (builder.and_(builder.lshr(gate.op, I64(place)), I64(1)) for place in (3, 2, 1, 0))
     ones = [v.splat(builder.neg(bit)) for bit in bits]
     zeros = [builder.not_(mask) for mask in ones]
     found = cgutils.alloca_once_value(builder, ir.Constant(v.type, [0] * WORDS))
-    with v.vectors(words) as offset:
-        starts = (offset, builder.add(offset, low))
-        high_a, low_a = (v.load(0, builder.add(a, start)) for start in starts)
-        high_b, low_b = (v.load(0, builder.add(b, start)) for start in starts)
+    with v.vectors(gate.words) as offset:
+        starts = (offset, builder.add(offset, gate.low))
+        high_a, low_a = (v.load(0, builder.add(gate.a, start)) for start in starts)
+        high_b, low_b = (v.load(0, builder.add(gate.b, start)) for start in starts)
         pairs = ((low_a, low_b), (low_a, high_b), (high_a, low_b), (high_a, high_b))
         cases = [builder.and_(*pair) for pair in pairs]
         for start, masks in zip(starts, (ones, zeros), strict=True):
             value = reduce(builder.or_, map(builder.and_, cases, masks))
-            differing = builder.xor(value, v.load(0, builder.add(known, start)))
+            differing = builder.xor(value, v.load(0, builder.add(gate.known, start)))
             builder.store(builder.or_(builder.load(found), differing), found)
-            v.store(value, 0, builder.add(to, start))
+            v.store(value, 0, builder.add(gate.to, start))
     return v.some(builder.load(found))
 
 
@@ -221,49 +234,84 @@ def hard_copy(v, to, place, words):
         v.store(v.load(1, v.builder.add(place, offset)), 0, v.builder.add(to, offset))
 
 
+class NeighborView(NamedTuple):
+    """What `hard_view` copies: `place` of the own or the known states, to a place of the values.
+
+    It joins the shifts from `first` to before `end`. Masks have `stride` words; the first to use is
+    `mask`.
+    """
+
+    to: int
+    is_own: int
+    place: int
+    first: int
+    end: int
+    mask: int
+    stride: int
+    words: int
+
+
 @words_primitive
-def hard_view(v, to, own, place, first, end, mask, stride, words):
+def hard_view(v, view):
     """Write one neighbour's state of each cell to some words of the values.
 
-    Arrays: values, own states, known states, skip, shift and masks of HardCells. It joins the
-    shifts from `first` to before `end`. Masks have `stride` words; the first to use is `mask`.
+    Arrays: values, own states, known states, skip, shift and masks of HardCells.
     """
     builder = v.builder
-    states = v.either(own, 1, 2, place)
-    with v.vectors(words) as offset:
+    states = v.either(view.is_own, 1, 2, view.place)
+    with v.vectors(view.words) as offset:
         seen = cgutils.alloca_once_value(builder, ir.Constant(v.type, [0] * WORDS))
-        with cgutils.for_range_slice(builder, first, end, I64(1), intp=I64) as (number, _):
+        with cgutils.for_range_slice(builder, view.first, view.end, I64(1), intp=I64) as (
+            number,
+            _,
+        ):
             skip, shift = (builder.load(v.at(array, number)) for array in (3, 4))
             word = builder.add(skip, offset)
             low = v.step(states, word)
             high = v.step(states, builder.add(word, I64(1)))
             moved = v.call(f"llvm.fshr.v{WORDS}i64", v.type, high, low, v.splat(shift))
-            masks = builder.add(builder.add(builder.mul(number, stride), mask), offset)
-            shown = builder.and_(moved, v.load(5, masks))
+            masks = builder.add(builder.mul(number, view.stride), view.mask)
+            shown = builder.and_(moved, v.load(5, builder.add(masks, offset)))
             builder.store(builder.or_(builder.load(seen), shown), seen)
-        v.store(builder.load(seen), 0, builder.add(to, offset))
+        v.store(builder.load(seen), 0, builder.add(view.to, offset))
+
+
+class Advance(NamedTuple):
+    """A channel's step for `hard_advance`, by places.
+
+    The new state is at `row`; cells that do not fire keep the state at `before`. `row_is_own` and
+    `before_is_own` say whether these are in the own arrays.
+    """
+
+    row: int
+    row_is_own: int
+    before: int
+    before_is_own: int
+    after: int
+    known: int
+    fire: int
+    keep: int
+    words: int
 
 
 @words_query
-def hard_advance(v, row, row_own, before, before_own, after, base, fire, keep, words):
+def hard_advance(v, step):
     """Write a state after a step to `after` of the own states; damaged cells become zero.
 
-    Arrays: values, known values, own states, known states, fires, keeps. The new state is at `row`;
-    cells that do not fire keep the state at `before`. `row_own` and `before_own` say whether these
-    are in the own arrays. Returns a number that is not 0 if the state differs from the known one at
-    `base`.
+    Arrays: values, known values, own states, known states, fires, keeps. Returns a number that is
+    not 0 if the state differs from the `known` one.
     """
     builder = v.builder
-    new = v.either(row_own, 0, 1, row)
-    old = v.either(before_own, 2, 3, before)
+    new = v.either(step.row_is_own, 0, 1, step.row)
+    old = v.either(step.before_is_own, 2, 3, step.before)
     found = cgutils.alloca_once_value(builder, ir.Constant(v.type, [0] * WORDS))
-    with v.vectors(words) as offset:
+    with v.vectors(step.words) as offset:
         held = v.step(old, offset)
         value = v.step(new, offset)
-        changed = builder.and_(builder.xor(held, value), v.load(4, builder.add(fire, offset)))
-        state = builder.and_(builder.xor(held, changed), v.load(5, builder.add(keep, offset)))
-        v.store(state, 2, builder.add(after, offset))
-        differing = builder.xor(state, v.load(3, builder.add(base, offset)))
+        changed = builder.and_(builder.xor(held, value), v.load(4, builder.add(step.fire, offset)))
+        state = builder.and_(builder.xor(held, changed), v.load(5, builder.add(step.keep, offset)))
+        v.store(state, 2, builder.add(step.after, offset))
+        differing = builder.xor(state, v.load(3, builder.add(step.known, offset)))
         builder.store(builder.or_(builder.load(found), differing), found)
     return v.some(builder.load(found))
 
