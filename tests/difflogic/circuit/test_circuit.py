@@ -22,16 +22,6 @@ def test_depth_counts_gates_on_the_longest_path() -> None:
     assert [circuit_of(gates, [row]).depth for row in (10, 11, 12, 5)] == [2, 1, 1, 0]
 
 
-def test_op_counts_are_in_the_order_of_ops() -> None:
-    circuit = circuit_of([(Op.XOR, 0, 1), (Op.AND, 0, 1), (Op.XOR, 0, 2)], [9])
-    assert list(circuit.op_counts().items()) == [(Op.AND, 1), (Op.XOR, 2)]
-
-
-def test_names_of_inputs() -> None:
-    circuit = circuit_of([], [0, 1], labels=(3, 7))
-    assert [circuit.input_name(row) for row in (0, 1, 9, 17)] == ["NW3", "NW7", "C7", "SE7"]
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [

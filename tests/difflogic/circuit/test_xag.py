@@ -43,16 +43,6 @@ class TestApply:
             assert len(xag.kind) == bool(distinct and real)
 
 
-class TestHashing:
-    def test_de_morgan_and_order_add_no_gate(self) -> None:
-        xag = Xag(2)
-        x = xag.input(0)
-        y = xag.input(1)
-        assert xag.or_(x, y) == xag.and_(y ^ 1, x ^ 1) ^ 1
-        assert xag.xor_(x, y) == xag.xor_(y ^ 1, x) ^ 1
-        assert len(xag.kind) == 2
-
-
 class TestRebuilding:
     @given(circuits())
     def test_keeps_the_function_and_adds_no_gate(self, circuit: Circuit) -> None:

@@ -70,11 +70,11 @@ def drawn(config, streams, count, steps, fire_rate):
 CHANNELS = 16
 
 
-def blinker(op, *overrides):
-    """A circuit that sets all 16 channels of a cell to `op` of all its channels: NAND or NOR.
+def blinker(*overrides):
+    """A circuit that sets all 16 channels of a cell to the NAND of all its channels.
 
-    From nearly every random start, NAND gives 1 at odd steps and 0 at even ones; NOR the other
-    way round. The target is 0 everywhere, as a square is as large as the grid.
+    From nearly every random start, it gives 1 at odd steps and 0 at even ones. The target is 0
+    everywhere, as a square is as large as the grid.
     """
     config = tiny(
         "task.width=6",
@@ -85,9 +85,8 @@ def blinker(op, *overrides):
         "update.gates=[16,8,8,8,16]",
         *overrides,
     )
-    inner = {Op.NAND: Op.AND, Op.NOR: Op.OR}[op]
     # Widths for which there are unique pairs; the later gates of a layer repeat the first ones.
     starts = [[2 * (gate % size) for gate in range(8)] for size in (8, 4, 2)]
-    tree = [[(inner, start, start + 1) for start in layer] for layer in starts]
+    tree = [[(Op.AND, start, start + 1) for start in layer] for layer in starts]
     first = [(Op.A, channel, channel) for channel in range(CHANNELS)]
-    return wired(config, [first, *tree, [(op, 0, 1)] * CHANNELS])
+    return wired(config, [first, *tree, [(Op.NAND, 0, 1)] * CHANNELS])

@@ -23,7 +23,7 @@ from difflogic.proof.question import Wound
 from difflogic.proof.verdict import Verdict
 from difflogic.system.json_values import json_value
 from difflogic.tasks import make_task
-from tests.difflogic.circuit.circuits import circuit_of
+from tests.difflogic.circuit.circuits import automaton, circuit_of
 from tests.difflogic.library.test_signals import tough_checkerboard
 from tests.difflogic.proof.convergence.trained import trained
 from tests.difflogic.proof.mutants import Posed
@@ -225,27 +225,41 @@ class TestTheOnlyStart:
         assert (found.verdict, found.text) == (Verdict.open, text)
 
 
+def of_starts(circuit, starts, targets, step: int, holds: bool = False):
+    """Ask about a list of starts, with zeros beyond the edges."""
+    made = automaton(circuit, visible=(0,), boundary="zero")
+    cases = Cases("both", starts, targets, "zero", step, "")
+    return prove(ListedStarts(made, cases, step, holds=holds)).assurance
+
+
 @pytest.mark.parametrize("order", [1, -1])
 def test_the_worst_of_several_starts_decides(order: int) -> None:
     """Cells keep their bits: zeros stay, and so do ones, which should not."""
     starts = np.zeros((2, 1, 2, 2), np.uint8)
     starts[1] = 1
-    cases = Cases("two", starts[::order], np.zeros_like(starts), "zero", 3, "")
-    made = Automaton("kept", circuit_of([], [4]), (0,), "zero", 2, 2, 3, 1.0, "zeros")
-    found = prove(ListedStarts(made, cases, 3, holds=True)).assurance
+    found = of_starts(circuit_of([], [4]), starts[::order], 0 * starts, 3, holds=True)
     assert (found.verdict, found.from_step) == (Verdict.refuted, None)
 
 
-def test_each_of_several_starts_must_stay() -> None:
-    """All cells blink: they are right at even steps."""
-    starts = np.array([0, 1], np.uint8)[:, None, None, None].repeat(2, axis=3)
-    cases = Cases("both", starts, starts, "zero", 2, "")
-    made = Automaton(
-        "blinks", circuit_of([(Op.NOT_A, 4, 4)], [9]), (0,), "zero", 1, 2, 2, 1, "zeros"
-    )
-    kept, shown = (prove(ListedStarts(made, cases, 2, holds)).assurance for holds in (True, False))
+@pytest.mark.parametrize(
+    ("circuit", "starts", "step", "text"),
+    [
+        # All cells blink: they are right at even steps.
+        (circuit_of([(Op.NOT_A, 4, 4)], [9]), [[0], [1]], 2, "proved for both"),
+        # A one passes: zeros are shown at steps 0 and 1, not at 2, and from 3 on.
+        (
+            circuit_of([(Op.FALSE, 0, 0)], [13, 14, 27]),
+            [[0, 0, 1]],
+            1,
+            "proved at step 1, and at every one from step 3 on",
+        ),
+    ],
+)
+def test_a_target_that_comes_back_was_not_kept(circuit, starts, step: int, text: str) -> None:
+    cells = np.array(starts, np.uint8)[..., None, None]
+    kept, shown = (of_starts(circuit, cells, cells[:, :1], step, holds) for holds in (True, False))
     assert (kept.verdict, shown.verdict) == (Verdict.refuted, Verdict.proved)
-    assert shown.text.endswith("proved for both")
+    assert shown.text == text
 
 
 HALF = ["task.computes=parity", "task.loss_channels=[1]", "task.inputs=[0]", "task.stages=[]"]
@@ -303,28 +317,13 @@ def test_what_an_exact_circuit_must_keep(asked, kept: bool) -> None:
     assert keeps(*asked()) == kept
 
 
-def test_a_target_that_comes_back_for_good_was_not_kept() -> None:
-    """A one passes: zeros are shown at steps 0 and 1, not at 2, and from 3 on."""
-    start = np.zeros((1, 3, 1, 1), np.uint8)
-    start[0, 2] = 1
-    circuit = circuit_of([(Op.FALSE, 0, 0)], [13, 14, 27])
-    made = Automaton("passes", circuit, (0,), "zero", 1, 1, 1, 1.0, "zeros")
-    cases = Cases("one", start, np.zeros((1, 1, 1, 1)), "zero", 1, "")
-    kept, shown = (prove(ListedStarts(made, cases, 1, holds)).assurance for holds in (True, False))
-    assert (kept.verdict, shown.verdict) == (Verdict.refuted, Verdict.proved)
-    assert shown.text == "proved at step 1, and at every one from step 3 on"
-
-
 @pytest.mark.parametrize(("free", "proved"), [(np.nan, True), (0, False)])
 def test_cells_that_do_not_count_may_show_anything(free: float, proved: bool) -> None:
     starts = np.zeros((2, 1, 2, 2), np.uint8)
     targets = np.ones((2, 1, 2, 2))
     starts[1] = 1
     targets[:, 0, 0, 1] = free
-    circuit = circuit_of([(Op.TRUE, 0, 0)], [9])
-    made = Automaton("ones", circuit, (0,), "zero", 2, 2, 2, 1.0, "zeros")
-    cases = Cases("both", starts, targets, "zero", 2, "")
-    assert prove(ListedStarts(made, cases, 2)).assurance.proved == proved
+    assert of_starts(circuit_of([(Op.TRUE, 0, 0)], [9]), starts, targets, 2).proved == proved
 
 
 @pytest.mark.parametrize(
@@ -364,4 +363,3 @@ def test_samples_alone() -> None:
     task = task_of("lizard", "automaton.fire_rate=0.5")
     found = assure_automaton(automaton, task)
     assert (found.scope, found.proved) == ("samples", False)
-    assert np.isscalar(found.text)

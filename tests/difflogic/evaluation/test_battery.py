@@ -1,7 +1,6 @@
 """Each test of `dct eval` against plain NumPy, at sizes that take no time."""
 
 import json
-import math
 
 import numpy as np
 import pytest
@@ -22,6 +21,7 @@ from difflogic.system.streams import Purpose, stream
 from difflogic.system.work import working
 from tests.difflogic.circuit.circuits import automaton_of
 from tests.difflogic.evaluation.naive import drawn, random_model, rollout, wired
+from tests.difflogic.identification.automata import totalistic
 from tests.difflogic.simulation.naive import simulate
 from tests.difflogic.training.tiny import tiny
 
@@ -131,10 +131,6 @@ class TestAsynchronous:
         counts = battery.asynchronous(subject_of(model))["counts"]
         assert [(c.fire_rate, c.step, c.wrong_cells) for c in counts] == found
 
-    def test_steps_of_the_published_experiments(self):
-        assert battery.equal_steps(20, 1.0, 0.6) == math.ceil(20 / 0.6)
-        assert battery.equal_steps(50, 0.6, 1.0) == 30
-
 
 class TestRobustness:
     def test_as_defined(self, monkeypatch):
@@ -212,14 +208,6 @@ class TestNoise:
         assert (count.wrong_cells, count.cells) == (2 * wrong.sum(), 2 * 18)
 
 
-def life_step(grid, born, survive):
-    from scipy import ndimage
-
-    count = ndimage.convolve(grid, np.ones((3, 3), int), mode="wrap") - grid
-    alive = np.isin(count, survive) & (grid == 1)
-    return (alive | (np.isin(count, born) & (grid == 0))).astype(np.uint8)
-
-
 class TestSoup:
     @pytest.fixture(autouse=True)
     def _small(self, monkeypatch):
@@ -240,10 +228,11 @@ class TestSoup:
         model = self.still(f'task.rule="{rule}"')
         rng = stream(SEED, Purpose.EVALUATION_START, Drawn.SOUP)
         start = rng.integers(0, 2, (17, 17), dtype=np.uint8)
+        rule_step = totalistic(born, survive)
         board = start
         wrong = 0
         for _ in range(12):
-            board = life_step(board, born, survive)
+            board = rule_step(board)
             wrong += int((board != start).sum())
         count, first_wrong_step = circuit_test.run_soup(subject_of(model))
         assert count.wrong_cells == wrong

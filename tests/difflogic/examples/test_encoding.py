@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.ndimage import label
 
 from difflogic.examples.encoding import CLASH, Encoding, apply_rule, encodings
 from difflogic.examples.pairs import Pair, shortened, without_background
@@ -30,29 +31,17 @@ def pairs(draw):
     return Pair(before, draw(grids(*before.shape)))
 
 
-def block(grid, place):
-    """The cells of one symbol that a walk from a cell reaches."""
-    reached = {place}
-    waiting = [place]
-    while waiting:
-        y, x = waiting.pop()
-        for near in (y - 1, x), (y + 1, x), (y, x - 1), (y, x + 1):
-            inside = min(near) >= 0 and near[0] < len(grid) and near[1] < len(grid[0])
-            if inside and near not in reached and grid[near] == grid[place]:
-                reached.add(near)
-                waiting.append(near)
-    return reached
-
-
 def say(feature, grid, y, x, run):
     """Whether a feature is true of a cell, in plain words."""
     symbol = int(grid[y, x])
     times = sum(int(each) == symbol for each in grid.flat)
-    sizes = {place: len(block(grid, place)) for place in np.ndindex(grid.shape) if grid[place]}
+    blocks = {each: label(grid == each)[0] for each in {*grid.ravel().tolist()} - {0}}
+    sizes = [np.bincount(numbers.ravel())[numbers] * (numbers > 0) for numbers in blocks.values()]
+    size = sum(sizes, 0 * grid.astype(int))
     feature = {"this-right": "this", "single-right": "single"}.get(feature, feature)
     return {
-        "odd": sizes.get((y, x), 0) % 2 == 1,
-        "largest": symbol != 0 and sizes[y, x] == max(sizes.values()),
+        "odd": size[y, x] % 2 == 1,
+        "largest": symbol != 0 and size[y, x] == size.max(),
         "single-right-2": False,
         "inside": True,
         "filled": symbol != 0,

@@ -6,14 +6,13 @@ import numpy as np
 from hypothesis import strategies as st
 
 from difflogic.circuit.automaton import Automaton
-from difflogic.circuit.circuit import Circuit
-from tests.difflogic.circuit.rules import circuits
+from tests.difflogic.circuit import rules
 
 
 @st.composite
 def automata(draw):
     """Any automaton that a file can hold."""
-    circuit = draw(circuits(3))
+    circuit = draw(rules.circuits(3))
     visible = st.lists(st.sampled_from(circuit.labels), min_size=1, unique=True)
     size = st.integers(1, 65536)
     return Automaton(
@@ -29,16 +28,9 @@ def automata(draw):
     )
 
 
-def random_circuit(channels, gates, rng, labels=None):
-    """A deep circuit: its gates mostly read recent ones."""
-    inputs = 9 * channels
-    own = np.arange(inputs, inputs + gates)
-    near = np.maximum(own - 1 - rng.geometric(0.1, (2, gates)), 0)
-    far = rng.integers(0, own, (2, gates))
-    a, b = np.where(rng.random((2, gates)) < 0.6, near, far)
-    outputs = rng.integers(max(0, inputs + gates - 4 * channels), inputs + gates, channels)
-    ops = rng.integers(0, 16, gates)
-    return Circuit(ops, a, b, outputs, labels or tuple(range(channels)))
+def random_circuit(channels, gates, rng, labels=()):
+    """A circuit with as many gates as asked for."""
+    return rules.random_circuit(rng, channels, gates, labels)
 
 
 def assert_same(found: Automaton, expected: Automaton) -> None:

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 from scipy.signal import correlate2d
@@ -88,10 +86,8 @@ def misses(kind, seed):
     offsets, odds = kind(rng)
     shape, count = ((1, 200), 120) if offsets is LINE else ((48, 48), 24)
     frames = film_of(lambda cells: step(rng, offsets, odds, cells), soup(rng, shape, 0.5), count)
-    began = time.process_time()
     chances = found(frames, offsets)
     low, high = chances.intervals
-    assert time.process_time() - began < 2
     space = chances.space
     seen = chances.counts.any(axis=1)
     assert chances.drawn.any() == bool(chances.hint)  # not for wrong cells, nor dependent

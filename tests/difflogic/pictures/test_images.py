@@ -12,7 +12,6 @@ from hypothesis.extra import numpy as hnp
 from PIL import Image, ImageDraw
 from scipy.ndimage import label
 
-from difflogic.circuit.colors import hex_color, parse_color
 from difflogic.pictures.images import image_bits, quantise
 from difflogic.system.errors import ConfigError
 from tests.examples import examples
@@ -38,9 +37,16 @@ def shape(pixels, height=5, width=5, **options):
     return image_bits(content, 1, height, width)[0]
 
 
+def quantised(pixels, *colors_and_size, **given):
+    return quantise(saved(pixels), *colors_and_size, **given)
+
+
 BLACK = (0, 0, 0)
 WHITE = (255, 255, 255)
 YELLOW = (255, 220, 0)
+RED = (214, 48, 49)
+BLUE = (20, 60, 200)
+LIGHT = (250, 250, 250)
 
 
 @pytest.mark.parametrize(
@@ -135,16 +141,17 @@ def test_other_numbers_of_channels_are_refused():
 
 
 @pytest.mark.parametrize(
-    ("pixels", "words"),
+    ("drawn", "pixels", "words"),
     [
-        (np.full((9, 9, 3), 255), "one colour"),
-        (np.zeros((9, 9, 3)), "one colour"),
-        (np.zeros((9, 9, 4)), "nothing of the image is left"),
+        (shape, np.full((9, 9, 3), 255), "one colour"),
+        (shape, np.zeros((9, 9, 4)), "nothing of the image is left"),
+        (quantised, [[RED]], "one colour"),
+        (quantised, np.zeros((4, 4, 4)), "transparent everywhere"),
     ],
 )
-def test_images_without_ink_are_refused(pixels, words):
+def test_images_without_ink_are_refused(drawn, pixels, words):
     with pytest.raises(ConfigError, match=words):
-        shape(pixels)
+        drawn(pixels)
 
 
 @pytest.mark.parametrize("kind", ["GIF", "TIFF"])
@@ -155,28 +162,14 @@ def test_animations_are_refused(kind):
         shape(content)
 
 
-def png_of(width, height, data=b""):
-    """A PNG that declares a size, whatever data it has."""
-
-    def chunk(name, content):
-        checksum = struct.pack(">I", zlib.crc32(name + content))
-        return struct.pack(">I", len(content)) + name + content + checksum
-
-    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    chunks = chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(data)) + chunk(b"IEND", b"")
-    return b"\x89PNG\r\n\x1a\n" + chunks
-
-
 @pytest.mark.parametrize("sides", [(2**20, 2**20), (2**13, 2**13), (2**31 - 1, 1)])
 def test_decompression_bombs_are_not_unpacked(sides, monkeypatch):
+    content = bytearray(saved([[0]]))
+    content[16:24] = struct.pack(">II", *sides)
+    content[29:33] = struct.pack(">I", zlib.crc32(content[12:29]))
     monkeypatch.setattr(Image.Image, "load", lambda *_: pytest.fail("was unpacked"))
     with pytest.raises(ConfigError, match=r"pixels.*: scale it down"):
-        shape(png_of(*sides, b"\0" * 1000))
-
-
-RED = (214, 48, 49)
-BLUE = (20, 60, 200)
-LIGHT = (250, 250, 250)
+        shape(bytes(content))
 
 
 def shown(found):
@@ -193,7 +186,7 @@ def test_quantise_keeps_a_small_picture_of_few_colours(seed, colors, height, wid
     numbers = rng.integers(0, colors, (height, width))
     used = len(np.unique(numbers))
     assume(used > 1)
-    found = quantise(saved(palette[numbers]))
+    found = quantised(palette[numbers])
     np.testing.assert_array_equal(shown(found), palette[numbers])
     assert found.used == used
     assert len(found.palette) == 2 ** len(found.bits) < 2 * used
@@ -202,21 +195,21 @@ def test_quantise_keeps_a_small_picture_of_few_colours(seed, colors, height, wid
 def test_transparent_pixels_are_a_background_in_contrast():
     pixels = np.zeros((6, 5, 4), np.uint8)
     pixels[2:4, 1:3] = (*LIGHT, 255)
-    found = quantise(saved(pixels))
+    found = quantised(pixels)
     np.testing.assert_array_equal(found.bits[0], pixels[..., 3] // 255)
     assert found.palette[1] == LIGHT
     assert sum(found.palette[0]) < 200, "a light picture has a dark background"
     pixels[2, 2] = (9, 9, 12, 255)  # an eye
-    shades = [sum(color) for color in quantise(saved(pixels)).palette[:3]]
+    shades = [sum(color) for color in quantised(pixels).palette[:3]]
     assert min(abs(shades[0] - shade) for shade in shades[1:]) > 200, "nor does a dark part vanish"
     pixels[2:4, 1:3] = (*RED, 255)
-    assert quantise(saved(pixels)).palette == ((255, 255, 255), RED)
+    assert quantised(pixels).palette == ((255, 255, 255), RED)
 
 
 def test_border_colour_is_the_background():
     pixels = np.full((9, 9, 3), BLUE)
     pixels[1:8, 1:8] = RED  # more cells, but none on the border
-    found = quantise(saved(pixels))
+    found = quantised(pixels)
     assert found.palette == (BLUE, RED)
     assert found.bits.sum() == 49
 
@@ -225,7 +218,7 @@ def test_a_cell_has_the_most_frequent_colour_of_its_pixels():
     cells = np.random.default_rng(1).integers(0, 3, (12, 8))
     large = np.array([BLUE, RED, LIGHT])[cells].repeat(10, axis=0).repeat(10, axis=1)
     large[::10] = (9, 9, 9)  # lines as dense as cells go
-    found = quantise(saved(large), 4, (12, 8))
+    found = quantised(large, 4, (12, 8))
     np.testing.assert_array_equal(shown(found), np.array([BLUE, RED, LIGHT])[cells])
     assert found.pixels == (120, 80)
 
@@ -237,7 +230,7 @@ def test_thin_lines_stay_whole(scale):
     pen.ellipse((20, 20, 220, 220), outline=RED)
     pen.line((10, 50, 230, 70), fill=BLUE)
     side = round(240 / scale)
-    cells = shown(quantise(saved(drawn), 4, (side, side)))
+    cells = shown(quantised(drawn, 4, (side, side)))
     red, blue = ((cells == color).all(axis=-1) for color in (RED, BLUE))
     # Over edges only, the outside finds no gap in the circle; the line is in each column.
     areas = label(~(red | blue))[0]
@@ -252,7 +245,7 @@ def test_thin_lines_stay_whole(scale):
 def test_given_colours_are_the_only_ones():
     pixels = np.random.default_rng(3).integers(0, 256, (24, 24, 3))
     given = np.array([(0, 0, 0), (255, 0, 0), (0, 255, 0), (255, 255, 0), (255, 255, 255)])
-    found = quantise(saved(pixels), size=(24, 24), given=tuple(map(tuple, given.tolist())))
+    found = quantised(pixels, size=(24, 24), given=tuple(map(tuple, given.tolist())))
     assert {*found.palette} == {*map(tuple, given.tolist())}
     distances = ((pixels[:, :, None] - given) ** 2).sum(axis=-1)
     np.testing.assert_array_equal(shown(found), given[distances.argmin(axis=-1)])
@@ -262,7 +255,7 @@ def test_given_colours_are_the_only_ones():
 def test_usual_grid(pixels, cells):
     image = np.full((*pixels, 3), LIGHT)
     image[: pixels[0] // 2] = RED
-    found = quantise(saved(image))
+    found = quantised(image)
     assert (found.pixels, found.bits.shape[1:]) == (pixels, cells)
 
 
@@ -270,27 +263,9 @@ def test_usual_grid(pixels, cells):
 def test_many_colours_are_reduced(colors):
     steps = np.linspace(0, 255, 15).astype(int)
     many = np.array([[(x, y, 90) for x in steps] for y in steps])
-    found = quantise(saved(many), colors)
+    found = quantised(many, colors)
     assert (found.found, found.used) == (225, colors)
     assert len(found.bits) == np.log2(colors)
     # Each cell is nearer to its own colour than a picture of one colour is, on the average.
     off = np.abs(shown(found) - many).mean()
     assert off < np.abs(many - many.mean(axis=(0, 1))).mean()
-
-
-@pytest.mark.parametrize(
-    ("pixels", "words"),
-    [
-        ([[RED]], "one colour"),
-        (np.full((20, 20, 3), BLUE), "one colour"),
-        (np.zeros((4, 4, 4)), "transparent everywhere"),
-    ],
-)
-def test_quantise_needs_two_colours(pixels, words):
-    with pytest.raises(ConfigError, match=words):
-        quantise(saved(pixels))
-
-
-def test_colours_as_text():
-    assert hex_color(RED) == "#d63031"
-    assert parse_color("#d63031") == RED

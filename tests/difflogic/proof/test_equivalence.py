@@ -21,7 +21,6 @@ from difflogic.simplification import EffortLimits, simplify
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError
 from tests.difflogic.circuit.circuits import (
-    Builder,
     automaton,
     automaton_of,
     circuit_of,
@@ -131,51 +130,34 @@ class TestChannels:
 
 
 class TestLimits:
-    @staticmethod
-    def multiplier(size: int, swapped: bool) -> Circuit:
-        """Return a multiplier that adds rows in one of two orders.
-
-        To prove these two equal is hard for any solver.
-        """
-        channels = 2 * size
-        add = Builder(channels)
-        x = list(range(size))
-        y = list(range(size, 2 * size))
-        if swapped:
-            x, y = y, x
-        zero = add(Op.FALSE, 0, 0)
-        total = [zero] * (2 * size)
-        for shift, digit in enumerate(y):
-            carry = zero
-            for place, other in enumerate(x):
-                bit = add(Op.AND, other, digit)
-                half = add(Op.XOR, total[shift + place], bit)
-                both = add(Op.AND, total[shift + place], bit)
-                total[shift + place] = add(Op.XOR, half, carry)
-                carry = add(Op.OR, both, add(Op.AND, half, carry))
-            total[shift + size] = carry
-        return circuit_of(add.gates, total)
-
-    @pytest.mark.once
-    @pytest.mark.thorough
-    def test_out_of_time_is_unknown(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        one, other = (self.multiplier(12, swapped) for swapped in (False, True))
-        assert decide_equality(one, other, (0,), 0.5).seconds < 15
-        clock = Clock(most=20)
-        monkeypatch.setattr(Deadline, "after", classmethod(lambda cls, _: clock))
-        proof = decide_equality(one, other, (0,))
-        assert clock.looks < 100
-        assert proof.verdict is Verdict.open
-        assert not proof.equal
-        assert proof.counterexample is None
-        verdicts = [output.verdict for output in proof.outputs]
-        assert verdicts.count(Verdict.proved) > 0
-        assert len(verdicts) == 24
+    @methods
+    @pytest.mark.parametrize("op", [Op.XOR, Op.OR])
+    def test_no_deadline_makes_a_verdict_wrong(
+        self, limits: int, op: Op, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        before = circuit_of([(Op.AND, 0, 1), (Op.XOR, 18, 2)], [18, 19])
+        after = circuit_of([(Op.AND, 1, 0), (op, 2, 18)], [18, 19])
+        for looks in range(50):
+            clock = Clock(most=looks)
+            monkeypatch.setattr(Deadline, "after", classmethod(lambda cls, _, clock=clock: clock))
+            proof = decide_equality(before, after, (0,), exhaustive=limits)
+            late = [each.verdict for each in proof.outputs].count(Verdict.open)
+            assert looks or late == len(proof.outputs) == 2
+            assert proof.equal == (op is Op.XOR and not late)
+            found = proof.counterexample
+            assert (proof.verdict is Verdict.refuted) == (found is not None)
+            assert found is None or (op is Op.OR and shown_true(found, before, after))
+        assert not late
 
     def test_a_solver_that_gives_up_proves_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(Formula, "solve", lambda *given: None)
+        """It knows when to."""
+        asked = list[object]()
+        clock = Clock()
+        monkeypatch.setattr(Deadline, "after", classmethod(lambda cls, _: clock))
+        monkeypatch.setattr(Formula, "solve", lambda *given: asked.append(given[2]))
         same = circuit_of([(Op.AND, 0, 1)], [9])
         assert decide_equality(same, same, (0,), exhaustive=SAT).verdict is Verdict.open
+        assert asked == [clock]
 
     def test_a_false_counterexample_is_not_shown(self, monkeypatch: pytest.MonkeyPatch) -> None:
         circuit = circuit_of([(Op.XOR, 0, 1)], [9])

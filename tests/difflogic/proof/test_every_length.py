@@ -127,17 +127,6 @@ def test_proved_circuits_are_right():
     assert proved
 
 
-def test_parity_that_cancels_its_left_neighbour():
-    gates = [
-        (Op.XOR, (E, 1), (C, 0)),
-        (Op.XOR, 18, (W, 0)),
-        (Op.XOR, 19, (W, 0)),
-        (Op.A, (C, 0), (C, 0)),
-    ]
-    found = every_length(automaton(2, gates, [21, 20], 1), PARITY, 1)
-    assert found.text == "proved for every length n, from step n on"
-
-
 @pytest.mark.parametrize(("look", "proved"), [(C, True), (W, False)])
 def test_a_cell_on_the_left_may_hold_anything(look, proved):
     """A bit that stays 0 is known of the cell itself alone."""

@@ -65,17 +65,20 @@ def of_cases(circuit: Circuit, size: tuple[int, int], steps: int, boundary: str 
     return json.loads(write_cases(made, Cases("all", starts, ends, boundary, steps, "")))
 
 
+def small(circuit: Circuit) -> Automaton:
+    return automaton(circuit, boundary="zero", visible=(0,), height=2, width=3)
+
+
 def of_damage(circuit: Circuit, contents: str, margin: int) -> Proof:
     """Return the certificate that wounds of one cell stay local."""
-    made = automaton(circuit, boundary="zero", visible=(0,), height=2, width=3)
-    found = certify(made, Claims(damage=1, contents=contents, margin=margin))
+    found = certify(small(circuit), Claims(damage=1, contents=contents, margin=margin))
     assert found.proved
     return json.loads(found.certificate(found.source.automaton, found.source.trained))
 
 
 def forged(circuit: Circuit, change: Forge, margin: int) -> Proof:
     """Return the certificate of an every-size proof, with wounds of one cell that go nowhere."""
-    made = automaton(circuit, boundary="zero", visible=(0,), height=2, width=3)
+    made = small(circuit)
     found = certify(made)
     everywhere = every_size(made, zeros, 1, Deadline.after(60.0), compared=False)
     kept = Confinement(Wound(1, 0, margin, zeros=False), Verdict.proved)
@@ -159,9 +162,8 @@ def valid(checker: str) -> list[Proof]:
     match checker:
         case "check.py":
             asynchronous = automaton(NOT_WEST, boundary="zero", fire_rate=0.5)
-            small = of_sets(GALLERY / "checkerboard.json", 2, 3)
             return [
-                small,
+                of_sets(GALLERY / "checkerboard.json", 2, 3),
                 of_sets(GALLERY / "checkerboard-async.json", 1, 2),
                 of_sets(asynchronous, 1, 4),
             ]

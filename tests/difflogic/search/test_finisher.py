@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from difflogic.circuit import gates
 from difflogic.circuit.gates import Op
-from difflogic.circuit.grid import CENTER, neighbors
 from difflogic.engine import oracle
 from difflogic.engine.hard import candidates
 from difflogic.evaluation.trial import Trial
@@ -21,6 +20,8 @@ from difflogic.system.streams import Purpose
 from difflogic.system.work import ignore
 from difflogic.tasks import draw_batch, make_task
 from tests.difflogic.engine.built import Builder, game_of_life
+from tests.difflogic.identification import automata
+from tests.difflogic.proof.convergence.brute import all_states
 from tests.difflogic.search.finishers import finisher_of, plan_of
 from tests.difflogic.training.tiny import growing, tiny, trained, wrong_in_the_picture
 
@@ -58,19 +59,11 @@ def finish(netlist, config, logits, seed=0, on_progress=ignore, **settings):
 
 def wrong_boards(netlist, ops):
     """Number of the 512 boards of 3×3 on a torus that a circuit advances wrongly."""
-    boards = (np.arange(512)[:, None] >> np.arange(9) & 1).reshape(512, 9)
-    seen = boards[:, neighbors(3, 3, "periodic")]
-    counts = seen.sum(axis=1) - seen[:, CENTER]
-    expected = (counts == 3) | ((counts == 2) & (boards == 1))
-    coefficients = gates.one_hot(ops)
-    wrong = [
-        (
-            oracle.rollout(netlist, coefficients, board.reshape(1, 3, 3), 1, "periodic")[-1].ravel()
-            != target
-        ).any()
-        for board, target in zip(boards, expected, strict=True)
+    boards = all_states(1, 3, 3)
+    after = [
+        oracle.rollout(netlist, gates.one_hot(ops), board, 1, "periodic")[-1] for board in boards
     ]
-    return int(np.sum(wrong))
+    return int((after != automata.life(boards)).any(axis=(1, 2, 3)).sum())
 
 
 def damaged(ops, gates_hit, rng):
@@ -178,16 +171,17 @@ def test_no_circuit_is_exact_with_a_wrong_cell(seed):
     assert found.exact == (wrong_boards(netlist, found.ops) == 0)
 
 
-def seldom_wrong(channels=2):
+@pytest.fixture
+def seldom_wrong(monkeypatch):
     """A circuit that gives 0, except where 11 bits of the neighbourhood are all 1."""
-    gate = Builder(channels)
+    gate = Builder(2)
     row = gate(Op.AND, 0, 1)
     for other in range(2, 11):
         row = gate(Op.AND, row, other)
-    netlist, ops = gate.finish(row, gate(Op.FALSE, 0, 1))
     # The target is 0 everywhere: a square is as large as the grid.
     config = tiny("task.width=6", "task.square=6", "automaton.steps=1")
-    return netlist, ops, config
+    monkeypatch.setattr(verifier, "FIRST_STARTS", 1)
+    return *gate.finish(row, gate(Op.FALSE, 0, 1)), config
 
 
 def wrong_by_the_oracle(netlist, ops, config, start):
@@ -200,9 +194,8 @@ def wrong_by_the_oracle(netlist, ops, config, start):
     return sum(int((states[t][[0]] != targets[0]).sum()) for t in at)
 
 
-def test_counterexamples_are_found_and_fail(monkeypatch):
-    netlist, ops, config = seldom_wrong()
-    monkeypatch.setattr(verifier, "FIRST_STARTS", 1)
+def test_counterexamples_are_found_and_fail(seldom_wrong):
+    netlist, ops, config = seldom_wrong
     finisher, found = finish(netlist, config, sure(ops), candidates=0)
     assert (found.exact, found.wrong_before) == (False, 0)
     exact, failing = finisher.verify(ops)
@@ -214,9 +207,8 @@ def test_counterexamples_are_found_and_fail(monkeypatch):
     assert failing
 
 
-def test_counterexamples_join_the_search(monkeypatch):
-    netlist, ops, config = seldom_wrong()
-    monkeypatch.setattr(verifier, "FIRST_STARTS", 1)
+def test_counterexamples_join_the_search(seldom_wrong):
+    netlist, ops, config = seldom_wrong
     finisher, found = finish(netlist, config, sure(ops))
     assert found.exact
     assert found.wrong_before == 0 < found.candidates

@@ -8,28 +8,25 @@ from hypothesis import strategies as st
 from difflogic.circuit import gates
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import Grid
-from difflogic.engine import oracle
 from difflogic.engine.hard import hard_simulator as hard
 from difflogic.engine.hard.hard_simulator import HardSimulator, active_gates, live_parameters
 from difflogic.system.work import working
 from difflogic.verification.case import SMALL
 from tests.difflogic.engine.built import Builder
 from tests.difflogic.engine.comparison import EXAMPLES, make_problem, netlist_of, problems
+from tests.difflogic.evaluation.naive import rollout
 
 
 def oracle_steps(problem, ops, sample, damage):
     """States after each step, with damaged cells zeroed by hand."""
-    state = problem.starts[sample]
-    states = []
-    for step in range(problem.steps):
-        mask = None if problem.masks is None else problem.masks[sample, step : step + 1]
-        state = oracle.rollout(
-            problem.netlist, gates.one_hot(ops), state, 1, problem.grid.boundary, mask
-        )[-1].copy()
+
+    def zero(step, state):
         if damage is not None:
-            state[:, damage[sample, min(step, damage.shape[1] - 1)] == 1] = 0
-        states.append(state)
-    return states
+            state[:, damage[sample, min(step, damage.shape[1]) - 1] == 1] = 0
+
+    masks = None if problem.masks is None else problem.masks[sample]
+    start = problem.starts[sample]
+    return rollout(problem, start, problem.steps, problem.grid.boundary, masks, zero, ops)
 
 
 def random_ops(problem, rng):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from difflogic.circuit.gates import Op
 from difflogic.circuit.live_part import live_part
 from difflogic.proof.convergence import confinement, sets
 from difflogic.proof.convergence.confinement import Ground, confine
-from difflogic.proof.convergence.every_size import Table
 from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.methods import by_sets
 from difflogic.proof.question import Wound
@@ -32,27 +30,16 @@ from tests.difflogic.proof.convergence.trained import (
 from tests.difflogic.proof.wounds import replay
 
 
-def alone(question: Convergence, height: int, width: int) -> Convergence:
-    """Return the question about one grid."""
-    target = checkerboard(height, width)
-    return replace(question, height=height, width=width, boundary="zero", target=target)
-
-
 def calm_on(question: Convergence, height: int, width: int) -> Bits:
     """Return the sets that a checkerboard ends in, on a grid of its own."""
-    asked = alone(question, height, width)
-    return sets.as_array(asked.board, by_sets(asked).final_sets)
-
-
-@cache
-def every_grid(rate: float = 0.6) -> Table:
-    made = live_part(tough_checkerboard(rate))
-    table = every_size(made, checkerboard, 4, Deadline.after(60)).table
-    return table
+    target = checkerboard(height, width)
+    alone = replace(question, height=height, width=width, boundary="zero", target=target)
+    return sets.as_array(alone.board, by_sets(alone).final_sets)
 
 
 def test_grids_of_any_size_are_put_together_from_small_ones() -> None:
-    table = every_grid()
+    made = live_part(tough_checkerboard(0.6))
+    table = every_size(made, checkerboard, 4, Deadline.after(60)).table
     ground = Ground.of(table)
     heights, widths = ground.sides(10)
     for height, width in ((1, 9), (12, 13), (21, 30), (30, 18)):

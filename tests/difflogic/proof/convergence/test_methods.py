@@ -28,7 +28,6 @@ from tests.difflogic.proof.convergence.brute import (
     step_all,
     zeros,
 )
-from tests.difflogic.proof.convergence.trained import NAMES, checkerboard_question, trained
 from tests.examples import examples
 
 W = 3
@@ -144,10 +143,3 @@ class TestOrbits:
 def test_the_target_must_fit() -> None:
     with pytest.raises(CircuitError, match=r"\(1, 2, 2\) is needed"):
         Convergence(circuit_of([], [0]), (0,), 2, 2, "zero", np.zeros((2, 2, 2), np.uint8))
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_trained_circuits_are_certified(name: str) -> None:
-    found = decide(checkerboard_question(trained(name)))
-    assert (found.verdict, found.method) == (Verdict.proved, SETS.name)
-    assert found.any_schedule

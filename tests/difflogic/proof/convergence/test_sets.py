@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import Walls
 from difflogic.proof.convergence import sets
 from difflogic.proof.convergence.planes import Board, Network, as_planes
+from tests.difflogic.circuit.circuits import circuit_of
 from tests.difflogic.circuit.rules import random_circuit
 
 BOARDS = (
@@ -50,9 +50,6 @@ def test_the_compiled_step_is_that_of_integers(board: Board) -> None:
 
 
 def test_a_circuit_without_gates() -> None:
-    constant = Circuit(
-        np.zeros(0, np.uint8), np.zeros(0, np.int64), np.zeros(0, np.int64), np.array([4]), (0,)
-    )
     board = Board(3, 4, "zero")
-    (only,) = sets.descend(Network(constant), board)
+    (only,) = sets.descend(Network(circuit_of([], [4])), board)
     assert (sets.as_array(board, only) == sets.UNKNOWN).all(), "each cell keeps its bit"
