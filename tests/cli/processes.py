@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -168,17 +169,9 @@ def end_session(session: int) -> None:
                 os.kill(process, signal.SIGKILL)
 
 
-def listening(process: int) -> set[str]:
-    """Return the sockets of a process that listen on a port."""
-    inodes = set()
-    for link in Path(f"/proc/{process}/fd").iterdir():
-        with suppress(OSError):
-            inodes.add(os.readlink(link))
-    lines = [
-        line.split()
-        for name in ("tcp", "tcp6")
-        for line in Path(f"/proc/{process}/net/{name}").read_text().splitlines()[1:]
-    ]
-    return {
-        fields[1] for fields in lines if fields[3] == "0A" and f"socket:[{fields[9]}]" in inodes
-    }
+def listening(process: int) -> set[tuple[str, int]]:
+    """Return the addresses and ports on which a process listens; it may have ended."""
+    with suppress(psutil.NoSuchProcess):
+        connections = psutil.Process(process).net_connections("inet")
+        return {tuple(one.laddr) for one in connections if one.status == psutil.CONN_LISTEN}
+    return set()

@@ -71,6 +71,10 @@ def dct(*words: str) -> Any:
 class Repeated:
     """A command, each time in a copy of the same directory."""
 
+    operations: list[str]
+    fail: Callable[[int, str], str]
+    """Lets an operation fail; returns what is wrong then, or nothing."""
+
     def __init__(self, words: str, root: Path) -> None:
         self._words = words
         self._root = root
@@ -82,6 +86,12 @@ class Repeated:
         with contextlib.chdir(shutil.copytree(self._template, self._root / "trial")):
             yield self._root / "trial"
         shutil.rmtree(self._root / "trial")
+
+    def fail_everywhere(self, fault: str) -> None:
+        """Let each operation fail in turn."""
+        many = len(self.operations)
+        wrong = {at: problem for at in range(many) if (problem := self.fail(at, fault))}
+        assert not wrong, f"{len(wrong)} of {many} wrong: {wrong}"
 
 
 class Trials(Repeated):
@@ -101,7 +111,6 @@ class Trials(Repeated):
             self.operations, self.whole = faults.done, self._found(folder)
 
     def fail(self, at: int, fault: str) -> str:
-        """Let a file operation fail; return what is wrong then, or nothing."""
         may_leave = fault == "kill" or self.operations[at] == "unlink"
         return self.stop(lambda folder: Faults(folder, at, fault), may_leave)
 
@@ -148,9 +157,8 @@ class Trials(Repeated):
         """Return what is there in the end: a file, or the results of all runs."""
         files = [path.read_bytes() for path in folder.glob("file.*")]
         runs = sorted(path.parent for path in (folder / "place").rglob("summary.json"))
-        if self._words.startswith(
-            "train-examples"
-        ):  # what other ways learned may stay beside the best
+        if self._words.startswith("train-examples"):
+            # What other ways learned may stay beside the best.
             runs = [each for each in runs if each.name == "place"]
             scores = [json.loads((run / "summary.json").read_text())["scores"] for run in runs]
             return [each["right_pairs"] for each in scores]
@@ -158,28 +166,26 @@ class Trials(Repeated):
 
 
 @pytest.fixture(scope="module")
-def trials(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Trials]:
-    return cache(lambda name: Trials(name, tmp_path_factory.mktemp("trials")))
+def tried(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
+    """Return a function that makes each Repeated once, of its class and name."""
+    return cache(lambda kind, name: kind(name, tmp_path_factory.mktemp("trials")))
 
 
 @pytest.mark.once
 @pytest.mark.parametrize("name", [name for name in CASES if name not in ("sweep", "bench")])
-def test_a_fault_or_a_kill_at_a_few_file_operations(name, trials):
-    tried = trials(name)
-    many = len(tried.operations)
-    points = zip((0.3, 0.75), ("kill", "ENOSPC"), strict=True)
-    found = {fault: tried.fail(int(share * many), fault) for share, fault in points if many}
+def test_a_fault_or_a_kill_at_a_few_file_operations(name, tried):
+    trials = tried(Trials, name)
+    many = len(trials.operations)
+    points = {"kill": 0.3, "ENOSPC": 0.75} if many else {}
+    found = {fault: trials.fail(int(points[fault] * many), fault) for fault in points}
     assert not any(found.values()), found
 
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("name", CASES)
-def test_a_fault_or_a_kill_at_every_file_operation(name, fault, trials):
-    tried = trials(name)
-    found = {at: tried.fail(at, fault) for at in range(len(tried.operations))}
-    wrong = {at: problem for at, problem in found.items() if problem}
-    assert not wrong, f"{len(wrong)} of {len(found)} wrong: {wrong}"
+def test_a_fault_or_a_kill_at_every_file_operation(name, fault, tried):
+    tried(Trials, name).fail_everywhere(fault)
 
 
 RESUME = "train --resume=place --epochs=4 --quiet"
@@ -230,7 +236,6 @@ class ReadTrials(Repeated):
         return {**found, "names": sorted(name for name in names if "/.lock" not in name)}
 
     def fail(self, at: int, fault: str) -> str:
-        """Let a read fail; return what is wrong then, or nothing."""
         with self._fresh() as folder:
             kept = {path: path.stat().st_mtime_ns for path in folder.rglob("summary.json")}
             try:
@@ -262,19 +267,14 @@ class ReadTrials(Repeated):
         return done.exit_code == 0 and self._tree(folder) == self.whole
 
 
-@pytest.fixture(scope="module")
-def reads(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], ReadTrials]:
-    return cache(lambda name: ReadTrials(name, tmp_path_factory.mktemp("reads")))
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", READ)
-def test_a_read_that_fails_at_a_few_points_loses_nothing(name, reads):
-    tried = reads(name)
-    many = len(tried.operations)
+def test_a_read_that_fails_at_a_few_points_loses_nothing(name, tried):
+    trials = tried(ReadTrials, name)
+    many = len(trials.operations)
     number = [*READ].index(name)  # other places and faults for each command
     found = {
-        fault: tried.fail((number + many * part) // 3 % many, fault)
+        fault: trials.fail((number + many * part) // 3 % many, fault)
         for part, fault in enumerate(READING)
         if part != number % 3
     }
@@ -284,11 +284,8 @@ def test_a_read_that_fails_at_a_few_points_loses_nothing(name, reads):
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("fault", READING)
 @pytest.mark.parametrize("name", READ)
-def test_a_read_that_fails_at_any_point_loses_nothing(name, fault, reads):
-    tried = reads(name)
-    found = {at: tried.fail(at, fault) for at in range(len(tried.operations))}
-    wrong = {at: problem for at, problem in found.items() if problem}
-    assert not wrong, f"{len(wrong)} of {len(found)} wrong: {wrong}"
+def test_a_read_that_fails_at_any_point_loses_nothing(name, fault, tried):
+    tried(ReadTrials, name).fail_everywhere(fault)
 
 
 @contextlib.contextmanager
@@ -330,7 +327,6 @@ STOPS = {
 
 @pytest.mark.once
 @pytest.mark.parametrize(("name", "when"), [(a, b) for a, found in STOPS.items() for b in found])
-def test_the_table_of_stops(name, when, trials):
-    tried = trials(name)
+def test_the_table_of_stops(name, when, tried):
     place = STOPS[name][when]
-    assert tried.stop(lambda folder: pressed(place)) == ""
+    assert tried(Trials, name).stop(lambda folder: pressed(place)) == ""

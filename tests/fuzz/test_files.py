@@ -47,8 +47,6 @@ from tests.difflogic.sweeps.small import small_plan
 from tests.difflogic.training.tiny import tiny
 from tests.fuzz.damage import damaged
 
-pytestmark = pytest.mark.thorough
-
 MOST_SECONDS = 10.0
 MOST_BYTES = 2**30
 EPOCHS = 3

@@ -38,10 +38,8 @@ def test_show_applies_a_recipe(dct, tmp_path):
     ("arguments", "message"),
     [
         ("--set training.epoch=7", 'no key "epoch" in [training]: did you mean "epochs"?'),
-        ("chekerboard", 'did you mean "checkerboard"?'),
         ("--set=automaton.periods=[5]", "none or two numbers"),
         ("checkerboard --small", "--small and CONFIG both choose"),
-        ("--recipe referense", 'no recipe "referense": did you mean "reference"?'),
         ("lizard --set 'task.target=a b.png'", "a b.png: no such picture"),
     ],
 )

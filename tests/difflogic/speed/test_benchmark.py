@@ -14,7 +14,7 @@ from difflogic.speed.measurements import Comparison, measure, of_ways, of_worker
 from difflogic.system.work import working
 from tests.difflogic.training.tiny import growing, tiny
 
-pytestmark = pytest.mark.thorough
+pytestmark = pytest.mark.once
 
 RATE = measurements.fma_rate
 
@@ -35,7 +35,6 @@ def compared(way, repeat=1):
     return measure(of_ways(CONFIG, [way]), repeat).rows
 
 
-@pytest.mark.once
 def test_a_report_counts_the_work_of_a_step():
     report = benchmark.run(CONFIG, repeat=4)
     assert len(report.path.passed) == 4
@@ -63,7 +62,6 @@ def test_a_core_that_passes_few_instructions_is_shared(passed, shared):
     assert row.shared == shared
 
 
-@pytest.mark.once
 def test_both_ways_are_measured_in_every_phase_and_give_the_same_bits():
     done = []
     with working(tell=lambda news: done.append(news.done)):
@@ -84,7 +82,6 @@ def test_both_ways_are_measured_in_every_phase_and_give_the_same_bits():
         assert 0 < spread["min"] <= spread["median"] <= spread["max"]
 
 
-@pytest.mark.once
 def test_measured_steps_neither_search_nor_restart():
     searching = growing("finishing.every=2", "finishing.from_epoch=2", "training.restart_every=4")
     configs = searching, searching.without_searches()
@@ -95,7 +92,6 @@ def test_measured_steps_neither_search_nor_restart():
     assert found[0][1].losses == found[1][0].losses == one.path.losses
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("by", [2.0**-10, math.nan])
 def test_a_single_different_logit_is_found(monkeypatch, by):
     class Disturbed(Trainer):
@@ -112,7 +108,6 @@ def test_a_single_different_logit_is_found(monkeypatch, by):
     assert other.difference == pytest.approx(by, rel=1e-3, nan_ok=True)
 
 
-@pytest.mark.once
 def test_a_single_different_loss_is_found(monkeypatch):
     class OnceWrong(Trainer):
         def step(self):
@@ -124,7 +119,6 @@ def test_a_single_different_loss_is_found(monkeypatch):
     assert compared("sequential")[1].difference == 0.5
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("threads", [1, 2])
 def test_the_arithmetic_peak_is_that_of_all_threads(threads, monkeypatch):
     # 500 rounds, done by all threads at the same time, take half a millisecond.

@@ -16,7 +16,7 @@ from tests.difflogic.experiment.kill import forked
 from tests.difflogic.sweeps.small import at_work, execute_all, small_plan, timeless
 
 pytestmark = [
-    pytest.mark.thorough,
+    pytest.mark.once,
     pytest.mark.skipif(find_spec("distributed") is None, reason="distributed is not installed"),
 ]
 
@@ -132,7 +132,6 @@ def local(tmp_path_factory):
     return path, timeless(execute_all(path, small_plan(seeds=SEEDS)))
 
 
-@pytest.mark.once
 def test_a_killed_worker_loses_nothing(tmp_path, dask, local):
     victim = dask.add_worker(HELD)
     dask.add_worker(HELD)
@@ -154,7 +153,6 @@ def test_a_killed_worker_loses_nothing(tmp_path, dask, local):
         assert there.read_bytes() == path.read_bytes()
 
 
-@pytest.mark.once
 def test_a_worker_that_does_not_see_the_sweep_is_refused(tmp_path, dask):
     dask.add_worker(APART)
     dask.wait_for(1)
@@ -164,7 +162,6 @@ def test_a_worker_that_does_not_see_the_sweep_is_refused(tmp_path, dask):
         list(execution.work(tick=0.05))
 
 
-@pytest.mark.once
 @pytest.mark.parametrize(
     ("required", "address", "remedy"),
     [
@@ -181,7 +178,6 @@ def test_what_tls_needs_is_told(required, address, remedy):
         cluster._connect(address, 0.1)
 
 
-@pytest.mark.once
 def test_a_scheduler_without_workers_is_reported(tmp_path, dask, monkeypatch):
     # It may take more than the second in which there must be workers to answer.
     connect = cluster._connect
@@ -194,7 +190,6 @@ def test_a_scheduler_without_workers_is_reported(tmp_path, dask, monkeypatch):
         list(execution.work(0.05))
 
 
-@pytest.mark.once
 def test_a_lost_scheduler_ends_the_sweep_with_a_message(tmp_path, dask):
     dask.add_worker()
     dask.wait_for(1)
@@ -210,7 +205,6 @@ def test_a_lost_scheduler_ends_the_sweep_with_a_message(tmp_path, dask):
         assert [row.status for row in execution.rows] == ["missing", "missing"]
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("address", ["tcp://host", "http://127.0.0.1:80", ""])
 def test_malformed_addresses_are_refused_at_once(address):
     with pytest.raises(ClusterError, match="is not an address"):

@@ -20,7 +20,7 @@ import psutil
 import pytest
 
 from difflogic.sweeps.cluster import DaskBackend, is_exposed
-from tests.cli.processes import wait_until
+from tests.cli.processes import listening, wait_until
 from tests.difflogic.sweeps.small import TINY
 
 pytestmark = [
@@ -44,14 +44,10 @@ def block_with(text):
     return found.splitlines()
 
 
-def listening(process):
+def ports_of(process):
     """Return the addresses and ports that a process and its children listen on."""
-    found = set()
-    for each in [process, *process.children(recursive=True)]:
-        with suppress(psutil.NoSuchProcess):  # it may end meanwhile
-            connections = each.net_connections("inet")
-            found |= {tuple(one.laddr) for one in connections if one.status == psutil.CONN_LISTEN}
-    return found
+    processes = [process, *process.children(recursive=True)]
+    return set().union(*(listening(each.pid) for each in processes))
 
 
 def is_loopback(ports):
@@ -91,8 +87,8 @@ class Documented:
     def ports(self, command, count):
         """Start a command, wait for its number of open ports, and return them."""
         process = self.start(command)
-        wait_until(lambda: len(listening(process)) >= count or process.poll() is not None)
-        return listening(process)
+        wait_until(lambda: len(ports_of(process)) >= count or process.poll() is not None)
+        return ports_of(process)
 
     def sweep(self, exports, *more):
         words = shlex.join(["dct", *SWEEP, f"--scheduler={self.address}", *more])
@@ -124,7 +120,7 @@ def test_the_local_commands_listen_on_loopback_only(tmp_path):
         assert done.returncode == 0, done.stderr
         assert "TLS" not in done.stderr
         for process in cluster.processes:
-            assert is_loopback(listening(process)), listening(process)
+            assert is_loopback(ports_of(process)), ports_of(process)
 
 
 @pytest.mark.exhaustive

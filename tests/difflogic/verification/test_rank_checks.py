@@ -13,7 +13,7 @@ from difflogic.verification import ranks_change_nothing
 from tests.difflogic.system.ranks.threads import in_threads
 from tests.difflogic.training.tiny import growing, tiny
 
-pytestmark = pytest.mark.thorough
+pytestmark = pytest.mark.once
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +34,6 @@ def compared(config, size):
         return list(ranks_change_nothing(config, ranks))
 
 
-@pytest.mark.once
 def test_every_way_gives_the_bits_of_one_process():
     found = compared(tiny(), 3)
     assert [finding.difference for finding in found] == [0.0] * (len(STRATEGIES) + 2)
@@ -42,7 +41,6 @@ def test_every_way_gives_the_bits_of_one_process():
     assert len({finding.where for finding in found}) == len(found)
 
 
-@pytest.mark.once
 @pytest.mark.usefixtures("alone")
 def test_a_configuration_with_a_pool_and_restarts_is_compared(monkeypatch):
     monkeypatch.setattr(comparison, "EPOCHS", 2)
@@ -105,7 +103,6 @@ MUTATIONS = {
 }
 
 
-@pytest.mark.once
 @pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize("name", MUTATIONS)
 def test_a_mutant_is_caught(name, monkeypatch):
