@@ -47,7 +47,6 @@ class TestSuccess:
         (OWN[:-20], "", "error: bad.json: ends too early, it is cut off: use another"),
         (OWN.replace("{", '{"heigth": 3, ', 1), "", 'error: bad.json: there is no key "heigth"'),
         ("PK\x03\x04", "", "bad.json: is a run or a model, not circuit JSON"),
-        (OWN, "-o no/where.json", "create the directory first, or write elsewhere"),
         (OWN, "-o .", "is a directory: name a file"),
     ],
 )

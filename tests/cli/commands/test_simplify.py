@@ -78,9 +78,7 @@ class TestSimplify:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ("-o .", "is a directory: name a file"),
             ("-o last", "last: means the newest run: name a file"),
-            ("-o no/such/small.json", "create the directory"),
             ("--effort most", "most"),
             ("-o kept.json", "kept.json: exists already"),
         ],

@@ -100,7 +100,6 @@ def test_every_engine_gives_the_same_result(dct, three):
         ("--damage=1", "STEPS:Y,X,HxW"),
         ("--damage=0:0,0,1x1", "its steps must be from 1 to"),
         ("--steps=2 --damage=1,3:0,0,1x1", "its steps must be from 1 to 2"),
-        ("--workers=5000", '"5000" is not a whole number from 1 to 1024, or "auto"'),
         ("--noise=1.5", "from 0 to 1"),
         ("--backwards", "--backwards: is for rules"),
         ("--damage=1:60,0,8x8", "not within the 64×64"),

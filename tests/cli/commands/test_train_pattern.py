@@ -63,7 +63,6 @@ def test_a_tough_picture_keeps_damage_where_it_is(dct, flag):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("--size=257x257", "more than 256×256"),
         ("--tough lizard", "choose a configuration by the picture"),
         ("--tough --channels=64", "--tough does not go with --channels"),
         ("--hold --dir=full", "full: is not empty"),

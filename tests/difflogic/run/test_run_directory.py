@@ -45,21 +45,18 @@ def test_a_directory_with_files_is_refused(tmp_path):
 def test_files_where_directories_should_be(tmp_path):
     file = tmp_path / "file"
     file.write_text("mine")
-    with pytest.raises(RunDirectoryError, match="is a file, not a directory"):
-        RunDirectory.create(requested=file)
-    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
-    with pytest.raises(RunDirectoryError, match="is a link that leads nowhere, not a directory"):
-        RunDirectory.create(requested=tmp_path / "link")
-    with pytest.raises(
-        RunDirectoryError, match="is a file, but should be the directory of all runs"
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "nowhere")
+    for given, message in (
+        ({"requested": file}, "is a file, not a directory"),
+        ({"requested": link}, "is a link that leads nowhere, not a directory"),
+        ({"root": file, "name": "x"}, "is a file, but should be the directory of all runs"),
+        ({"requested": file / "below"}, "a part of the path is a file"),
+        ({"root": file / "below", "name": "x"}, "a part of the path is a file"),
+        ({"requested": Path("last")}, "last: means the newest run"),
     ):
-        RunDirectory.create(file, "x")
-    with pytest.raises(RunDirectoryError, match="a part of the path is a file"):
-        RunDirectory.create(requested=file / "below")
-    with pytest.raises(RunDirectoryError, match="a part of the path is a file"):
-        RunDirectory.create(file / "below", "x")
-    with pytest.raises(RunDirectoryError, match="last: means the newest run"):
-        RunDirectory.create(requested=Path("last"))
+        with pytest.raises(RunDirectoryError, match=message):
+            RunDirectory.create(**given)
     assert file.read_text() == "mine"
 
 

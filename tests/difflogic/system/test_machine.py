@@ -35,39 +35,31 @@ def test_a_containers_quota_bounds_the_workers(groups, content, quota, count):
     assert machine.cpu_count() == count
 
 
+def telling(monkeypatch, place, text):
+    """Let the system tell something in a file of /proc."""
+    read = Path.read_text
+
+    def read_text(path, *args, **options):
+        return text if str(path) == place else read(path, *args, **options)
+
+    monkeypatch.setattr(Path, "read_text", read_text)
+
+
 def test_the_tightest_of_nested_groups_counts(groups, monkeypatch):
     own = groups / "system.slice" / "job"
     own.mkdir(parents=True)
     (own / "cpu.max").write_text("max 100000")
     (own.parent / "cpu.max").write_text("300000 100000")
-    read = Path.read_text
-
-    def read_text(path, **options):
-        return "0::/system.slice/job\n" if path == Path("/proc/self/cgroup") else read(path)
-
-    monkeypatch.setattr(Path, "read_text", read_text)
+    telling(monkeypatch, "/proc/self/cgroup", "0::/system.slice/job\n")
     assert machine.cpu_count() == 3
 
 
-@pytest.fixture
-def memory(groups, monkeypatch):
-    """Control groups that limit memory, on a system with 1 GB left."""
-    read = Path.read_text
-
-    def read_text(path, *args, **options):
-        if str(path) == "/proc/meminfo":
-            return "MemTotal: 9 kB\nMemAvailable: 1000000 kB\n"
-        return read(path, *args, **options)
-
-    monkeypatch.setattr(Path, "read_text", read_text)
-    return groups
-
-
-def test_available_memory_is_what_the_container_has_left(memory):
-    limit = memory / "memory.max"
+def test_available_memory_is_what_the_container_has_left(groups, monkeypatch):
+    telling(monkeypatch, "/proc/meminfo", "MemTotal: 9 kB\nMemAvailable: 1000000 kB\n")
+    limit = groups / "memory.max"
     limit.write_text("500000000\n")
-    (memory / "memory.current").write_text("200000000\n")
-    (memory / "memory.stat").write_text("anon 5\ninactive_file 50000000\n")
+    (groups / "memory.current").write_text("200000000\n")
+    (groups / "memory.stat").write_text("anon 5\ninactive_file 50000000\n")
     assert own_memory.available_memory() == 350_000_000
     limit.write_text("max\n")
     assert own_memory.available_memory() == 1024 * 10**6

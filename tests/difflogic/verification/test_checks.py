@@ -129,12 +129,14 @@ def test_a_finding_passes_within_its_tolerance():
 
 def test_distances():
     x = np.array([1.0, 2.0])
-    assert deviation.distance(x, x) == 0
-    assert deviation.distance(x, x + np.array([0, 0.5])) == 0.5
-    assert deviation.distance(x, x[:1]) == np.inf
-    assert deviation.distance(x, np.array([1.0, np.nan])) == np.inf
-    assert deviation.distance(np.array([np.inf]), x[:1]) == np.inf
-    assert deviation.relative(2 * x, x) == 1.0
-    assert deviation.relative(x, np.array([np.nan, 1.0])) == np.inf
-    assert deviation.relative(np.zeros(2), np.zeros(2)) == 0
-    assert deviation.relative(np.ones(2), np.zeros(2)) > 1e300
+    for other, distance, relative in (
+        (x, 0, 0),
+        (x + np.array([0, 0.5]), 0.5, 0.2),
+        (x[:1], np.inf, np.inf),
+        (np.array([1.0, np.nan]), np.inf, np.inf),
+        (np.array([-np.inf, 2]), np.inf, np.inf),
+    ):
+        assert deviation.distance(x, other) == distance
+        assert deviation.relative(x, other) == relative
+    assert deviation.relative(0 * x, 0 * x) == 0
+    assert deviation.relative(x, 0 * x) > 1e300

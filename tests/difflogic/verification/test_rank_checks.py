@@ -2,7 +2,6 @@
 
 import pytest
 
-from difflogic.engine.soft.rollout import add_slots
 from difflogic.experiment.following import follow_all
 from difflogic.system.ranks import Ranks
 from difflogic.system.ranks.protocol import LinkedRanks
@@ -63,23 +62,9 @@ def without_the_last(ranks, count, group=1):
     return slice(found.start, max(found.start, min(found.stop, count - 1)))
 
 
-def twice_where_uneven(ranks, count, group=1):
-    found = PART(ranks, count, group)
-    uneven = count % ranks.size and ranks.rank == 1
-    return slice(max(0, found.start - 1) if uneven else found.start, found.stop)
-
-
 def only_the_last_wave(turn, also):
     if turn._last is not None:
         turn._last.reduce(turn._total)
-    also()
-
-
-def last_wave_first(turn, also):
-    if turn._last is not None:
-        turn._last.reduce(turn._total)
-    for slots in turn._waiting:
-        add_slots(slots, turn._total)
     also()
 
 
@@ -96,9 +81,7 @@ IN_TURN = LinkedRanks.add_in_turn
 MUTATIONS = {
     "slots added in the order of arrival": (LinkedRanks, "add_in_turn", in_the_order_of_arrival),
     "a sample dropped at an uneven split": (Ranks, "part", without_the_last),
-    "a sample done twice at an uneven split": (Ranks, "part", twice_where_uneven),
     "waves but the last forgotten": (OrderedSum, "_add", only_the_last_wave),
-    "the last wave added first": (OrderedSum, "_add", last_wave_first),
     "sums that one rank keeps to itself": (LinkedRanks, "add_in_turn", kept_to_itself),
 }
 
