@@ -32,14 +32,6 @@ def test_a_schema_lets_editors_check_configurations():
         assert not check(wrong)
 
 
-@pytest.mark.parametrize("name", ["checkerboard", "checkerboard-small"])
-def test_description_loads_back(name, tmp_path):
-    config = load_config(name)
-    path = tmp_path / "shown.toml"
-    path.write_text(describe(config))
-    assert load_config(path) == config
-
-
 def test_description_has_the_meaning_and_range_above_each_key():
     text = describe(load_config("checkerboard"))
     lines = text.splitlines()

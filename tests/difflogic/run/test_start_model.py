@@ -95,8 +95,6 @@ def test_starting_over_goes_back_to_the_model(source):
         np.testing.assert_array_equal(trainer.descent.engine.netlist.a, model.netlist.a)
         after = trainer.model.logits
         state = trainer.state()
-    # One step of AdamW's first changes no logit by more than the learning rate.
-    assert abs(after - model.logits).max() <= 1.01 * settings.training.learning_rate
     assert (after != model.logits).any()
     with Trainer(settings, model) as trainer:
         trainer.restore(state)

@@ -92,31 +92,25 @@ def test_measured_steps_neither_search_nor_restart():
     assert found[0][1].losses == found[1][0].losses == one.path.losses
 
 
-@pytest.mark.parametrize("by", [2.0**-10, math.nan])
-def test_a_single_different_logit_is_found(monkeypatch, by):
+@pytest.mark.parametrize(("logit", "loss"), [(2.0**-10, 0), (math.nan, 0), (0, 0.5)])
+def test_a_single_different_number_is_found(monkeypatch, logit, loss):
     class Disturbed(Trainer):
         @property
         def model(self):
             model = super().model
             logits = model.logits.copy()
-            logits[-1, -1] += np.float32(by if self.descent.plan.workers == 2 else 0)
+            logits[-1, -1] += np.float32(logit if self.descent.plan.workers == 2 else 0)
             return replace(model, logits=logits)
+
+        def step(self):
+            result = super().step()
+            wrong = self.descent.plan.workers == 2 and result.epoch == 2
+            return replace(result, soft_loss=result.soft_loss + loss * wrong)
 
     monkeypatch.setattr(measurements, "Trainer", Disturbed)
     _, other = compared("sequential")
     assert not other.equal
-    assert other.difference == pytest.approx(by, rel=1e-3, nan_ok=True)
-
-
-def test_a_single_different_loss_is_found(monkeypatch):
-    class OnceWrong(Trainer):
-        def step(self):
-            result = super().step()
-            wrong = self.descent.plan.workers == 2 and result.epoch == 2
-            return replace(result, soft_loss=result.soft_loss + 0.5) if wrong else result
-
-    monkeypatch.setattr(measurements, "Trainer", OnceWrong)
-    assert compared("sequential")[1].difference == 0.5
+    assert other.difference == pytest.approx(logit + loss, rel=1e-3, nan_ok=True)
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -46,7 +46,6 @@ def test_seeds_are_added_to_the_same_plan(place):
     ("old", "new", "says"),
     [
         ("version = 3", "version = 1", "another version of dct"),
-        ("version = 3", 'version = "2"', "another version of dct"),
         ('"dct-sweep"', '"x"', "another format"),
         ("batch = 2", "batch = 0", r"\[training\] batch"),
         ("variants.checkerboard-small", 'variants."../x"', "variant's name"),

@@ -138,7 +138,6 @@ def test_a_resolved_configuration_holds_the_rows_and_loads_back(here, name, writ
     {
         b"": "the picture is empty",
         b".#\n.\n": "row 2 has 1 cells and row 1 has 2",
-        b"..\n.o\n": 'no colour "o" (row 2, column 2)',
         b"\x89PNG\r\n\x1a\n": "neither a text grid nor an image",
         b"#" * (2**20 + 1): "larger than 1048576 bytes",
         b"#" * (2**18 + 1): "more than the 262144 of a picture",

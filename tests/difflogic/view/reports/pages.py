@@ -1,5 +1,9 @@
 """Reports of the gallery's circuits, as if just trained."""
 
+import base64
+import hashlib
+import html
+import re
 from functools import cache
 from pathlib import Path
 
@@ -23,6 +27,17 @@ EXPERIMENTS = (
 def automaton(name):
     """The simplified automaton of an experiment."""
     return read_circuit(GALLERY / f"{name}.json")
+
+
+def rules_of(text):
+    """The policy of a page, by kind."""
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
+    return dict(rule.strip().split(" ", 1) for rule in html.unescape(policy).split(";"))
+
+
+def hash_of(text):
+    """What a policy names to allow a script or a style."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 @cache
