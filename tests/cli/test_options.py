@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import pytest
 import typer
@@ -16,7 +16,7 @@ from cli.options import RunOptions, Shared
 from difflogic.config import Override, load_config
 from difflogic.library.groups import CheckedOptions
 from difflogic.library.picture_experiment import picture_name, picture_override
-from difflogic.system.declaration import Count, Opt, Range, TimeLimit, declared
+from difflogic.system.declaration import Count, Opt, TimeLimit, declared
 from difflogic.system.errors import ConfigError
 from tests.cli.processes import run_dct
 
@@ -31,21 +31,6 @@ class Group(CheckedOptions):
 @dataclass(frozen=True)
 class Hidden:
     every: int = 7
-
-
-@pytest.mark.parametrize(
-    ("hint", "kind", "limits", "many"),
-    [
-        (Annotated[int | None, Range(1, 9), Opt("N")], int, Range(1, 9), False),
-        (Annotated[Count | None, Opt("N")], int, Range(1), False),
-        (Annotated[Sequence[str], Opt("N")], str, None, True),
-        (Annotated[str | Path | Sequence[Path], Opt("N")], Path, None, False),
-        (Literal["a", "b"] | None, Literal["a", "b"], None, False),
-    ],
-)
-def test_an_annotation_declares_an_option(hint, kind, limits, many):
-    found = declared(hint)
-    assert (found.kind, found.range, found.many) == (kind, limits, many)
 
 
 def test_what_is_added_to_a_declaration_replaces_its_words():

@@ -72,10 +72,11 @@ def test_scores_of_a_life_like_rule():
 @pytest.mark.parametrize(
     "optional",
     [
-        {},
         {"polished": {"gates": (6, 3), "from_step": (18, 16), "candidates": 4003}},
-        {"polished": {"gates": (6, 3), "from_step": None, "candidates": 4003}},
-        {"attempts": {"begun": 2, "result": 1}},
+        {
+            "polished": {"gates": (6, 3), "from_step": None, "candidates": 4003},
+            "attempts": {"begun": 2, "result": 1},
+        },
         {"scores": {"soft_loss": math.nan, "assurance": {"period": 2}}},
     ],
 )
