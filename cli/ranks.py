@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from difflogic.system.ranks import Ranks
 
 
-PATIENCE = 30.0
+SAVING_SECONDS = 30.0
 """Seconds in which rank 0 saves after a signal; whoever still waits for others then ends."""
 
 
@@ -27,7 +27,7 @@ def joined() -> Iterator[Ranks]:
             if ranks.leads:
                 yield ranks
             else:
-                with Interruption(None, PATIENCE) as interruption:
+                with Interruption(None, SAVING_SECONDS) as interruption:
                     ranks.listen(lambda: max(0, interruption.exit_code - 128))
                     yield ranks
         except BaseException as error:

@@ -174,7 +174,7 @@ class Shown(ExitStack):
             server, self._publish = self.enter_context(serve_training(session))
             note(f"watch the run at {server.link}")
         # Other ranks may never come: what they have not sent by then is not waited for.
-        patience = ranks.PATIENCE if trainer.ranks.size > 1 else None
+        patience = ranks.SAVING_SECONDS if trainer.ranks.size > 1 else None
         self.interruption = self.enter_context(Interruption("this step", patience))
         self._progress = display.RunProgress(
             config.training.epochs,

@@ -56,8 +56,8 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGHUP, lambda *_: None)
     os.fsync = lambda descriptor: None
     spread.BURST /= 10
-    noise.SETTLING = 20
-    noise.COUNTED = 20
+    noise.SETTLING_STEPS = 20
+    noise.NOISY_STEPS = 20
     Environment.compile = compiled_once(Environment.compile)  # type: ignore[method-assign]
 
 

@@ -14,13 +14,13 @@ from cli.options import AsJson, Output
 from cli.progress import show_progress
 from cli.terminal import output
 from difflogic.library.groups import Assumptions
-from difflogic.system.declaration import EffortOption, Force, Operand, Opt, Seconds
+from difflogic.system.declaration import EffortOption, Force, Operand, Opt, SecondsOption
 
 if TYPE_CHECKING:
     from difflogic.identification.chance import Chances
     from difflogic.library.identifying import Identified
 
-MOST_LISTED = 8
+MOST_ENTRIES = 8
 """Entries of each kind that are printed; JSON has all."""
 MOST_EQUATIONS = 60
 
@@ -37,7 +37,7 @@ def identify(
     assumed: Assumptions,
     chance: Annotated[bool, Opt("Find how often each state follows, for a rule by chance")] = False,
     effort: EffortOption = "normal",
-    time_limit: Annotated[Seconds | None, Opt("Time limit for the solver")] = None,
+    time_limit: Annotated[SecondsOption | None, Opt("Time limit for the solver")] = None,
     to: Output = None,
     predict: Annotated[
         Path | None,
@@ -118,7 +118,7 @@ def _show_chances(chances: Chances, to: Path | None, force: bool, as_json: bool)
         sure=len(sure),
         rarest=chances.describe(sure[cases[sure].argmin()]) if len(sure) else "",
         never_seen=(cases == 0).sum(),
-        most=MOST_LISTED,
+        most=MOST_ENTRIES,
     )
     output.show(chances, as_json, lambda _: typer.echo(text, nl=False))
 
@@ -136,7 +136,7 @@ def _text(found: Identified, hidden: int) -> str:
     unsure = {}
     for what, flags in {"open": rule.open, "never seen": rule.never_seen}.items():
         entries = flags.nonzero()[0].tolist()
-        unsure[what] = ([_entry(found, each) for each in entries[:MOST_LISTED]], len(entries))
+        unsure[what] = ([_entry(found, each) for each in entries[:MOST_ENTRIES]], len(entries))
     return output.page(
         "identify",
         found=found,
@@ -144,7 +144,7 @@ def _text(found: Identified, hidden: int) -> str:
         families=shares,
         never_seen=rule.never_seen.sum(),
         unsure=unsure,
-        wrong=[] if rule.flipped is None else [*map(place, rule.flipped[:MOST_LISTED].tolist())],
+        wrong=[] if rule.flipped is None else [*map(place, rule.flipped[:MOST_ENTRIES].tolist())],
         weakest=_weakest(found),
         hidden=hidden,
         frame=rule.next_frame() if rule.flipped is None else None,

@@ -11,7 +11,7 @@ from cli.failures import in_one_line
 from cli.options import AsJson, SourceOperand
 from cli.progress import show_progress
 from cli.terminal import output
-from difflogic.system.declaration import Opt, Seconds, Unsimplified
+from difflogic.system.declaration import Opt, SecondsOption, Unsimplified
 
 if TYPE_CHECKING:
     from difflogic.circuit.automaton import Automaton
@@ -25,7 +25,9 @@ MOST_LISTED = 24
 def inspect(
     source: SourceOperand,
     unsimplified: Unsimplified = False,
-    time_limit: Annotated[Seconds | None, Opt("Time limit for the symmetries", shown="10")] = None,
+    time_limit: Annotated[
+        SecondsOption | None, Opt("Time limit for the symmetries", shown="10")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Print a circuit as equations, with the properties of its rule.

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from difflogic.sweeps.sweep_plan import SweepPlan
     from difflogic.sweeps.sweep_results import Row
 
-SPARE = "missing | failed | s, summed | s per run | proved from step (range) | 95 % interval"
+SPARED_COLUMNS = (
+    "missing | failed | s, summed | s per run | proved from step (range) | 95 % interval"
+)
 """Columns of the table that a narrow terminal goes without, the first ones first."""
 MOST_BARS = 8
 
@@ -97,7 +99,7 @@ def _report(path: Path, plan: SweepPlan, rows: Sequence[Row], code: int, as_json
     found = sweep_results.aggregate(plan, rows)
     lines = [sweep_results.to_cells(plan, result) for result in found]
     names = [*headings, *sweep_results.HEADINGS]
-    output.show_table(" | ".join(names), lines, len(headings), SPARE)
+    output.show_table(" | ".join(names), lines, len(headings), SPARED_COLUMNS)
     if len(plan.variants) > 1:
         _show_comparison(compare(plan, rows))
     proved = sum(each.proved for each in found)

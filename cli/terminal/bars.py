@@ -11,7 +11,7 @@ from rich.control import Control
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Column
 
-LEAST = 8
+LEAST_CHARACTERS = 8
 """Characters of a bar where its words need the rest of the line."""
 
 
@@ -20,7 +20,7 @@ class Bars(Progress):
 
     def __init__(self, around: Callable[[Any], Iterable[Any]], stays: bool) -> None:
         self._around: Callable[[Any], Iterable[Any]] = lambda table: ()
-        self._bar = BarColumn(LEAST)
+        self._bar = BarColumn(LEAST_CHARACTERS)
         super().__init__(
             TextColumn("{task.description}", markup=False),
             self._bar,
@@ -39,7 +39,7 @@ class Bars(Progress):
     def show(self, bars: Sequence[tuple[str, float, float | None, str]]) -> None:
         """Draw bars in place of the last ones: name, done, total and words of each."""
         taken = max(len(bar[0]) for bar in bars) + max(len(bar[3]) for bar in bars)
-        self._bar.bar_width = max(self.console.width - taken - 2, LEAST)
+        self._bar.bar_width = max(self.console.width - taken - 2, LEAST_CHARACTERS)
         for task in self.tasks[len(bars) :]:
             self.remove_task(task.id)
         for index, (what, done, total, words) in enumerate(bars):

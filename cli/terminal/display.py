@@ -36,7 +36,7 @@ LINE_SECONDS = 10.0
 NEAR = 5
 """The upper limit is shown once it is at most this many times the time that has passed."""
 
-GAP = 3
+PICTURE_GAP = 3
 """Columns between two pictures."""
 
 COLOR_CHANNELS = (2, 3)
@@ -332,8 +332,8 @@ def _pictures(progress: RunProgress, width: int, lines: int, colors: bool) -> It
     tall, wide = shown[-1][1].shape[1:]
     # A picture that does not fit is shown without some of its rows and columns.
     stride = max(-(-tall // (2 * lines)), -(-wide // width))
-    columns = max(-(-wide // stride), max(len(name) for name, *_ in shown)) + GAP
-    fitting = max((width + GAP) // columns, 1)
+    columns = max(-(-wide // stride), max(len(name) for name, *_ in shown)) + PICTURE_GAP
+    fitting = max((width + PICTURE_GAP) // columns, 1)
     if fitting < len(shown):  # what differs goes first, and then the target
         shown = shown[:2] if fitting == 2 else shown[1:2]
     yield Text("".join(f"{name:<{columns}}" for name, *_ in shown).rstrip(), "dim")

@@ -12,7 +12,7 @@ from difflogic.run.story import PHASE_NAMES, answer, in_training, story, time_by
 from difflogic.run.summary import Seconds, Summary
 from difflogic.system.files import for_shell
 
-AROUND = {
+PART_NAMES = {
     "start": "start-up",
     "compilation": "compilation",
     "tests": "final tests",
@@ -21,7 +21,7 @@ AROUND = {
     "processor": "processor",
 }
 """Names of the seconds of a run outside of its training, and of the whole run."""
-CELLS = 48
+BAR_CHARACTERS = 48
 """Characters of the bar of shares."""
 SHADES = {"training": "█", "search": "▓", "start-up": "▒", "tests": "░", "other ways": "·"}
 
@@ -46,7 +46,7 @@ def render(
     return output.page(
         "report",
         rows=_phases(summary) if table else (),
-        around={name: getattr(summary.seconds, part) for part, name in AROUND.items()},
+        around={name: getattr(summary.seconds, part) for part, name in PART_NAMES.items()},
         lines=({"time": time_in_lines(summary.seconds)} if time else {}) | told,
         answer=answer(summary),
         shown=in_one_line(directory),
@@ -74,13 +74,13 @@ def time_in_lines(seconds: Seconds) -> str:
 
 
 def shares(parts: Mapping[str, float]) -> str:
-    """Return a bar of `CELLS` characters, with a part's shade for its share."""
+    """Return a bar of `BAR_CHARACTERS` characters, with a part's shade for its share."""
     total = sum(parts.values()) or 1.0
     spent = 0.0
     text = ""
     for name, each in parts.items():
         spent += each
-        text += SHADES[name] * (round(CELLS * spent / total) - len(text))
+        text += SHADES[name] * (round(BAR_CHARACTERS * spent / total) - len(text))
     return text
 
 

@@ -18,8 +18,8 @@ from difflogic.circuit.grid import CENTER, NEIGHBORHOOD
 from difflogic.circuit.layer import Layer
 from difflogic.circuit.wiring import (
     FIRST_TOPOLOGIES,
-    Wire,
     Wiring,
+    WiringRule,
     carrying,
     first_ops,
     spread_directions,
@@ -349,7 +349,11 @@ def _walk(layer: Wiring) -> Int64s:
 
 
 def _wire_layers(
-    part: str, inputs: int, sizes: tuple[int, ...], rng: np.random.Generator, first: Wire = unique
+    part: str,
+    inputs: int,
+    sizes: tuple[int, ...],
+    rng: np.random.Generator,
+    first: WiringRule = unique,
 ) -> tuple[Wiring, ...]:
     layers = list[Wiring]()
     for index, gates in enumerate(sizes):

@@ -94,10 +94,10 @@ def unique(inputs: int, gates: int, rng: np.random.Generator) -> Wiring:
     return Wiring(inputs, a[order].astype(np.int32), b[order].astype(np.int32))
 
 
-Wire = Callable[[int, int, np.random.Generator], Wiring]
+WiringRule = Callable[[int, int, np.random.Generator], Wiring]
 """Takes the number of inputs and gates."""
 
-FIRST_TOPOLOGIES: dict[str, Wire] = {
+FIRST_TOPOLOGIES: dict[str, WiringRule] = {
     **{name: partial(compare, name) for name in NEIGHBORHOODS},
     "unique": unique,
 }

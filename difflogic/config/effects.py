@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from difflogic.config.models import Config
 from difflogic.tasks import CustomSection, custom, draw_batch, make_task
-from difflogic.tasks.checked import LARGE
+from difflogic.tasks.checked import UNSAMPLED_CELLS
 from difflogic.tasks.code import contradiction
 
 COMPARED_SAMPLES = 64
@@ -52,11 +52,14 @@ def without_effect(config: Config) -> list[str]:
 def why_not_rectify(config: Config) -> str | None:
     """Return why no search can rectify; None if one can, or if that is unknown.
 
-    It is unknown if a task's code is not loaded, or its grid is `LARGE`.
+    It is unknown if a task's code is not loaded, or its grid is `UNSAMPLED_CELLS`.
     """
     if config.automaton.fire_rate < 1:
         return "cells fire by chance"
-    if not custom.is_loaded(config.task) or config.task.height * config.task.width > LARGE:
+    if (
+        not custom.is_loaded(config.task)
+        or config.task.height * config.task.width > UNSAMPLED_CELLS
+    ):
         return None
     task = make_task(config).stages[0]
     return "starts are random" if task.find_cases() is None and task.has_random_start else None

@@ -16,7 +16,7 @@ from difflogic.config.schema import TASK, TOP_LEVEL
 from difflogic.pictures.picture import IMAGE_SUFFIXES, picture_directory
 from difflogic.system.errors import ConfigError, MissingFileError, did_you_mean, shorten
 from difflogic.system.files import STANDARD, for_shell, nearest, read_named
-from difflogic.system.toml import MAX_BYTES, parse_toml
+from difflogic.system.toml import MAX_TOML_BYTES, parse_toml
 from difflogic.tasks import TASKS, CustomSection, is_custom
 from difflogic.tasks.code import find_code, load_code, try_out
 from difflogic.tasks.target import resolve_target
@@ -142,7 +142,7 @@ def _locate(source: str | Path) -> Path:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        content = read_named(path, MAX_BYTES, "a configuration")
+        content = read_named(path, MAX_TOML_BYTES, "a configuration")
     except MissingFileError:
         hint = nearest(path, shipped_configs()) or ": dct config list shows the shipped ones"
         raise ConfigError(f"{path}: no such file{hint}") from None

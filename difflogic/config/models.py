@@ -31,7 +31,7 @@ from difflogic.tasks import AnySection, CustomSection, TaskSection, custom, make
 from difflogic.tasks.base import Task
 from difflogic.tasks.section import AutomatonConfig, Section
 
-MAX_GATES = 2**20
+MAX_GATES_PER_CELL = 2**20
 """Most gates per cell: 80 times the largest published circuit. Guards memory against typos."""
 
 COUNTING = {
@@ -250,10 +250,10 @@ def _circuit_problems(config: Config) -> list[str]:
             return problems
     if 0 < architecture.carry < 1:
         return ["[update] carry: must be 0, or at least 1 step"]
-    if architecture.gates > MAX_GATES:
+    if architecture.gates > MAX_GATES_PER_CELL:
         return [
             f"[perception] and [update] gates: {architecture.gates} gates per cell are more than "
-            f"the limit of {MAX_GATES}: use fewer kernels, channels or gates"
+            f"the limit of {MAX_GATES_PER_CELL}: use fewer kernels, channels or gates"
         ]
     if config.update.corrected:
         return []

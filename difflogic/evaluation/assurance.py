@@ -24,7 +24,7 @@ from difflogic.proof.verdict import Verdict
 if TYPE_CHECKING:
     from difflogic.tasks.base import Task
 
-MOST_BITS = 2**19
+MOST_STATE_BITS = 2**19
 """Largest state to try: a grid of 256×256 cells with 8 channels. Larger ones take many seconds."""
 
 WOUND = Wound(10, margin=1, zeros=False)
@@ -69,7 +69,7 @@ def question_of(automaton: Automaton, task: Task, wound: Wound | None = None) ->
     """Return what a task asks of an automaton, and whether damage on every grid stays local."""
     bits = task.height * task.width * automaton.circuit.channels
     # With places, sets decide large grids too: the channels that count read nothing else.
-    if bits > MOST_BITS and not task.automaton.places:
+    if bits > MOST_STATE_BITS and not task.automaton.places:
         return Unfit(f"{bits} bits of state are too many")
     if task.loss_channels != automaton.visible:
         return Unfit("the task compares other channels than the circuit shows")

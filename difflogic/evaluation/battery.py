@@ -175,14 +175,16 @@ def noise(subject: Subject) -> dict[str, Any]:
     """Count wrong cells of the training grid under noise, all steps together, in both modes."""
     task = subject.task
     trained = subject.config.automaton
-    most = noises.MOST_CELLS // (task.height * task.width)
+    most = noises.NOISY_CELLS // (task.height * task.width)
     starts = subject.starts or max(1, min(noises.MOST_STARTS, most))
     counts = []
     curves = {}
     for name, rate in (("synchronous", 1.0), ("asynchronous", min(FIRE_RATE, trained.fire_rate))):
         grown = equal_steps(SQUARE_TIMES * trained.steps, trained.fire_rate, rate)
-        first = max(noises.SETTLING, grown) + 1
-        scene = scene_of(task, subject.streams(Drawn.NOISE), range(first, first + noises.COUNTED))
+        first = max(noises.SETTLING_STEPS, grown) + 1
+        scene = scene_of(
+            task, subject.streams(Drawn.NOISE), range(first, first + noises.NOISY_STEPS)
+        )
         scene, points = replace(scene, fire_rate=rate), []
         for probability in noises.PROBABILITIES:
             count = noises.count_wrong(subject.automaton, scene, probability, starts)
@@ -191,7 +193,7 @@ def noise(subject: Subject) -> dict[str, Any]:
         curves[name] = points
     note = (
         "After each step, every bit of every cell flips with the same probability. Counts are of "
-        f"{noises.COUNTED} steps together; a cell is wrong if any of its visible bits is."
+        f"{noises.NOISY_STEPS} steps together; a cell is wrong if any of its visible bits is."
     )
     return {"counts": counts, "curves": curves, "notes": [note]}
 

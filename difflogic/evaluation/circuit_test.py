@@ -16,7 +16,7 @@ from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config
 from difflogic.evaluation.assurance import keeps
 from difflogic.evaluation.check_plan import Plan, is_deterministic
-from difflogic.evaluation.exactness import STARTS, held_out_streams, name_starts
+from difflogic.evaluation.exactness import DEFAULT_STARTS, held_out_streams, name_starts
 from difflogic.evaluation.scene import Scene, Streams, scene_of
 from difflogic.evaluation.scores import Counted, Tested
 from difflogic.evaluation.settled import right_pairs
@@ -169,7 +169,7 @@ def require_quiet_target(task: Task) -> None:
 def exactness(subject: Subject) -> dict[str, Any]:
     """Count wrong cells at T, T + 1, 2T and 2T + 1, or in all cases; with a rule, in a soup too."""
     task = subject.task
-    plan = Plan.of(subject.task, subject.starts or STARTS, held_out_streams(subject.seed))
+    plan = Plan.of(subject.task, subject.starts or DEFAULT_STARTS, held_out_streams(subject.seed))
     found = plan.judge(count_wrong(*subject.netlist, plan.scene, plan.starts))
     counts = [*found.counts]
     notes = []

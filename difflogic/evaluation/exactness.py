@@ -27,7 +27,7 @@ from difflogic.system.streams import Purpose
 from difflogic.tasks import make_task
 from difflogic.tasks.base import Task
 
-STARTS = 64
+DEFAULT_STARTS = 64
 """Number of random starts by default."""
 
 
@@ -50,14 +50,14 @@ def assure(model: Model) -> Assurance:
 def check(model: Model) -> Checked:
     """Count the wrong cells of the hard circuit at the training step, and at twice that step.
 
-    Checks all cases if they can be listed (at the training step only), the only start, or STARTS
-    random starts, and `tested` says which. `exact` is as defined above; `exactness` sums the
-    decisive counts.
+    Checks all cases if they can be listed (at the training step only), the only start, or
+    DEFAULT_STARTS random starts, and `tested` says which. `exact` is as defined above; `exactness`
+    sums the decisive counts.
     """
     config = model.config
     ops = model.ops
     task = make_task(config)
-    plan = Plan.of(task, STARTS, held_out_streams(config.training.seed))
+    plan = Plan.of(task, DEFAULT_STARTS, held_out_streams(config.training.seed))
     found = plan.judge(count_wrong(model.netlist, ops, plan.scene, plan.starts))
     now = found.counts[0]
     later = None

@@ -14,7 +14,7 @@ from difflogic.circuit.hard_netlist import hard_circuit
 from difflogic.circuit.netlist import Netlist
 from difflogic.circuit.xag import Xag, to_circuit
 from difflogic.engine.hard.hard_simulator import prune
-from difflogic.evaluation.assurance import MOST_BITS, question_of
+from difflogic.evaluation.assurance import MOST_STATE_BITS, question_of
 from difflogic.evaluation.check_plan import Plan
 from difflogic.evaluation.trial import Ops
 from difflogic.model.hardening import automaton_of
@@ -54,7 +54,7 @@ class Judge:
     def can_prove(self) -> bool:
         """Whether certificates apply to the task, and its grid is not too large."""
         bits = self._netlist.channels * self._plan.scene.grid.cells
-        return self._plan.numbered_starts is not None and bits <= MOST_BITS
+        return self._plan.numbered_starts is not None and bits <= MOST_STATE_BITS
 
     def proves(self, ops: Ops) -> bool:
         """Whether every start reaches the target and stays there, on every grid if asked so."""

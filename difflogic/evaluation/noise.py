@@ -15,11 +15,11 @@ from difflogic.system.streams import Purpose, stream
 PROBABILITIES = (0.0, 0.001, 0.005, 0.01, 0.02, 0.05)
 """Probabilities that a bit flips after a step. Without noise, a cell may be wrong all the same."""
 
-SETTLING = 200
-COUNTED = 400
+SETTLING_STEPS = 200
+NOISY_STEPS = 400
 """Steps before wrong cells count, at least, and steps after which they do."""
 
-MOST_CELLS = 2**14
+NOISY_CELLS = 2**14
 MOST_STARTS = 8
 """About as many cells in all, so that large grids do not take long; at most as many starts."""
 

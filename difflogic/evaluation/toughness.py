@@ -23,12 +23,12 @@ from difflogic.proof.prover import prove
 from difflogic.system.streams import Purpose
 from difflogic.tasks.base import Task
 
-SIDE = 64
-SQUARE = 10
-FIRE_RATE = 0.6
+GRID_SIDE = 64
+WOUND_SIDE = 10
+WOUNDED_FIRE_RATE = 0.6
 """As in `dct eval --test robustness`: of 64×64 cells, 10×10 are erased after each step."""
 
-COUNTED = range(400, 701, 10)
+COUNTED_STEPS = range(400, 701, 10)
 """Steps after which wrong cells are counted; the first ones from random cells do not count."""
 
 GRIDS_DAMAGED = 4
@@ -58,9 +58,9 @@ class Toughness:
 
     @cached_property
     def _trial(self) -> Trial:
-        scene = scene_of(self._task.on_grid(SIDE, SIDE), self._streams, COUNTED)
-        damage = Damage(SQUARE, COUNTED[-1], anywhere=True)
-        hurt = replace(scene, fire_rate=FIRE_RATE, damage=damage)
+        scene = scene_of(self._task.on_grid(GRID_SIDE, GRID_SIDE), self._streams, COUNTED_STEPS)
+        damage = Damage(WOUND_SIDE, COUNTED_STEPS[-1], anywhere=True)
+        hurt = replace(scene, fire_rate=WOUNDED_FIRE_RATE, damage=damage)
         return Trial(self._netlist, hurt, tuple(range(GRIDS_DAMAGED)))
 
     @cached_property

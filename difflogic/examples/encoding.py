@@ -26,7 +26,7 @@ from difflogic.circuit.grid import NEIGHBORS
 from difflogic.examples.pairs import Pair, SymbolGrid
 from difflogic.system.array_types import Bits, Flags, Float64s, Int64s
 
-MOVES = {
+MOVED_FEATURES = {
     "this-right": ("this", 0, "W"),
     "single-right": ("single", 1, "C"),
     "single-right-2": ("", -1, "W"),
@@ -37,7 +37,7 @@ MOVES = {
 """Features that wires move on: of what they are a copy, and which channel they take over in each
 step: that of the feature after, before or itself, from this neighbour."""
 
-FEATURE_NAMES = ("inside", "filled", "this", "another", "single", "odd", "largest", *MOVES)
+FEATURE_NAMES = ("inside", "filled", "this", "another", "single", "odd", "largest", *MOVED_FEATURES)
 CLASH = 255
 CLASH_NAME = "?"
 """Stands in a decoded grid where a cell got two symbols; and what is printed there."""
@@ -65,7 +65,7 @@ class Encoding:
     @property
     def held(self) -> tuple[int, ...]:
         """The channels that no step changes."""
-        return tuple(n for n, feature in enumerate(self.features) if feature not in MOVES)
+        return tuple(n for n, feature in enumerate(self.features) if feature not in MOVED_FEATURES)
 
     @property
     def moving(self) -> tuple[tuple[int, int, int], ...]:
@@ -73,8 +73,8 @@ class Encoding:
         return tuple(
             (channel, NEIGHBORS.index(neighbor), channel + shift)
             for channel, feature in enumerate(self.features)
-            if feature in MOVES
-            for _, shift, neighbor in [MOVES[feature]]
+            if feature in MOVED_FEATURES
+            for _, shift, neighbor in [MOVED_FEATURES[feature]]
         )
 
     def named(self, channels: Sequence[int]) -> list[str]:
@@ -91,7 +91,7 @@ class Encoding:
         return [each for each in np.unique(grid).tolist() if each not in (self.background, *kept)]
 
     def _plane(self, feature: str, grid: SymbolGrid, run: int) -> Flags:
-        match MOVES[feature][0] if feature in MOVES else feature:
+        match MOVED_FEATURES[feature][0] if feature in MOVED_FEATURES else feature:
             case "":
                 return np.zeros(grid.shape, np.bool_)
             case "inside":
@@ -212,7 +212,7 @@ def encodings(pairs: Sequence[Pair], symbols: tuple[str, ...], background: int) 
         choices.append((("single",), ("this",)))
         if all(len(pair.before) == 1 for pair in pairs):
             ways = {int(np.sign(_shift(pair, background))) for pair in pairs}
-            copies = tuple(MOVES)
+            copies = tuple(MOVED_FEATURES)
             if ways != {-1}:
                 choices.append((("this", *copies[:3]), ("this",)))
             if ways != {1}:

@@ -30,7 +30,7 @@ from difflogic.examples.reading import (
 from difflogic.examples.universe import placed
 from difflogic.pictures.patterns import PATTERNS, PatternFile, parse_pattern
 from difflogic.pictures.pixels import (
-    Film,
+    PixelFilm,
     color_name,
     color_number,
     opaque_colors,
@@ -476,13 +476,13 @@ def _steps(frames: FrameArray, how: Reading) -> FrameArray:
     return frames[0] if alone else frames
 
 
-def _light(colours: Film) -> Int64s:
+def _light(colours: PixelFilm) -> Int64s:
     """Return the brightness of colours, with the weights of ITU-R BT.601."""
     found: Int64s = unpacked(colours) @ np.array([299, 587, 114, 0])
     return found
 
 
-def _states(film: Film, how: Reading) -> tuple[FrameArray, int, tuple[str, ...]]:
+def _states(film: PixelFilm, how: Reading) -> tuple[FrameArray, int, tuple[str, ...]]:
     """Return the cells' states, shape (frames, height, width), their side, and the colours.
 
     Unless colours are given, state 0 is the most frequent one, the background. The others are

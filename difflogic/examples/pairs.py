@@ -12,7 +12,7 @@ from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted
 
 MOST_SYMBOLS = 16
-MOST_CELLS = 2**18
+MOST_PAIR_CELLS = 2**18
 """Of all grids before together: a run keeps a copy of its examples."""
 MOST_NAMED = 5
 """Pairs that a message names one by one."""
@@ -80,10 +80,10 @@ class Examples:
                     f"{rows}×{columns}: an automaton keeps its grid, so both need one size"
                 )
         cells = sum(pair.before.size for pair in pairs)
-        if cells > MOST_CELLS:
+        if cells > MOST_PAIR_CELLS:
             return (
-                f"{counted(len(pairs), 'pair')} have {cells} cells, more than {MOST_CELLS}: keep "
-                f"about {max(1, len(pairs) * MOST_CELLS // cells)} of them"
+                f"{counted(len(pairs), 'pair')} have {cells} cells, more than {MOST_PAIR_CELLS}: "
+                f"keep about {max(1, len(pairs) * MOST_PAIR_CELLS // cells)} of them"
             )
         if clash := contradiction(pairs):
             first, second = clash

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from difflogic.pictures.pixels import Film, cell_side, changes, color_name
+from difflogic.pictures.pixels import PixelFilm, cell_side, changes, color_name
 from difflogic.system.array_types import Int64s
 from difflogic.system.errors import ConfigError
 
 LEAST_CELLS = 3
 """To a side of a film, where they are not plain squares side by side."""
 
-Places = Int64s
+CellPlaces = Int64s
 
 
-def side_of(film: Film, grid: tuple[int, int] | None) -> int:
+def side_of(film: PixelFilm, grid: tuple[int, int] | None) -> int:
     """Return the side of the largest squares of one colour each that divide all frames.
 
     If such squares, as large or smaller, make up the grid, return their side. Raises ConfigError if
@@ -34,7 +34,7 @@ def side_of(film: Film, grid: tuple[int, int] | None) -> int:
     return side
 
 
-def apart(film: Film, cell: int | str) -> tuple[Film, str]:
+def apart(film: PixelFilm, cell: int | str) -> tuple[PixelFilm, str]:
     """Return a film with a pixel for each cell, and how large cells were, in words.
 
     There may be lines or gaps between cells, or their widths differ, since the film was scaled by
@@ -64,7 +64,7 @@ def apart(film: Film, cell: int | str) -> tuple[Film, str]:
     return film, ""
 
 
-def _lined(edges: Places, size: int, pitch: int) -> tuple[int, Places]:
+def _lined(edges: CellPlaces, size: int, pitch: int) -> tuple[int, CellPlaces]:
     """Return the side of cells, and where each begins, if there are lines every `pitch` pixels.
 
     The side is 0 if there are none. `edges` has where lines of pixels differ from those before
@@ -83,7 +83,7 @@ def _lined(edges: Places, size: int, pitch: int) -> tuple[int, Places]:
     return side, np.arange(start, size - side + 1, pitch)
 
 
-def _uneven(edges: Places, size: int) -> Places:
+def _uneven(edges: CellPlaces, size: int) -> CellPlaces:
     """Return the middle of each cell, if a size was scaled by a number above 2; else nothing.
 
     A scaled pixel has the colour of the one at its middle, or at its corner. Half of all cells must

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from difflogic.examples.pairs import MOST_CELLS, MOST_SYMBOLS, Examples, Pair, SymbolGrid
+from difflogic.examples.pairs import MOST_PAIR_CELLS, MOST_SYMBOLS, Examples, Pair, SymbolGrid
 from difflogic.system.archive import NpzReader
 from difflogic.system.errors import ConfigError, ModelFileError, errors_about
 from difflogic.system.files import read_named
@@ -154,8 +154,8 @@ def _read(path: Path, paired: bool) -> Iterator[Raw]:
         cells = 0
         for raw in found:
             cells += sum(map(len, raw.before))
-            if cells > MOST_CELLS:
-                raise ConfigError(f"{raw.place}: the inputs have more than {MOST_CELLS} cells")
+            if cells > MOST_PAIR_CELLS:
+                raise ConfigError(f"{raw.place}: the inputs have more than {MOST_PAIR_CELLS} cells")
             yield raw
     except (ConfigError, ModelFileError) as error:
         named = str(error).startswith((str(path), repr(str(path))))
@@ -324,7 +324,7 @@ def _from_npz(path: Path) -> Iterator[Raw]:
     """
     with NpzReader(path, MOST_EXAMPLE_BYTES, "examples") as reader:
         names = [name for name in ("inputs", "outputs", "mask") if name in reader.names]
-        arrays = {name: reader.numbers(name, 4 * MOST_CELLS) for name in names}
+        arrays = {name: reader.numbers(name, 4 * MOST_PAIR_CELLS) for name in names}
         before = arrays.get("inputs", np.zeros(0))
         mask = arrays.pop("mask", np.ones(before.shape))
         shapes = {each.shape for each in (mask, *arrays.values())}

@@ -12,7 +12,7 @@ from difflogic.system.declaration import (
     CheckedOptions,
     Opt,
     Range,
-    Seconds,
+    SecondsOption,
     Share,
 )
 
@@ -36,7 +36,7 @@ class ExampleOptions(CheckedOptions):
         Literal["zero", "periodic"], Opt("Zeros beyond the grid's edge, or the opposite edge")
     ] = "zero"
     name: Annotated[str, Opt("Name of the rule, and of its run")] = "examples"
-    time_limit: Annotated[Seconds, Opt("Time limit for learning")] = 120.0
+    time_limit: Annotated[SecondsOption, Opt("Time limit for learning")] = 120.0
     seed: Annotated[int, Range(0, MOST_SEED)] = 0
     workers: int | str = "auto"
     directory: str | Path | None = None

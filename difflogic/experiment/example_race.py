@@ -26,7 +26,7 @@ from difflogic.system.work import Stopped, say
 from difflogic.tasks import Task, make_task
 
 SUSPECTED = 0.1
-FEWEST = 10
+FEWEST_PAIRS = 10
 """Most of the pairs that may be suspected of being wrong, if not two; and the fewest pairs then."""
 MOST_SUSPECTED = 100
 """Pairs up to which each is left out in turn: takes about 20 ms of a pair and 50 others."""
@@ -93,7 +93,7 @@ class Lessons:
         """Return where the wrong ones of the pairs to learn from stand, if they are few."""
         train = self.examples.train
         found = tuple(pair.place for pair in train if pair.place in wrong)
-        most = max(2, SUSPECTED * len(train)) if len(train) >= FEWEST else 0
+        most = max(2, SUSPECTED * len(train)) if len(train) >= FEWEST_PAIRS else 0
         return found if len(found) <= most else ()
 
     @property
@@ -101,7 +101,7 @@ class Lessons:
         """The only pair without which more encodings fit, if there is one."""
         given = self.examples
         train = self.examples.train
-        if not MOST_SUSPECTED >= len(train) >= FEWEST:
+        if not MOST_SUSPECTED >= len(train) >= FEWEST_PAIRS:
             return ()
 
         def fitting(pairs: Sequence[Pair]) -> int:

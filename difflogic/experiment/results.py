@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from difflogic.config import Config
 from difflogic.evaluation.scores import Scores
-from difflogic.run.measures import APART, TOTALS
+from difflogic.run.measures import PARTS_OUTSIDE, TOTALS
 from difflogic.run.metrics import History
 from difflogic.run.summary import Attempts, Corrected, Cpu, Gain, Seconds, Summary
 from difflogic.system import machine
@@ -55,7 +55,7 @@ def summarize(config: Config, trainer: Trainer, history: History, resumed: int) 
         ),
         seconds=Seconds(
             training=sum(phases.seconds.values()),
-            **{name: account[name] for name in (*APART, *TOTALS)},
+            **{name: account[name] for name in (*PARTS_OUTSIDE, *TOTALS)},
             phases=dict(phases.seconds),
         ),
         versions=machine.versions(),

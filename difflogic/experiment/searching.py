@@ -24,7 +24,7 @@ from difflogic.model.model import Model
 from difflogic.proof.answer import Answer
 from difflogic.run.measures import StepResult
 from difflogic.run.opened_run import fitted
-from difflogic.search.correction import Correction
+from difflogic.search.correction import Correction, step
 from difflogic.search.finisher import AnyFinisher, Finished, SearchContext
 from difflogic.search.footprint import search_bytes
 from difflogic.search.polish import Polished
@@ -132,7 +132,7 @@ class Trainer:
         if self.exact_epoch == self.epoch and descent.stage == stage and self.ranks.leads:
             assert descent.samples is not None, "a step drew them"
             if self.correction is not None:
-                shown = self.correction.states(descent.task, descent.samples.starts)[0]
+                shown = step(self.correction.circuit, descent.task, descent.samples.starts)[0]
             else:
                 shown = descent.last_states(self._trained.ops, descent.samples)[0].copy()
             result = replace(result, hard_state=shown)

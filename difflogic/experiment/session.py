@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 SAVING_SHARE = 0.05
 """Largest share of time for saving by the clock: large runs save less often."""
 
-GRACE_SECONDS = 0.3
+FINAL_TESTS_SECONDS = 0.3
 """For the final tests of a run whose work is stopped; otherwise a resumed run does them."""
 
 
@@ -140,8 +140,9 @@ class Session(OpenedRun):
     ) -> Summary:
         """Train until done or stopped, save everything, and return the summary.
 
-        If the work of this thread is stopped, and the final tests take longer than GRACE_SECONDS,
-        it raises Stopped, and a resumed run does them. They are not cut short by `should_stop`.
+        If the work of this thread is stopped, and the final tests take longer than
+        FINAL_TESTS_SECONDS, it raises Stopped, and a resumed run does them. They are not cut short
+        by `should_stop`.
         """
         asked = work().asked
         with working(asked=lambda: asked() or self._ranks.told > 0):
@@ -162,7 +163,7 @@ class Session(OpenedRun):
             self._save_checkpoint()
             self._loop(should_stop, on_step, before)
             self._save_all()
-        with working(asked=delayed(work().asked, GRACE_SECONDS)):
+        with working(asked=delayed(work().asked, FINAL_TESTS_SECONDS)):
             results = summarize(self.config, trainer, self.history, self.resumed)
         if self.start is not None:
             results.start = self.start.as_dict()

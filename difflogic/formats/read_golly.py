@@ -18,7 +18,7 @@ from difflogic.circuit.colors import Color
 from difflogic.circuit.grid import NEIGHBORHOOD, NEIGHBORS
 from difflogic.circuit.xag import FALSE, TRUE, Xag, to_circuit
 from difflogic.formats.strict_json import MAX_GATES
-from difflogic.formats.write_golly import MOST_NUMBERS, ORDER
+from difflogic.formats.write_golly import MOST_NODE_NUMBERS, ORDER
 from difflogic.system.errors import CircuitError
 from difflogic.system.quantities import counted
 
@@ -103,8 +103,8 @@ class _Building:
         order = {"8": ORDER, "4": CROSS}.get(neighbours)
         if order is None:
             raise CircuitError(f"num_neighbors={neighbours}: trees are of 8 or 4 neighbours")
-        if len(lines) * self.states > MOST_NUMBERS:
-            raise CircuitError(f"its tree has more than {MOST_NUMBERS} numbers")
+        if len(lines) * self.states > MOST_NODE_NUMBERS:
+            raise CircuitError(f"its tree has more than {MOST_NODE_NUMBERS} numbers")
         nodes = list[tuple[int, list[int]]]()
         for line in lines:
             try:

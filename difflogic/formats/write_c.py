@@ -20,8 +20,8 @@ SHOWN_FILE = r"[\w. +-]+"
 """File names that end neither a comment nor an #include line."""
 
 LEAST_SIDE = 5
-SHOWN_SIDE = 32
-SHOWN_STEPS = 20
+EXAMPLE_SIDE = 32
+EXAMPLE_STEPS = 20
 """The example has the sides and steps of training, or these if there would be little to see."""
 
 
@@ -44,9 +44,9 @@ def write_c(automaton: Automaton, file: str | None = None) -> str:
         f"{name}_step makes a step of a grid of any size, {name}_cells the next state of any 64 "
         "cells. It is fastest with -O3 -march=native.",
         file=file,
-        height=SHOWN_SIDE if small else automaton.height,
-        width=SHOWN_SIDE if small else automaton.width,
-        steps=automaton.steps if automaton.steps > 1 else SHOWN_STEPS,
+        height=EXAMPLE_SIDE if small else automaton.height,
+        width=EXAMPLE_SIDE if small else automaton.width,
+        steps=automaton.steps if automaton.steps > 1 else EXAMPLE_STEPS,
         names=names,
         parameters=parameters + [f"uint64_t *next{label}" for label in interface.outputs],
         gates=expressions(circuit, names, "0", "~(uint64_t)0"),

@@ -29,8 +29,8 @@ ORDER = ("NW", "NE", "SW", "SE", "N", "W", "E", "S", "C")
 """The order of cells in a tree, from the root."""
 MOST_GOLLY_CHANNELS = 8
 """Golly's states are at most 256."""
-MOST_STEPS = 2**17
-MOST_NUMBERS = 2**20
+MOST_DIAGRAM_STEPS = 2**17
+MOST_NODE_NUMBERS = 2**20
 """Steps of making diagrams, and numbers in all nodes: a few seconds and megabytes."""
 
 
@@ -123,7 +123,7 @@ class _Diagrams(Logic[int]):
                 for value in (0, 1)
             )
             self._made[key] = self.node(bit, *halves)
-            if len(self._made) > MOST_STEPS:
+            if len(self._made) > MOST_DIAGRAM_STEPS:
                 raise _too_large()
         return self._made[key]
 
@@ -173,7 +173,7 @@ class _Tree:
                 for state in range(self.states)
             ]
             node = (NEIGHBORHOOD - place, *ways)
-            if len(self.nodes) * self.states > MOST_NUMBERS:
+            if len(self.nodes) * self.states > MOST_NODE_NUMBERS:
                 raise _too_large()
             self._made[key] = self._known.setdefault(node, len(self.nodes))
             if self._made[key] == len(self.nodes):

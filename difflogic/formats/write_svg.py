@@ -8,7 +8,7 @@ import numpy as np
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.grid import NEIGHBORS
-from difflogic.formats.diagram.canvas import CIRCLE, lay_out, node_height
+from difflogic.formats.diagram.canvas import CIRCLE_RADIUS, lay_out, node_height
 from difflogic.formats.diagram.graph import NodeKind, diagram
 from difflogic.formats.notation import rendered
 from difflogic.system.quantities import counted
@@ -42,7 +42,7 @@ def write_svg(automaton: Automaton) -> str:
         reads=reads.reshape(len(NEIGHBORS), -1).tolist(),
         most_maps=MOST_MAPS,
         output=NodeKind.OUTPUT,
-        circle=CIRCLE,
+        circle=CIRCLE_RADIUS,
         box_height=node_height,
         counted=counted,
         escape=escape,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from difflogic.gpu.tables import LANES, Shape
+from difflogic.gpu.tables import TILE_CELLS, Shape
 from difflogic.system.errors import ConfigError, TrainingError
 from difflogic.system.quantities import counted, show_bytes
 
@@ -43,7 +43,7 @@ class Adapter:
         remedy = f"train at most {fit} at a time"
         if not fit:
             # Nearly all of a buffer is proportional to the cells.
-            cells = shape.lanes * self.most_bytes // (most + 4) // LANES * LANES
+            cells = shape.lanes * self.most_bytes // (most + 4) // TILE_CELLS * TILE_CELLS
             remedy = f"at most {cells} cells of all samples together do: lower the grid or "
             remedy += "[training] batch, or use --device cpu"
         raise ConfigError(

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from difflogic.gpu.adapter import Adapter, surviving
-from difflogic.gpu.tables import JOB_WORDS, LANES, THREADS, Shape, Words32, offsets, shader
+from difflogic.gpu.tables import JOB_WORDS, THREADS, TILE_CELLS, Shape, Words32, offsets, shader
 from difflogic.system.array_types import Array, Float32s
 
 MIXES = 1
@@ -54,7 +54,7 @@ class Job:
         """Return the head of the job's words; a sample has `cells` cells."""
         head = np.zeros(JOB_WORDS, np.uint32)
         used = self.samples * cells
-        tiles = -(-used // LANES)
+        tiles = -(-used // TILE_CELLS)
         first = self.loss_steps[0]
         last = self.loss_steps[-1]
         head[:8] = self.does, self.steps, used, tiles, first, last, self.masked, self.fresh

@@ -23,7 +23,7 @@ from difflogic.system.errors import ConfigError
 
 Words32 = npt.NDArray[np.uint32]
 
-LANES = 16
+TILE_CELLS = 16
 """Cells of a tile: four vectors of four."""
 
 VECTOR = 4
@@ -59,11 +59,11 @@ class Shape:
     @property
     def lanes(self) -> int:
         """Cells of the batch, filled up to whole tiles."""
-        return -(-self.batch * self.grid.cells // LANES) * LANES
+        return -(-self.batch * self.grid.cells // TILE_CELLS) * TILE_CELLS
 
     @property
     def tiles(self) -> int:
-        return self.lanes // LANES
+        return self.lanes // TILE_CELLS
 
     @property
     def parts(self) -> dict[str, dict[str, int]]:
@@ -111,7 +111,7 @@ class Shape:
     @property
     def bytes(self) -> dict[str, int]:
         """Bytes of a run in each of the device's buffers."""
-        tiles = self.tiles * self.rows * LANES * 4
+        tiles = self.tiles * self.rows * TILE_CELLS * 4
         found = {name: self.element(name) * sum(each.values()) for name, each in self.parts.items()}
         return found | {"values": tiles, "gradients": tiles}
 
@@ -219,7 +219,7 @@ def shader(shape: Shape, runs: int) -> str:
         "CHANNELS": shape.channels,
         "LANES": shape.lanes,
         "TILES": shape.tiles,
-        "TILE": LANES,
+        "TILE": TILE_CELLS,
         "GRID_CELLS": shape.grid.cells,
         "ROWS": shape.rows,
         "GATES": shape.gates,

@@ -20,7 +20,7 @@ from difflogic.circuit.xag import Xag, to_circuit
 from difflogic.examples.film import FrameArray
 from difflogic.identification.explanation import Explanation, explained
 from difflogic.identification.inquiry import Inquiry
-from difflogic.identification.rules import BLOCKS, CORNERS, UNSEEN, RuleTable
+from difflogic.identification.rules import BLOCK_CELLS, BLOCKS, UNSEEN, RuleTable
 from difflogic.identification.solver import Solved
 from difflogic.identification.table_circuit import number_of
 from difflogic.simplification.resynthesis import Expansion
@@ -30,10 +30,10 @@ from difflogic.system.errors import ConfigError, OutOfTimeError
 ROTATIONS = (0, 1, 2, 3), (2, 0, 3, 1), (3, 2, 1, 0), (1, 3, 0, 2)
 """Where the cells of a turned block come from."""
 REFLECTIONS = (1, 0, 3, 2), (2, 3, 0, 1), (0, 2, 1, 3), (3, 1, 2, 0)
-GROUPS = (*ROTATIONS, *REFLECTIONS), ROTATIONS, REFLECTIONS[:1], ()
+SYMMETRY_GROUPS = (*ROTATIONS, *REFLECTIONS), ROTATIONS, REFLECTIONS[:1], ()
 """Symmetries that a rule gets if the recording allows, best first."""
 
-NEAR = (1 + np.array(CORNERS) * (1 - 2 * np.array(CORNERS))[:, None]) @ (3, 1)
+BLOCK_NEIGHBORS = (1 + np.array(BLOCK_CELLS) * (1 - 2 * np.array(BLOCK_CELLS))[:, None]) @ (3, 1)
 """The neighbours in the block of a cell at each place: itself, beside, above or below, opposite."""
 
 BlockCells = Int64s
@@ -54,7 +54,9 @@ class BlockRule(Explanation):
     @cached_property
     def complete(self) -> RuleTable:
         """The next block by block: free cells get the symmetry that the others have, or stay."""
-        known = next(cells for group in GROUPS if (cells := self._spread(group)) is not None)
+        known = next(
+            cells for group in SYMMETRY_GROUPS if (cells := self._spread(group)) is not None
+        )
         free = np.where(known == UNSEEN, self.space.digits.T, known) @ self.space.weights[:, 1]
         return np.where(self.table == UNSEEN, free, self.table)
 
@@ -101,7 +103,7 @@ class BlockRule(Explanation):
             return xag.xor_(zero, xag.and_(select, xag.xor_(one, zero)))
 
         literals = []
-        for near, bit in product(NEAR.T.tolist(), range(bits)):
+        for near, bit in product(BLOCK_NEIGHBORS.T.tolist(), range(bits)):
             a, b, c, d = (xag.input(neighbor * channels + bit) for neighbor in near)
             literals.append(either(row, either(column, d, c), either(column, b, a)))
         expand = Expansion(xag, [*literals, column, row], davio=False)
@@ -113,7 +115,8 @@ class BlockRule(Explanation):
     def _after(self, codes: BlockCells, place: int) -> BlockCells:
         """Return the next states of the cells at a place in their blocks.
 
-        `codes` has the bits of the block's cells, in the order of NEAR, shape (4, cases).
+        `codes` has the bits of the block's cells, in the order of BLOCK_NEIGHBORS, shape
+        (4, cases).
         """
         states = np.minimum(codes, self.space.states - 1)
         numbers = self.space.weights[:, 1] @ states[place ^ np.arange(4)]
@@ -127,11 +130,11 @@ class BlockRule(Explanation):
         ones = np.arange(bits)[:, None]
         rows = np.empty((NEIGHBORHOOD, bits + 2, codes.shape[1]), np.bool_)
         rows[:, :bits] = codes[:, None] >> ones & 1
-        for place, corner in enumerate(CORNERS):
+        for place, corner in enumerate(BLOCK_CELLS):
             rows[:, bits:] = ((np.array(OFFSETS) + corner) % 2)[..., None]
             cases = np.packbits(rows.reshape(circuit.inputs, -1), axis=1)
             found = np.unpackbits(circuit.next_state(cases), axis=1)
-            wrong = found[:bits] != self._after(codes[NEAR[place]], place) >> ones & 1
+            wrong = found[:bits] != self._after(codes[BLOCK_NEIGHBORS[place]], place) >> ones & 1
             if wrong.any() or (found[bits:] == np.array(corner)[:, None]).any():
                 return False
         return True
@@ -164,9 +167,9 @@ def identify(inquiry: Inquiry) -> BlockRule:
             f"{film.subject}: has an odd side: blocks of 2×2 cells do not fit where edges meet: "
             "give --boundary zero, or unknown if it is cut out of a larger grid"
         )
-    tried = {corner: _count(inquiry, corner) for corner in CORNERS}
+    tried = {corner: _count(inquiry, corner) for corner in BLOCK_CELLS}
     wrong = {corner: (found != UNSEEN).sum(axis=2) > 1 for corner, found in tried.items()}
-    order = sorted(CORNERS, key=lambda each: (wrong[each].sum(), (tried[each] != UNSEEN).sum()))
+    order = sorted(BLOCK_CELLS, key=lambda each: (wrong[each].sum(), (tried[each] != UNSEEN).sum()))
     if (contradicted := wrong[order[0]]).any():
         entry, cell = np.argwhere(contradicted)[0]
         frame = tried[order[0]][entry, cell].max() % (film.frames.shape[1] - 1)

@@ -42,7 +42,7 @@ from difflogic.system.errors import CircuitError, ConfigError, OutOfTimeError
 from difflogic.system.quantities import counted
 from difflogic.system.work import Progress, work, working
 
-SURE = float(np.log(1000))
+SURE_LOG_ODDS = float(np.log(1000))
 """A rule with memory must be this much likelier, as a logarithm."""
 GUESS_SECONDS = 20.0
 """Time limit of a first guess with more symmetry, whose entries the solver then tries first."""
@@ -504,7 +504,9 @@ def _with_memory(inquiry: Inquiry) -> Explanation | None:
         return None
     rest = replace(film, frames=film.frames[:, 1:])
     counts = count(rest, space, inquiry.boundary, inquiry.deadline).counts
-    if likely.hypotheses[0].evidence < SURE + max(_by_chance(counts), _by_noise(counts, space)):
+    if likely.hypotheses[0].evidence < SURE_LOG_ODDS + max(
+        _by_chance(counts), _by_noise(counts, space)
+    ):
         return None
     states = likely.entries(remembering).argmax(axis=0)
     return identify(replace(inquiry, space=remembering, likely=states, may_remember=False))

@@ -25,8 +25,8 @@ from difflogic.system.array_types import Flags, Int64s
 from difflogic.system.errors import ConfigError, OutOfTimeError
 from difflogic.system.work import tell
 
-CONFLICTS = 500
-AT_ONCE = 100
+CONFLICTS_PER_LOOK = 500
+CELLS_PER_LOOK = 100
 """Conflicts, and cells to encode, between two looks at the clock."""
 SURE_VOTES = 8
 """Lead in votes with which the state of an entry counts as right."""
@@ -141,7 +141,7 @@ class _Noisy:
         least 1, 2, … of some are, and how many may be."""
         every = np.argwhere(cells)
         for done, cell in enumerate(map(tuple, every.tolist())):
-            if done % AT_ONCE == 0:
+            if done % CELLS_PER_LOOK == 0:
                 self._look_at_clock(done, len(every), "cells encoded")
             self.states[cell] = clauses.new_state()
             same = formula.variable()
@@ -161,7 +161,7 @@ class _Noisy:
         every = np.argwhere(wanted).tolist()
         offsets = self._inquiry.space.offsets
         for done, (number, frame, y, x) in enumerate(every):
-            if done % AT_ONCE == 0:
+            if done % CELLS_PER_LOOK == 0:
                 self._look_at_clock(done, len(every), "transitions encoded")
             around = tuple(self._state(number, frame, y + dy, x + dx) for dy, dx in offsets)
             self.clauses.require(around, self._state(number, frame + 1, y, x))
@@ -169,7 +169,9 @@ class _Noisy:
     def solve(self) -> set[int] | None:
         """Return the literals that hold in an assignment with the fewest wrong cells, if any."""
         formula = self.clauses.formula
-        while not (answer := formula.solve([*self._assumed], self._inquiry.deadline, CONFLICTS)):
+        while not (
+            answer := formula.solve([*self._assumed], self._inquiry.deadline, CONFLICTS_PER_LOOK)
+        ):
             self._look_at_clock(self.cost, None, "wrong cells, at least")
             if answer is not None:
                 core = formula.core()

@@ -33,7 +33,7 @@ WRAPS = 0.5
 """The prior of frames that wrap."""
 NEXT_WRAPS = {True: 0.95, False: 0.35}
 """Whether a frame to predict wraps if the recorded ones do, or do not."""
-LEAST = 1e-4
+LEAST_LIKELIHOOD = 1e-4
 """Hypotheses that are less likely than this, compared with the first, are dropped."""
 COMPLETIONS = 256
 """Ways to fill unknown cells of a neighbourhood; if there are more, as many random ones."""
@@ -194,7 +194,7 @@ def weigh(
             "--symmetry, --noise if cells may be wrong, or --chance"
         )
     most = max(each.evidence for each in found)
-    found = [each for each in found if each.evidence > most + float(logarithm(LEAST))]
+    found = [each for each in found if each.evidence > most + float(logarithm(LEAST_LIKELIHOOD))]
     total = log_sum(np.array([each.evidence for each in found]))
     shares = exponential(np.array([each.evidence for each in found]) - total).tolist()
     likely = [replace(each, probability=p) for each, p in zip(found, shares, strict=True)]

@@ -39,7 +39,7 @@ NEIGHBOURHOODS: dict[str, Offsets] = {
 BEFORE = "before"
 """Name of the cell itself, one frame earlier."""
 BLOCKS = "margolus"
-CORNERS = ((0, 0), (0, 1), (1, 0), (1, 1))
+BLOCK_CELLS = ((0, 0), (0, 1), (1, 0), (1, 1))
 """Rules of whole blocks, and a block's cells: see `difflogic.identification.blocks`."""
 
 COUNTED = ("totalistic", "outer-sum", "outer-totalistic")
@@ -103,7 +103,7 @@ class Space:
 
     @property
     def offsets(self) -> Offsets:
-        return NEIGHBOURHOODS.get(self.neighbourhood, CORNERS)
+        return NEIGHBOURHOODS.get(self.neighbourhood, BLOCK_CELLS)
 
     @property
     def cells(self) -> int:

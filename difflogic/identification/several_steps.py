@@ -24,7 +24,7 @@ MOST_TABLES_TRIED = 2**13
 """Tables to try one by one."""
 MOST_FOUND = 12
 """Tables for the solver to find."""
-MOST_PATTERNS = 32
+SOLVED_PATTERNS = 32
 SOLVED_GAP = 2
 """Neighbourhoods of a rule, and steps, that the solver is asked about: more take too long, and add
 little."""
@@ -82,7 +82,7 @@ class SeveralSteps(Voting):
         rng = np.random.default_rng(0)
         (cells, n) = seen.around.shape
         after = seen.after
-        if space.patterns > MOST_PATTERNS or self._gap > SOLVED_GAP:
+        if space.patterns > SOLVED_PATTERNS or self._gap > SOLVED_GAP:
             return np.empty((0, space.entries), np.int64)
         frames = np.full((n, 2, 1, cells), UNSEEN)
         frames[:, 0, 0] = seen.around.T

@@ -25,7 +25,7 @@ FIRST_CONFLICTS = 50
 clauses make all questions easier."""
 
 LOOKED_AT = 400
-CELLS_AT_ONCE = 16
+REFUTING_CELLS = 16
 """Of the cells that refute a rule: how many to compare, and how many of those to require."""
 
 
@@ -217,7 +217,7 @@ class _Lazy(_Search):
             return False
         some = wrong[self._rng.permutation(len(wrong))[:LOOKED_AT]]
         # Cells with few unknown entries exclude most rules: uniform areas come first.
-        chosen = sorted(some.tolist(), key=self._undetermined)[:CELLS_AT_ONCE]
+        chosen = sorted(some.tolist(), key=self._undetermined)[:REFUTING_CELLS]
         for number, frame, y, x in chosen:
             self.clauses.explain(number, frame + 1, y, x)
         return True
@@ -273,7 +273,7 @@ class _Traces(_Search):
         for frame, possible in enumerate(self._possible(table)):
             wrong = np.argwhere(~possible.any(axis=-1))
             if len(wrong):
-                for number, y, x in wrong[:CELLS_AT_ONCE].tolist():
+                for number, y, x in wrong[:REFUTING_CELLS].tolist():
                     self.clauses.explain(number, frame, y, x)
                 return True
         return False

@@ -15,15 +15,15 @@ from difflogic.identification.rules import BEFORE, COARSER, UNSEEN, RuleTable, S
 from difflogic.simplification.resynthesis import Expansion, starts
 from difflogic.system.array_types import Flags, Int64s
 
-MOST_COUNTED = 20
-MOST_INPUTS = 21
+MOST_COUNTED_BITS = 20
+MOST_CELL_BITS = 21
 """Most bits to expand a table over: those of the centre and its neighbours' counts, or of all
 cells."""
 FEW_INPUTS = 10
 """Most inputs for which a circuit is built in every way."""
 GRANTED = ("outer-totalistic", "isotropic", "rotations", "reflections")
 """Symmetries that a rule gets if the recording allows, best first."""
-BYTES_AT_ONCE = 2**28
+TABLE_BYTES_AT_ONCE = 2**28
 """Bytes of gates' values to compute at once, of eight cases each."""
 
 FAR = {"WW": "NW", "EE": "NE", "WWW": "SW", "EEE": "SE"}
@@ -118,7 +118,7 @@ def _circuit(space: Space, xag: Xag, after: list[int]) -> Circuit:
 def tabulate(space: Space, circuit: Circuit) -> RuleTable:
     """Return a circuit's next state for each pattern, shape (patterns,)."""
     states: RuleTable = np.empty(space.patterns, np.int64)
-    some = 8 * max(1, BYTES_AT_ONCE // (circuit.inputs + circuit.gates))
+    some = 8 * max(1, TABLE_BYTES_AT_ONCE // (circuit.inputs + circuit.gates))
     for start in range(0, space.patterns, some):
         digits = space.digits[:, start : start + some]
         cases = np.zeros((circuit.inputs, -(-digits.shape[1] // 8)), np.uint8)
@@ -194,7 +194,7 @@ def _by_count(space: Space) -> Int64s | None:
     size = (space.cells - 1).bit_length()
     counted = space.bits + size * len(space.neighbour_states)
     bits = counted + space.channels - space.bits
-    if space.symmetry != "outer-totalistic" or bits > MOST_COUNTED:
+    if space.symmetry != "outer-totalistic" or bits > MOST_COUNTED_BITS:
         return None
     numbers = space.digits[space.centre, space.examples].copy()
     for place, state in enumerate(space.neighbour_states):
@@ -224,7 +224,7 @@ def _inputs(space: Space, xag: Xag) -> list[list[int]]:
 
 def _codes(space: Space) -> Int64s | None:
     """Return the pattern of each case of the cells' bits, or None for too many cases."""
-    if space.inputs > MOST_INPUTS:
+    if space.inputs > MOST_CELL_BITS:
         return None
     cases = np.arange(1 << space.inputs)
     numbers = np.zeros(len(cases), np.int64)

@@ -10,7 +10,7 @@ from difflogic.circuit.case_words import next_states
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD
 
-MOST_BITS = 21
+MOST_CASE_BITS = 21
 """Most bits to try all cases of: those of the neighbourhood, and of the cell before."""
 
 
@@ -42,7 +42,7 @@ def reversal(circuit: Circuit) -> Reversal | None:
     near = {cell * channels + row for cell in range(NEIGHBORHOOD) for row in now}
     own = [first + row for row in before]
     rows = sorted({*circuit.read_inputs.tolist()} - {*own})
-    if not near.issuperset(rows) or len(rows) + len(own) > MOST_BITS:
+    if not near.issuperset(rows) or len(rows) + len(own) > MOST_CASE_BITS:
         return None
     after = next_states(circuit, [*own, *rows], now).reshape(-1, 1 << len(own))
     back = np.take_along_axis(after, after, axis=1) == np.arange(1 << len(own))

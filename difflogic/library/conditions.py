@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from difflogic.circuit.colors import hex_color
-from difflogic.library.painting import Paint, Painting, Regions, read_painting
+from difflogic.library.painting import Paint, Painting, RegionsOption, read_painting
 from difflogic.system.array_types import Array
 from difflogic.system.declaration import (
     MOST_SIDE,
@@ -116,7 +116,7 @@ class Conditions:
     of the grid: a smaller frame lies in the middle of zeros."""
     cell: Annotated[CellSide, Advanced()] = "auto"
     paint: Paint = None
-    regions: Regions = None
+    regions: RegionsOption = None
     density: Annotated[Share, Advanced("Share of ones in a random start")] = 0.5
     seed: Seed = 0
     """Seed of random starts, fire masks and noise."""

@@ -12,14 +12,14 @@ from difflogic.evaluation.scores import Checked, Evaluation
 from difflogic.inspection import Inspection
 from difflogic.library.loaded import Source, experiment_of, load, load_trusted, require_same
 from difflogic.library.simplifying import small_form
-from difflogic.system.declaration import Seconds, Seed, Starts, checked
+from difflogic.system.declaration import SecondsOption, Seed, Starts, checked
 from difflogic.system.errors import ConfigError
 from difflogic.system.work import tell
 
 
 @checked
 def inspect(
-    source: Source, *, unsimplified: bool = False, time_limit: Seconds | None = None
+    source: Source, *, unsimplified: bool = False, time_limit: SecondsOption | None = None
 ) -> Inspection:
     """Find equations and symmetries.
 

@@ -26,8 +26,8 @@ from difflogic.system.declaration import (
 )
 from difflogic.system.errors import ConfigError
 
-Line = Literal["line-1", "line-2", "line-3"]
-Counted = Literal["outer-totalistic", "outer-sum", "totalistic"]
+LineCells = Literal["line-1", "line-2", "line-3"]
+CountingSymmetry = Literal["outer-totalistic", "outer-sum", "totalistic"]
 """Symmetries that count the neighbours in each state."""
 
 
@@ -45,7 +45,7 @@ class Assumptions(CheckedOptions):
     """What `identify` takes for granted about a recording and its rule."""
 
     neighbourhood: Annotated[
-        Literal["moore", "von-neumann", "hexagonal", Line, "margolus"],
+        Literal["moore", "von-neumann", "hexagonal", LineCells, "margolus"],
         Opt("Cells that the rule reads"),
     ] = "moore"
     radius: Annotated[
@@ -55,7 +55,7 @@ class Assumptions(CheckedOptions):
     ] = None
     """It means a line."""
     symmetry: Annotated[
-        Literal["none", "reflections", "rotations", "isotropic", Counted, "auto"],
+        Literal["none", "reflections", "rotations", "isotropic", CountingSymmetry, "auto"],
         Advanced("Symmetry that the rule is assumed to have; auto finds the likeliest"),
     ] = "none"
     states: Annotated[

@@ -30,7 +30,7 @@ from difflogic.library.groups import Assumptions
 from difflogic.library.simplifying import SIMPLIFYING
 from difflogic.system.archive import write_npz
 from difflogic.system.deadline import Deadline, never_stop
-from difflogic.system.declaration import EffortOption, Seconds, checked
+from difflogic.system.declaration import EffortOption, SecondsOption, checked
 from difflogic.system.errors import ConfigError
 from difflogic.system.files import write_whole
 from difflogic.system.json_values import json_value
@@ -149,7 +149,7 @@ def identify_chance(
     recording: Recorded,
     assumed: Assumptions = NOTHING_ASSUMED,
     *,
-    time_limit: Seconds | None = None,
+    time_limit: SecondsOption | None = None,
     should_stop: ShouldStop = never_stop,
 ) -> Chances:
     """Find how often each state follows each neighbourhood, and which of them need chance.
@@ -189,7 +189,7 @@ def identify(
     assumed: Assumptions = NOTHING_ASSUMED,
     *,
     effort: EffortOption = "normal",
-    time_limit: Seconds | None = None,
+    time_limit: SecondsOption | None = None,
     should_stop: ShouldStop = never_stop,
 ) -> Identified:
     """Find the rule of a recorded automaton, and which of its entries the recording determines.

@@ -33,7 +33,7 @@ Paint = Annotated[
         shown="the first part",
     ),
 ]
-Regions = Annotated[
+RegionsOption = Annotated[
     tuple[str, ...] | None,
     Opt(
         "Colours of the parts in the image of --paint, such as '#fff,#000'",
@@ -53,7 +53,7 @@ class Painting:
 
     paint: Paint = None
     """Numbers from 0, such as those of parts, for the held channels: an array (rows, columns)."""
-    regions: Regions = None
+    regions: RegionsOption = None
 
 
 UNPAINTED = Painting()

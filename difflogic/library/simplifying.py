@@ -24,7 +24,7 @@ from difflogic.system.work import tell, ticking
 
 SIMPLIFYING = "simplifying, steps done:"
 """Label of progress."""
-LARGE = 1000
+SLOW_GATES = 1000
 """Gates above which a normal simplification takes minutes, as in pictures of 96×96 cells."""
 
 PROOF_SECONDS = 60.0
@@ -136,14 +136,14 @@ def small_form(
 
     The circuit of a run or a model is simplified and proved equal. A circuit file is left
     unchanged, since its user chose the circuit. The effort is normal by default, or low if more
-    than LARGE gates are live. Raises ProofError if the proof fails or takes too
+    than SLOW_GATES gates are live. Raises ProofError if the proof fails or takes too
     long; `time_limit` is as in `simplify`.
     """
     loaded = load(source)
     if not loaded.trained:
         return loaded.automaton
     if effort is None:
-        effort = "low" if live_part(loaded.automaton).circuit.gates > LARGE else "normal"
+        effort = "low" if live_part(loaded.automaton).circuit.gates > SLOW_GATES else "normal"
     return simplify(loaded, effort, time_limit=time_limit).require_proved()
 
 

@@ -68,11 +68,11 @@ class Synthesized:
         }
 
 
-USUAL = ChipOptions()
+DEFAULT_CHIP = ChipOptions()
 
 
 def synthesize(
-    source: Source, conditions: Conditions = AS_TRAINED, options: ChipOptions = USUAL
+    source: Source, conditions: Conditions = AS_TRAINED, options: ChipOptions = DEFAULT_CHIP
 ) -> Synthesized:
     """Synthesise, place and route a grid of a circuit for a device.
 

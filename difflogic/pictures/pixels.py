@@ -31,7 +31,7 @@ MAX_PIXELS = 2**25
 
 DEEP_STEP = 257
 """One step of 8 bits, in the 16 bits of a film's pixels."""
-Film = Words
+PixelFilm = Words
 """Colours' numbers, shape (frames, height, width)."""
 _SHIFTS = np.arange(48, -1, -16, dtype=np.uint64)
 """Places of red, green, blue and alpha in a colour's number."""
@@ -61,7 +61,7 @@ def read_image(content: bytes, largest_side: int) -> tuple[Bits, tuple[int, int]
         return np.asarray(small), pixels.shape[:2]
 
 
-def read_frames(content: bytes, otherwise: str) -> tuple[Film, str]:
+def read_frames(content: bytes, otherwise: str) -> tuple[PixelFilm, str]:
     """Return a number for the colour of each pixel, (frames, height, width), see `unpacked`.
 
     Fully transparent pixels are 0. The text says which frames stay longer than others: a writer may
@@ -70,7 +70,7 @@ def read_frames(content: bytes, otherwise: str) -> tuple[Film, str]:
     """
     from PIL import ImageOps
 
-    found = list[Film]()
+    found = list[PixelFilm]()
     stays = list[float]()
     with _opened(content, otherwise) as image:
         if image.format == "PNG" and content[24] > 8 and content[25]:  # depth, and no plain grey
@@ -127,7 +127,7 @@ def _longer(stays: Sequence[float]) -> str:
     )
 
 
-def unpacked(numbers: Film) -> Int64s:
+def unpacked(numbers: PixelFilm) -> Int64s:
     """Return red, green, blue and alpha, 16 bits each, shape (…, 4)."""
     return (numbers[..., None] >> _SHIFTS & np.uint64(0xFFFF)).astype(np.int64)
 

@@ -26,7 +26,7 @@ from difflogic.system.work import tell
 InputPlace = tuple[int, int]
 """An input: the neighbour's number and the channel's label."""
 
-Case = dict[InputPlace, bool]
+InputValues = dict[InputPlace, bool]
 """The bits of all inputs that are read."""
 
 EqualityMethod = Literal["exhaustive", "sat"]
@@ -143,7 +143,7 @@ def decide_equality(
 
 def _compare(
     miter: Miter, label: int, exhaustive: int, deadline: Deadline
-) -> tuple[OutputProof, Case | None]:
+) -> tuple[OutputProof, InputValues | None]:
     """Compare one channel's next state; return a case in which it differs, too, if there is one."""
     inputs = cases = 0
     case = None
@@ -167,7 +167,7 @@ def _compare(
 
 def _first_difference(
     before: Cone, after: Cone, places: Sequence[InputPlace], deadline: Deadline
-) -> Case | None:
+) -> InputValues | None:
     """Return the first of all cases in which two outputs differ. Raises OutOfTimeError."""
 
     def differ(given: list[Words], bits: BitLogic) -> Words:
@@ -182,7 +182,7 @@ def _first_difference(
 
 
 def _confirmed(
-    before: Circuit, after: Circuit, label: int, case: Case, deadline: Deadline
+    before: Circuit, after: Circuit, label: int, case: InputValues, deadline: Deadline
 ) -> Difference:
     """Run both circuits on a counterexample with the plain interpreter.
 
@@ -272,7 +272,7 @@ class Miter:
 
     def difference(
         self, before: Cone, after: Cone, places: Sequence[InputPlace], deadline: Deadline
-    ) -> Case | None:
+    ) -> InputValues | None:
         """Return a case in which two outputs differ, if there is one. Raises OutOfTimeError."""
         formula = self._formula = self._formula or Formula()
         for place in places:

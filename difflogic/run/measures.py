@@ -31,7 +31,7 @@ means over workers, by the processor clock of each. "waiting" is the mean time t
 each other or for a core. One thread does the rest, by wall time. "other" is what the others leave
 of the wall time: waking workers, rewiring, the caller's work between steps."""
 
-APART = ("start", "compilation", "tests")
+PARTS_OUTSIDE = ("start", "compilation", "tests")
 """Parts of a run outside of the phases: until the first step, compiling, and final tests."""
 TOTALS = ("all", "processor")
 """Wall time and processor time of a whole run."""
@@ -53,7 +53,7 @@ class PhaseTimer:
 
     def __init__(self) -> None:
         self.seconds = dict.fromkeys(PHASES, 0.0)
-        self.around = dict.fromkeys(APART, 0.0)
+        self.around = dict.fromkeys(PARTS_OUTSIDE, 0.0)
         self.began = clocks()
         """When this stretch of the run began."""
         self.timed = 0.0
@@ -67,12 +67,12 @@ class PhaseTimer:
             self.timed += spent
 
     def __call__(self, part: str) -> _Block:
-        """Time a block as `part`, one of PHASES or APART, without the parts inside it."""
+        """Time a block as `part`, one of PHASES or PARTS_OUTSIDE, without the parts inside it."""
         return _Block(self, part)
 
     @property
     def account(self) -> dict[str, float]:
-        """Seconds of the run so far by PHASES, APART and TOTALS."""
+        """Seconds of the run so far by PHASES, PARTS_OUTSIDE and TOTALS."""
         passed = zip(TOTALS, clocks(), self.began, strict=True)
         totals = {name: now - began + self._earlier[name] for name, now, began in passed}
         return {**self.seconds, **self.around, **totals}

@@ -17,7 +17,7 @@ from difflogic.system.files import cannot_read, open_plain
 MAX_LINE_BYTES = 2**10
 """A row has 23 numbers of up to 25 characters."""
 
-MAX_BYTES = 2**30
+MAX_METRICS_BYTES = 2**30
 """More than the metrics of a million epochs."""
 
 MAX_COUNT = 2**53
@@ -140,7 +140,7 @@ def read_metrics(run: RunDirectory, epochs: int | None = None) -> tuple[History,
     history = History()
     try:
         with open_plain(run.metrics, follow=False) as file:
-            if os.fstat(file.fileno()).st_size > MAX_BYTES:
+            if os.fstat(file.fileno()).st_size > MAX_METRICS_BYTES:
                 raise ValueError("it is larger than any metrics")
             for row in _rows(file, epochs):
                 history.add(row)

@@ -29,12 +29,12 @@ from difflogic.run.summary import Summary, read_summary, require_its_files
 from difflogic.system.declaration import checked
 from difflogic.system.errors import DctError, RunDirectoryError, UnreadableError
 from difflogic.system.files import kind_of, read_inside
-from difflogic.system.toml import MAX_BYTES, flat, parse_toml
+from difflogic.system.toml import MAX_TOML_BYTES, flat, parse_toml
 
 if TYPE_CHECKING:
     from difflogic.config import Config
 
-State = Literal["waiting", "training", "stopped", "finished"]
+RunState = Literal["waiting", "training", "stopped", "finished"]
 """A run waits before its configuration is written. It trains while a process holds its lock."""
 SEED = "training.seed"
 NEIGHBOURS = 50
@@ -178,7 +178,7 @@ def read_record(run: RunDirectory, with_files: bool = True) -> RunRecord:
     try:
         begun = run.begun
         with suppress(ValueError):
-            settings = flat(parse_toml(read_inside(run.config, MAX_BYTES).decode()))
+            settings = flat(parse_toml(read_inside(run.config, MAX_TOML_BYTES).decode()))
         found = read_summary(run)
         if not (found or isinstance(settings.get(SEED), int)):
             raise RunDirectoryError(f"{run.config}: is damaged")
@@ -249,7 +249,7 @@ def _unknown(run: RunDirectory, error: UnreadableError) -> RunRecord:
     return RunRecord(run.path, columns, {}, problem=str(error))
 
 
-def state_of(run: RunDirectory, summary: Summary | None) -> State:
+def state_of(run: RunDirectory, summary: Summary | None) -> RunState:
     """Return the state of a run with this summary, if any: what lists, pages and sweeps say.
 
     Raises UnreadableError.

@@ -26,10 +26,6 @@ class Correction:
         """Return plain values for JSON."""
         return {"bits": self.bits, "gates": self.gates}
 
-    def states(self, task: Task, starts: Array) -> Bits:
-        """Return the states of the corrected circuit after one step, (samples, C, H, W)."""
-        return step(self.circuit, task, starts)
-
 
 def step(circuit: SoftCircuit, task: Task, starts: Array) -> Bits:
     """Return the states of a circuit after one step, (samples, C, H, W)."""

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from difflogic.circuit.soft_circuit import SoftCircuit
 from difflogic.config.problem import Problem
-from difflogic.pictures.correction import add_correction
 from difflogic.pictures.decision_diagram import ANY_VALUE, smallest_diagram
+from difflogic.pictures.inverting_gates import add_correction
 from difflogic.search.correction import Correction, step
 from difflogic.search.finisher import AnyFinisher, Certify, Finished, SearchContext
 from difflogic.search.walk import OnProgress, SearchProgress

@@ -7,7 +7,7 @@ from difflogic.circuit.netlist import Netlist
 from difflogic.config.problem import Problem
 from difflogic.engine.hard.slope_memory import CELLS, MOST_SLOPES, most_slopes
 from difflogic.engine.kernels.structures import WORDS
-from difflogic.tasks.checked import LARGE
+from difflogic.tasks.checked import UNSAMPLED_CELLS
 
 MOST_SAMPLES = 64
 """Most starts of a search. Each makes every candidate slower."""
@@ -66,7 +66,7 @@ def search_bytes(problem: Problem, netlist: Netlist) -> int:
         grid = Grid(height, width, cases.boundary)
         steps = cases.steps
         starts = len(cases.starts)
-    elif grid.cells <= LARGE and not masked and not task.has_random_start:
+    elif grid.cells <= UNSAMPLED_CELLS and not masked and not task.has_random_start:
         starts = 1 + sum(task.damages.values())
         steps, damaged = 3 * problem.automaton.steps + 1 if task.holds else steps, starts > 1
     compared = min(MOST_SAMPLES, starts) if cases is None else starts

@@ -253,13 +253,13 @@ CellSide = Annotated[
     Range(1, 4096),
     Opt("Side of a cell in an image, in pixels; auto takes the largest squares of one colour"),
 ]
-Seconds = Annotated[float, Range(0.001, 1e9), Opt(metavar="SECONDS")]
+SecondsOption = Annotated[float, Range(0.001, 1e9), Opt(metavar="SECONDS")]
 EffortOption = Annotated[
     Literal["low", "normal", "high"],
     Opt("Effort: low takes about a second, normal a few seconds, high minutes"),
 ]
 TimeLimit = Annotated[
-    Seconds | None, Opt("Time limit for search and proof", shown="60 for the proof alone")
+    SecondsOption | None, Opt("Time limit for search and proof", shown="60 for the proof alone")
 ]
 Unsimplified = Annotated[bool, Opt("Use the circuit as trained, with every gate")]
 Force = Annotated[bool, Opt("Overwrite existing files")]

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
-MAX_BYTES = 2**20
+MAX_TOML_BYTES = 2**20
 """Most bytes of a file. A configuration has 2 kB; a larger file is something else."""
 
 MAX_KEY_PARTS = 8

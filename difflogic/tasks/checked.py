@@ -22,7 +22,7 @@ from difflogic.system.streams import Purpose, stream
 from difflogic.tasks.parts import Sample, TaskError
 from difflogic.tasks.section import AutomatonConfig, TaskSection
 
-LARGE = 2**18
+UNSAMPLED_CELLS = 2**18
 """Cells of a grid above which no sample is drawn to see whether starts are random."""
 
 

@@ -13,7 +13,7 @@ from difflogic.system.array_types import Bits, Float64s
 from difflogic.tasks.base import Task
 from difflogic.tasks.parts import Exhibit, Sample
 from difflogic.tasks.section import AutomatonConfig, Size, TaskSection
-from difflogic.tasks.wounds import CODE, Contents, Wounds
+from difflogic.tasks.wounds import CODE_CHANNELS, Contents, Wounds
 
 
 class CheckerboardSection(TaskSection):
@@ -38,10 +38,10 @@ class CheckerboardSection(TaskSection):
                 f"{self.height}×{self.width}: use at most {most}"
             )
         asked = automaton.channels, automaton.boundary, self.loss_channels
-        if self.wounds != "none" and (asked != (CODE, "zero", (0,)) or self.square > 2):
+        if self.wounds != "none" and (asked != (CODE_CHANNELS, "zero", (0,)) or self.square > 2):
             found.append(
-                f"[task] wounds: teaching needs {CODE} channels, a zero boundary, loss channel 0 "
-                'and squares of at most 2 cells: use "none"'
+                f"[task] wounds: teaching needs {CODE_CHANNELS} channels, a zero boundary, loss "
+                'channel 0 and squares of at most 2 cells: use "none"'
             )
         return found
 

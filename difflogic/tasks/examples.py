@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from difflogic.circuit.specification import Cases
-from difflogic.examples.encoding import FEATURE_NAMES, MOVES, Encoding, stacked
+from difflogic.examples.encoding import FEATURE_NAMES, MOVED_FEATURES, Encoding, stacked
 from difflogic.examples.pairs import (
     MOST_SYMBOLS,
     Pair,
@@ -113,7 +113,7 @@ class ExamplesSection(TaskSection):
                 f"inputs = {list(held)} and loss_channels = {list(compared)}"
             ]
         for channel, feature in enumerate(self.features):
-            shift = MOVES[feature][1] if feature in MOVES else 0
+            shift = MOVED_FEATURES[feature][1] if feature in MOVED_FEATURES else 0
             partner = feature.removesuffix("-2") + "-2" * (shift > 0)
             if shift and self.features[channel + shift :][:1] != (partner,):
                 return [f"[task] features: {feature}: needs {partner} beside it"]

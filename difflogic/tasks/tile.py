@@ -29,7 +29,7 @@ from difflogic.tasks.section import AutomatonConfig, TaskSection
 LOST = 0.3
 """Share of the cells of a lesson that hold anything."""
 
-LISTED = 8
+LESSONS_TO_PASS = 8
 """Lessons that a circuit must get right before a proof is tried."""
 
 
@@ -173,7 +173,7 @@ class TileLessons(Task):
         if self._places is not None:
             return None
         rng = np.random.default_rng(0)
-        starts, targets = zip(*(self.sample(rng) for _ in range(LISTED)), strict=True)
+        starts, targets = zip(*(self.sample(rng) for _ in range(LESSONS_TO_PASS)), strict=True)
         return Cases("lessons", np.stack(starts), np.stack(targets), "zero", 1, "")
 
     def cases(self) -> Cases | None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Contents = Literal["none", "any"]
 
-CODE = 8
+CODE_CHANNELS = 8
 """Channels of a code. The last says that a cell has fired; the rest is zeros if not known."""
 
 
@@ -35,14 +35,14 @@ class Wounds(Task):
 
     def __init__(self, board: Task, square: int) -> None:
         """Prepare for `board`, a checkerboard of `square` by `square` cells."""
-        section = board.section.model_copy(update={"loss_channels": tuple(range(CODE))})
+        section = board.section.model_copy(update={"loss_channels": tuple(range(CODE_CHANNELS))})
         automaton = board.automaton.model_copy(update={"steps": 1, "fire_rate": 1.0})
         super().__init__(section, automaton)
         self._square = square
 
     @cached_property
     def _plane(self) -> Bits:
-        """The codes of a part of the plane, shape (CODE, rows, columns)."""
+        """The codes of a part of the plane, shape (CODE_CHANNELS, rows, columns)."""
         period = 2 * self._square
         y, x = np.indices((self.height + period, self.width + period))
 
@@ -71,8 +71,8 @@ class Wounds(Task):
             columns=np.empty(self.width, np.int64),
             shares=np.empty(len(KIND_SHARES)),
             cells=np.empty((self.height + 2, self.width + 2), np.int64),
-            state=np.empty((CODE, *size), np.uint8),
-            target=np.empty((CODE, *size)),
+            state=np.empty((CODE_CHANNELS, *size), np.uint8),
+            target=np.empty((CODE_CHANNELS, *size)),
         )
         count = 2 ** (3 * self.height * self.width).bit_length()
         while lesson.used[0] > len(lesson.words):

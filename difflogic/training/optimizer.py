@@ -52,7 +52,7 @@ class Learned:
         self._second = np.zeros_like(learned)
         self._coefficients: Array = np.empty((parameters, COEFFICIENTS.shape[1]), dtype)
         self._basis = COEFFICIENTS.astype(dtype)
-        self._space = np.empty((k.ROOM, k.COLUMNS), dtype)
+        self._space = np.empty((k.ROOM, k.PARAMETERS_AT_ONCE), dtype)
 
     def _conform(self) -> int:
         """Give all gates the form that is learned; return how many had another one."""

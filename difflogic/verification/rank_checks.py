@@ -23,9 +23,9 @@ WORKERS = (1, 2, 3, 5)
 """Workers of each rank."""
 
 BATCH = 5
-MOST = 32
+MOST_SAMPLES = 32
 """Fewest and most samples; five divide evenly among neither two nor three ranks."""
-EPOCHS = 3
+RANK_EPOCHS = 3
 STEPS = 2
 """Epochs and automaton steps. An error of one rank reaches the others in the next epoch."""
 
@@ -59,7 +59,9 @@ def ranks_change_nothing(config: Config, ranks: Ranks) -> Iterator[Deviation]:
             worst = max(worst, *map(distance, right, found))
         counts = ", ".join(str(way["workers"]) for way in question.ways)
         what = f"training by {ranks.size} ranks, {counts} workers each"
-        yield Deviation(what, "one process", f"{question.where}, {EPOCHS} epochs", worst, EXACT)
+        yield Deviation(
+            what, "one process", f"{question.where}, {RANK_EPOCHS} epochs", worst, EXACT
+        )
 
 
 class _Question(NamedTuple):
@@ -74,7 +76,7 @@ class _Question(NamedTuple):
 def _cut(config: Config) -> Config:
     """Return the configuration with few samples and steps, and without searches."""
     return config.without_searches().with_sections(
-        training={"batch": max(BATCH, min(config.training.batch, MOST))},
+        training={"batch": max(BATCH, min(config.training.batch, MOST_SAMPLES))},
         automaton={"steps": min(STEPS, config.automaton.steps)},
     )
 
@@ -84,7 +86,7 @@ def _train(config: Config, ranks: Ranks) -> tuple[Array, ...]:
     with Trainer(config, ranks=ranks) as trainer:
         gather(trainer, ranks)
         numbers = []
-        for _ in range(EPOCHS):
+        for _ in range(RANK_EPOCHS):
             with ranks.step():
                 result = trainer.step()
             found = result.finished

@@ -29,8 +29,8 @@ USUAL_PIXELS = 256
 LAST_MILLISECONDS = 1000
 """For which the last frame stays."""
 
-GAP = 24
-LABEL = 16
+FRAME_GAP = 24
+LABEL_PIXELS = 16
 """Pixels of a strip between frames, and below each for its label."""
 
 ROW_PIXELS = 1600
@@ -142,11 +142,11 @@ class Film:
 
         height, width = self.size
         count = len(self._frames)
-        most = max(1, ROW_PIXELS // (width + GAP))
+        most = max(1, ROW_PIXELS // (width + FRAME_GAP))
         columns = -(-count // -(-count // most))  # rows that are equally long, or nearly
-        across = width + GAP
-        down = height + LABEL + GAP
-        size = (columns * across - GAP, -(-count // columns) * down - GAP)
+        across = width + FRAME_GAP
+        down = height + LABEL_PIXELS + FRAME_GAP
+        size = (columns * across - FRAME_GAP, -(-count // columns) * down - FRAME_GAP)
         image = Image.new("L", size, BACKGROUND)
         draw = ImageDraw.Draw(image)
         draw.fontmode = "1"  # the palette has no greys

@@ -127,7 +127,7 @@ def staged(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     for module in (session, searching):
         monkeypatch.setattr(module, "Trainer", StagedTrainer)
-    monkeypatch.setattr(session, "GRACE_SECONDS", 60.0)  # on a busy machine, too
+    monkeypatch.setattr(session, "FINAL_TESTS_SECONDS", 60.0)  # on a busy machine, too
     return StagedTrainer
 
 

@@ -141,7 +141,7 @@ def test_a_signal_to_any_rank_saves_the_run(place, who, grown, tmp_path, start):
 
 def test_a_signal_ends_a_rank_that_waits_for_one_that_is_held(tmp_path, start):
     options = mpiexec(2)
-    held = HELD.format(epoch=1, go="go") + "from cli import ranks\nranks.PATIENCE = 0.1\n"
+    held = HELD.format(epoch=1, go="go") + "from cli import ranks\nranks.SAVING_SECONDS = 0.1\n"
     options["variables"] |= with_hook(tmp_path, held)
     run = start(*ENDLESS, **options)
     wait_for_epoch(tmp_path / "run", run, 1)

@@ -23,7 +23,7 @@ from difflogic.engine.kernels.hard_gradients import HardNetlist, Slopes, WayBack
 from difflogic.system.array_types import Array, Bits, Float32s, Float64s, Int32s, Words
 from difflogic.system.work import heartbeat
 
-BACKWARD = 16
+BACKWARD_COST = 16
 """Time of a gate in the backward pass, relative to the forward pass, about."""
 
 
@@ -171,7 +171,7 @@ class HardGradients:
     def _run_backward(self, fires: Words, words: int, begin: int, end: int) -> None:
         """Go back from the state before step `end` to the state before step `begin`."""
         simulator = self._simulator
-        gates = simulator.active_gates + BACKWARD * len(self._graph.order)
+        gates = simulator.active_gates + BACKWARD_COST * len(self._graph.order)
         way = WayBack(self._graph, simulator.hard_run, fires, self._slopes)
         per_call = steps_per_call(gates, simulator.words)
         for last in range(end, begin, -per_call):

@@ -26,7 +26,7 @@ Longer rollouts can be stopped between calls."""
 
 
 # Over bits, the coefficients modulo 2 are the op's algebraic normal form.
-FORMS = np.where(COEFFICIENTS.astype(np.int64) % 2 == 1, ~np.uint64(0), np.uint64(0))
+NORMAL_FORMS = np.where(COEFFICIENTS.astype(np.int64) % 2 == 1, ~np.uint64(0), np.uint64(0))
 """Each op's algebraic normal form as words of zeros or ones, shape (16, 4)."""
 
 _NO_ROWS = np.empty(0, np.int32)
@@ -62,7 +62,9 @@ class HardSimulator:
         # Enough for every shifted read, with one word more for bits that straddle two words.
         pad = max(map(abs, far)) // 64 + 2
         skip, shift = np.divmod(np.array(far, np.int64) + 64 * pad, 64)
-        return k.HardCells(pad, self.grid.cells, start, skip, shift.astype(np.uint64), masks, FORMS)
+        return k.HardCells(
+            pad, self.grid.cells, start, skip, shift.astype(np.uint64), masks, NORMAL_FORMS
+        )
 
     def _pack(self, rows: Array) -> Words:
         """Pack (rows, bits) into (rows, words)."""

@@ -12,9 +12,9 @@ from difflogic.engine.kernels.primitives import flush_denormals, restore_denorma
 from difflogic.system.jit import borrowing_kernel, part
 from difflogic.system.jit.arithmetic import exponential
 
-COLUMNS = 256
-"""Parameters handled at a time: their 16 rows stay in the first-level cache. `space` (5, COLUMNS)
-is scratch for sums, in the logits' type."""
+PARAMETERS_AT_ONCE = 256
+"""Their 16 rows stay in the first-level cache. `space` (ROOM, PARAMETERS_AT_ONCE) is scratch for
+sums, in the logits' type."""
 
 ROOM = 30
 """Rows of `space` that `adamw_step` uses."""
@@ -28,8 +28,8 @@ def weigh_and_harden(logits, weights, ops, space):
     """
     parameters = logits.shape[1]
     best = space[0]
-    for first in range(0, parameters, COLUMNS):
-        count = min(COLUMNS, parameters - first)
+    for first in range(0, parameters, PARAMETERS_AT_ONCE):
+        count = min(PARAMETERS_AT_ONCE, parameters - first)
         place = ops[first : first + count]
         row = logits[0, first : first + count]
         for p in range(count):
@@ -60,8 +60,8 @@ def normalize_and_mix(weights, basis, coefficients, space):
     c1 = space[2]
     c2 = space[3]
     c3 = space[4]
-    for first in range(0, parameters, COLUMNS):
-        count = min(COLUMNS, parameters - first)
+    for first in range(0, parameters, PARAMETERS_AT_ONCE):
+        count = min(PARAMETERS_AT_ONCE, parameters - first)
         space[:5] = 0.0
         for i in range(16):
             row = weights[i, first : first + count]
@@ -139,7 +139,7 @@ def adamw_step(logits, moments, pulls, form, rates, space):
     The arrays are (16, parameters). `pulls` are the probabilities of the same shape, the ops'
     coefficients (16, 4), and dL/d(coefficients) (parameters, 4). `rates` is
     (clip, β1, 1 - β1, β2, 1 - β2, 1 / (1 - β1^t), 1 / (1 - β2^t), ε, learning rate, 1 - rate ·
-    decay), in the logits' type; `space` is (ROOM, COLUMNS).
+    decay), in the logits' type; `space` is (ROOM, PARAMETERS_AT_ONCE).
 
     With a `form`, four numbers θ of a gate are learned, and its logits are B·θ. It is B (16, 4)
     and, for each of the four numbers, a row of the logits that only this number contributes to.
@@ -155,8 +155,8 @@ def adamw_step(logits, moments, pulls, form, rates, space):
     numbers = space[26:30]
     if form is not None:
         (adds, readers) = form
-    for start in range(0, parameters, COLUMNS):
-        count = min(COLUMNS, parameters - start)
+    for start in range(0, parameters, PARAMETERS_AT_ONCE):
+        count = min(PARAMETERS_AT_ONCE, parameters - start)
         end = start + count
         slopes[:] = 0.0
         _pull(pulls, start, count, space)

@@ -16,7 +16,7 @@ PASS_HEIGHT = 4.0
 GAP = 8.0
 CHARACTER = 8.2
 """A little more than the width of a label's character."""
-CIRCLE = 3.6
+CIRCLE_RADIUS = 3.6
 PORT = 6.0
 """Vertical distance of a gate's two inputs from its middle."""
 LEAST_COLUMN_GAP = 46.0
@@ -50,7 +50,7 @@ class Canvas:
             if point.passes:
                 segments.append(Segment(start - self.widths[number], y, start, y))
             elif nodes[point.source].inverted:
-                start += 2 * CIRCLE
+                start += 2 * CIRCLE_RADIUS
             for other in self.layering.after[number]:
                 if points[other].passes:
                     edge = self.x[other] - self.widths[other] / 2
@@ -58,13 +58,15 @@ class Canvas:
                 else:
                     stops = ends[point.source, other]
                 for x, end, inverted in stops:
-                    segments.append(Segment(start, y, x - 2 * CIRCLE if inverted else x, end))
+                    segments.append(
+                        Segment(start, y, x - 2 * CIRCLE_RADIUS if inverted else x, end)
+                    )
         return dict(sorted((source, parts) for source, parts in found.items() if parts))
 
     def circles(self) -> list[tuple[float, float]]:
         """Return the centres of the circles at inverted inputs."""
         stops = (stop for stops in self._ends().values() for stop in stops)
-        return [(x - CIRCLE, y) for x, y, inverted in stops if inverted]
+        return [(x - CIRCLE_RADIUS, y) for x, y, inverted in stops if inverted]
 
     def _ends(self) -> dict[tuple[int, int], list[tuple[float, float, bool]]]:
         """Return the ends (x, y, inverted) of the wires from one node to another.

@@ -26,7 +26,7 @@ from difflogic.circuit.grid import Walls
 from difflogic.proof.answer import TIME_IS_UP, Answer, Assurance, Budget, Method
 from difflogic.proof.convergence import sets
 from difflogic.proof.convergence.findings import Convergence, Finding
-from difflogic.proof.convergence.methods import RUNS, SETS, answer_of, by_sets
+from difflogic.proof.convergence.methods import SAMPLED_RUNS, SETS, answer_of, by_sets
 from difflogic.proof.question import Asked, Wound
 from difflogic.proof.verdict import Verdict
 from difflogic.system.array_types import Array, Bits, Flags
@@ -38,7 +38,7 @@ PERIODS = (1, 2, 3, 4, 6, 8)
 BESIDE = 5
 """Rows beside a period in the smallest grid that repeats."""
 
-MOST_ROUNDS = 4
+HELD_ROUNDS = 4
 """Rounds in which arrivals must settle while they are held back."""
 
 MOST_REFUTED = 4
@@ -292,7 +292,7 @@ def refute(plane: Plane, failing: Sequence[tuple[int, int]], budget: Budget) -> 
     for size in failing[:MOST_REFUTED]:
         with suppress(OutOfTimeError):
             asked = Convergence.of(plane.automaton, plane.target(*size))
-            answer = RUNS.decide(asked, budget, answer_of(by_sets(asked)))
+            answer = SAMPLED_RUNS.decide(asked, budget, answer_of(by_sets(asked)))
             if isinstance(answer, Answer):
                 return EverySize(plane, refuted=answer.evidence)
     if budget.deadline.passed:
@@ -353,7 +353,7 @@ def _repeating(
     Hidden channels whose values do not repeat stay unknown.
     """
     shown = list(question.visible_places)
-    for _ in range(MOST_ROUNDS):
+    for _ in range(HELD_ROUNDS):
         later = Arrivals(found.steps.copy(), found.values)
         _hold_back(later, grids, delays[0])
         _hold_back(later.turned, grids, delays[1])

@@ -25,8 +25,8 @@ from difflogic.system.errors import OutOfTimeError
 
 STEPS_PER_SIDE = 16
 """Steps on sets per row and column; knowledge that takes longer comes a long way around."""
-SAMPLES = 64
-FEWEST = 4
+SAMPLED_STARTS = 64
+FEWEST_STARTS = 4
 """Most and fewest random starts to look for a refutation."""
 SAMPLED_CELLS = 2**16
 """Most cells of all these starts together, unless they are the fewest."""
@@ -131,11 +131,11 @@ def is_right_after(question: Convergence, read: Sequence[int], values: Planes) -
 def _sampled(question: Convergence, budget: Budget, before: Answer | None) -> Answer | str:
     """Look for a refutation in the runs of random starts."""
     steps = 4 * (question.height + question.width)
-    starts = max(FEWEST, min(SAMPLES, SAMPLED_CELLS // question.board.cells))
+    starts = max(FEWEST_STARTS, min(SAMPLED_STARTS, SAMPLED_CELLS // question.board.cells))
     for start in orbits.missed(question, steps, starts, budget.deadline):
         found = _confirmed(question, start, budget.deadline, LONGEST_SAMPLE)
         if found is not None:
-            return _refuted(before, RUNS, found)
+            return _refuted(before, SAMPLED_RUNS, found)
     budget.deadline.check()
     return "too coarse"
 
@@ -175,7 +175,7 @@ def _unrolled(question: Convergence, budget: Budget, before: Answer | None) -> A
 
 
 def _confirmed(
-    question: Convergence, start: Planes, deadline: Deadline, most: int = orbits.MOST_STEPS
+    question: Convergence, start: Planes, deadline: Deadline, most: int = orbits.MOST_ORBIT_STEPS
 ) -> Counterexample | None:
     """Run a start; return a state that refutes under the question's schedules."""
     found = orbits.counterexample(question, start, deadline, most)
@@ -195,7 +195,7 @@ def _of_one_grid(question: object) -> bool:
 
 
 SETS = Method("sets of values", 0.001, _of_one_grid, _sets)
-RUNS = Method("a run until its state repeats", 0.01, _of_one_grid, _sampled)
+SAMPLED_RUNS = Method("a run until its state repeats", 0.01, _of_one_grid, _sampled)
 UNROLLED = Method("SAT on unrolled steps", 1, _of_one_grid, _unrolled, needs_clock=True)
 
 

@@ -17,7 +17,7 @@ from difflogic.system.array_types import Bits, Flags, Int64s
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import OutOfTimeError
 
-MOST_STEPS = 2**20
+MOST_ORBIT_STEPS = 2**20
 """Steps in which a run must repeat; without a limit, `math.inf`."""
 
 LASTING = -1
@@ -103,7 +103,7 @@ def cycle(
     board: Board,
     start: Planes,
     deadline: Deadline = NEVER,
-    most: float = MOST_STEPS,
+    most: float = MOST_ORBIT_STEPS,
 ) -> tuple[int, int] | None:
     """Return the first step whose state repeats, and the period; None as `repeated`."""
     found = repeated(network, board, start, deadline, most)
@@ -122,7 +122,7 @@ def cycle(
 
 
 def orbit(
-    question: Convergence, start: Planes, deadline: Deadline = NEVER, most: float = MOST_STEPS
+    question: Convergence, start: Planes, deadline: Deadline = NEVER, most: float = MOST_ORBIT_STEPS
 ) -> Orbit | None:
     """Run `start` until its state repeats; None after `most` steps or after `deadline`."""
     found = cycle(question.network, question.board, start, deadline, most)
@@ -163,7 +163,7 @@ def resting_picture(
 
 
 def counterexample(
-    question: Convergence, start: Planes, deadline: Deadline = NEVER, most: int = MOST_STEPS
+    question: Convergence, start: Planes, deadline: Deadline = NEVER, most: int = MOST_ORBIT_STEPS
 ) -> Counterexample | None:
     """Return a wrong state that the run of `start` repeats, if any.
 

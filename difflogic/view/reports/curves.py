@@ -8,7 +8,7 @@ from typing import Any
 
 from difflogic.run.metrics import MetricsRow, restarts
 
-LOW = 170
+LOW_HEIGHT = 170
 """Height of the figures below the first."""
 
 MOST_EVENTS = 400
@@ -24,7 +24,12 @@ def noise_chart(test: Mapping[str, Any]) -> dict[str, Any]:
         [name, [(100 * probability, share) for probability, share in points]]
         for name, points in test["curves"].items()
     ]
-    return {"x": "% of bits flipped per step", "scale": "share", "height": LOW, "lines": lines}
+    return {
+        "x": "% of bits flipped per step",
+        "scale": "share",
+        "height": LOW_HEIGHT,
+        "lines": lines,
+    }
 
 
 def charts(
@@ -54,7 +59,7 @@ def charts(
             "x": "epoch",
             "scale": "percent" if name in ("accuracy", "decided") else "logarithmic",
             "events": [],
-            "height": LOW,
+            "height": LOW_HEIGHT,
             "marks": [] if exact is None else [(exact, "verified exact")],
             "starts": _some(restarts(rows)),
             "lines": [[line, _thinned(points)] for line, points in own.items()],

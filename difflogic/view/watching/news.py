@@ -11,12 +11,12 @@ from difflogic.circuit.live_part import fold
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.run.metrics import MetricsRow
-from difflogic.run.records import State
+from difflogic.run.records import RunState
 from difflogic.view.reports import build_live
 from difflogic.view.reports.circuits import interpreted
 from difflogic.view.reports.contents import Facts, ReportSource, attempts, parts
 
-WAITING = (
+WAITING_PAGE = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="1">'
     "<title>dct watch</title><p>Waiting for the first epoch …</p></html>"
 )
@@ -32,7 +32,7 @@ class Snapshot:
     model: Model | None = None
     """With its own copy of the logits."""
     rows: Sequence[MetricsRow] = ()
-    state: State | Literal["removed"] = "waiting"
+    state: RunState | Literal["removed"] = "waiting"
     exact_epoch: int | None = None
     path: str = ""
     """The run's directory, quoted for a command line."""
@@ -43,7 +43,7 @@ class Snapshot:
 def page(snapshot: Snapshot) -> str:
     """Return the report of a run as it is now, which goes on with the news."""
     source = _source(snapshot)
-    return WAITING if source is None else build_live(source, news(snapshot))
+    return WAITING_PAGE if source is None else build_live(source, news(snapshot))
 
 
 def news(snapshot: Snapshot) -> News:

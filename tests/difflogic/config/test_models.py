@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from difflogic.circuit.netlist import Architecture
 from difflogic.config import config_from_dict, load_config, shipped_configs
-from difflogic.config.models import MAX_GATES
+from difflogic.config.models import MAX_GATES_PER_CELL
 from difflogic.config.sections import fit_layer_widths
 from difflogic.system.errors import ConfigError
 
@@ -36,7 +36,7 @@ def test_without_searches_there_is_one_attempt(name):
 def test_more_gates_than_memory_holds(plain):
     plain["perception"] |= {"kernels": 65536, "gates": [8]}
     with pytest.raises(
-        ConfigError, match=rf"4\d+ gates per cell are more than the limit of {MAX_GATES}"
+        ConfigError, match=rf"4\d+ gates per cell are more than the limit of {MAX_GATES_PER_CELL}"
     ):
         config_from_dict(plain, "test")
 

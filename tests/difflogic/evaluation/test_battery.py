@@ -168,7 +168,7 @@ class TestRobustness:
 class TestNoise:
     @pytest.mark.parametrize("fire_rate", [1.0, 0.5])
     def test_as_defined(self, monkeypatch, fire_rate):
-        sizes = {"PROBABILITIES": (0.0, 0.1), "SETTLING": 5, "COUNTED": 7}
+        sizes = {"PROBABILITIES": (0.0, 0.1), "SETTLING_STEPS": 5, "NOISY_STEPS": 7}
         for name, value in sizes.items():
             monkeypatch.setattr(noise, name, value)
         monkeypatch.setattr(battery, "SQUARE_TIMES", 1)

@@ -31,7 +31,7 @@ def judged(model, starts=64, streams=None):
 class TestCheck:
     @pytest.fixture(autouse=True)
     def _few_starts(self, monkeypatch):
-        monkeypatch.setattr(exactness, "STARTS", 5)
+        monkeypatch.setattr(exactness, "DEFAULT_STARTS", 5)
 
     def test_an_exact_circuit(self, monkeypatch):
         # A square as large as the grid is a target of zeros.

@@ -267,7 +267,7 @@ def test_a_search_stopped_half_way_leaves_no_trace(tmp_path, monkeypatch, number
 def test_final_tests_that_a_stop_cuts_off_are_done_again(tmp_path, monkeypatch, whole):
     done = []
     monkeypatch.setattr(Trainer, "result", property(lambda self: done.append(1) or self.model))
-    monkeypatch.setattr(session, "GRACE_SECONDS", 0.0)
+    monkeypatch.setattr(session, "FINAL_TESTS_SECONDS", 0.0)
     with working(asked=lambda: bool(done)), pytest.raises(Stopped):
         execute(config(), tmp_path / "run")
     assert not (tmp_path / "run" / "summary.json").exists()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from difflogic.formats.notation import identifier
-from difflogic.formats.write_c import SHOWN_SIDE, SHOWN_STEPS, write_c
+from difflogic.formats.write_c import EXAMPLE_SIDE, EXAMPLE_STEPS, write_c
 from tests.difflogic.circuit.circuits import circuit_of, step
 from tests.difflogic.formats import examples
 from tests.difflogic.formats.tools import call, needs
@@ -128,7 +128,7 @@ def test_the_example_runs_as_it_stands(start, fire_rate, tmp_path):
     text = write_c(automaton, "other.h")
     (tmp_path / "other.h").write_text(text)
     if small:
-        automaton = replace(automaton, height=SHOWN_SIDE, width=SHOWN_SIDE, steps=SHOWN_STEPS)
+        automaton = replace(automaton, height=EXAMPLE_SIDE, width=EXAMPLE_SIDE, steps=EXAMPLE_STEPS)
     lines = text[text.index("Example:") : text.index(" */\n#ifndef")].splitlines()[1:]
     (tmp_path / "example.c").write_text("".join(f"{line[7:]}\n" for line in lines))
     call(*SANITIZED, *STRICT, "example.c", "-o", "example", cwd=tmp_path)

@@ -10,7 +10,7 @@ import pytest
 from difflogic.circuit.grid import Grid
 from difflogic.circuit.netlist import Architecture, flatten, wire
 from difflogic.gpu.adapter import Adapter
-from difflogic.gpu.tables import LANES, shape_of
+from difflogic.gpu.tables import TILE_CELLS, shape_of
 from difflogic.system.errors import ConfigError
 
 
@@ -29,7 +29,7 @@ def adapter_with(most):
 
 
 def test_runs_that_do_not_fit_are_refused_and_the_message_says_what_would_fit():
-    shape = shape_with(40 * LANES)
+    shape = shape_with(40 * TILE_CELLS)
     largest = max(shape.bytes.values())
     adapter = adapter_with(3 * largest + 64)
     adapter.require(shape, 3)

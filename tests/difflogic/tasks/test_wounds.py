@@ -13,7 +13,7 @@ from difflogic.config import load_config
 from difflogic.system.elementary import exponential, logarithm
 from difflogic.tasks import make_task
 from difflogic.tasks.kernels import lessons as k
-from difflogic.tasks.wounds import CODE, Wounds
+from difflogic.tasks.wounds import CODE_CHANNELS, Wounds
 from tests.examples import examples
 
 
@@ -63,7 +63,7 @@ def expected(state: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.nda
         if known:
             target[:, y, x] = code_at(rows[y], columns[x])
         elif blank:
-            target[:, y, x] = [0] * (CODE - 1) + [1]
+            target[:, y, x] = [0] * (CODE_CHANNELS - 1) + [1]
     return target
 
 
@@ -108,14 +108,14 @@ def drawn(rng: np.random.Generator, side: int) -> tuple[np.ndarray, np.ndarray, 
         places.append(line - np.maximum.accumulate(np.where(gap, line, -1)) - 1)
     kinds = kinds_of(rng, (side, side))
     moved = rng.integers(0, 4, 2)
-    state = rng.integers(0, 2, (CODE, side, side), np.uint8)
+    state = rng.integers(0, 2, (CODE_CHANNELS, side, side), np.uint8)
     rows, columns = places
     for y, x in product(range(side), repeat=2):
         shown = {
             k.RIGHT: code_at(rows[y], columns[x]),
             k.SHIFTED: code_at(y + moved[0], x + moved[1]),
-            k.ERASED: [0] * CODE,
-            k.FIRED: [0] * (CODE - 1) + [1],
+            k.ERASED: [0] * CODE_CHANNELS,
+            k.FIRED: [0] * (CODE_CHANNELS - 1) + [1],
         }
         state[:, y, x] = shown.get(kinds[y, x], state[:, y, x])
         state[:, y, x] *= min(rows[y], columns[x]) >= 0

@@ -42,7 +42,7 @@ def test_every_way_gives_the_bits_of_one_process():
 
 @pytest.mark.usefixtures("alone")
 def test_a_configuration_with_a_pool_and_restarts_is_compared(monkeypatch):
-    monkeypatch.setattr(comparison, "EPOCHS", 2)
+    monkeypatch.setattr(comparison, "RANK_EPOCHS", 2)
     config = growing("task.hold=true", "pool.batch=2", "training.restart_every=40")
     assert all(finding.passed for finding in compared(config, 2))
 

@@ -15,7 +15,7 @@ from difflogic.simulation.simulator import Simulator
 from difflogic.simulation.simulator import World as Setting
 from difflogic.simulation.state_picture import INK, PAPER
 from difflogic.system.errors import ConfigError
-from difflogic.view.animation import LABEL
+from difflogic.view.animation import LABEL_PIXELS
 from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.circuit.rules import life_like, random_circuit
 from tests.difflogic.simulation.naive import simulate
@@ -83,7 +83,7 @@ def test_a_strip_has_labels_below(tmp_path):
     path = tmp_path / "a.png"
     done = render(LIFE, path, frames=Frames(at=[0, 3, 9], scale=5))
     (pixels,), _ = frames(path)
-    assert pixels.shape[0] == 30 + LABEL
+    assert pixels.shape[0] == 30 + LABEL_PIXELS
     expected = two_colors(states(LIFE, 9)[[0, 3, 9], 0], 5)
     width = (pixels.shape[1] + 24) // 3
     for number, frame in enumerate(expected):

@@ -18,7 +18,9 @@ def test_exponentials_of_logits_are_off_by_less_than_a_bit(dtype, least):
     given[15] = least * 1.001
     found = np.empty_like(given)
     ops = np.empty(count, np.uint8)
-    logits.weigh_and_harden(given, found, ops, np.empty((logits.ROOM, logits.COLUMNS), dtype))
+    logits.weigh_and_harden(
+        given, found, ops, np.empty((logits.ROOM, logits.PARAMETERS_AT_ONCE), dtype)
+    )
     assert (found[15] == 0).all()
     assert (found[0] == 1).all()
     assert not ops.any()

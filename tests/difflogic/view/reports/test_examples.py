@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from difflogic.evaluation.settled import answers
-from difflogic.examples.encoding import CLASH, FEATURE_NAMES, MOVES, Encoding
+from difflogic.examples.encoding import CLASH, FEATURE_NAMES, MOVED_FEATURES, Encoding
 from difflogic.experiment.example_options import ExampleOptions
 from difflogic.library.applying import apply
 from difflogic.library.exemplifying import train_examples
@@ -26,7 +26,7 @@ CODES = [
     (("=red", "=2", "inside"), ("=red", "=x")),
     (("filled", "inside"), ("=2", "=red", "=x")),
     (("odd", "largest"), ("=x",)),
-    (tuple(MOVES), ("this",)),
+    (tuple(MOVED_FEATURES), ("this",)),
 ]
 
 

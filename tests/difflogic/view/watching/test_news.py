@@ -11,7 +11,7 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.model.hardening import from_model
 from difflogic.run.metrics import MetricsRow
 from difflogic.view.watching import Feed
-from difflogic.view.watching.news import WAITING, news, page
+from difflogic.view.watching.news import WAITING_PAGE, news, page
 from tests.difflogic.view.histories import model, rows
 
 
@@ -34,7 +34,7 @@ def test_everything_is_told_once():
     found = model()
     browser = Browser(feed)
     assert set(browser.ask()) == {"facts", "gone"}
-    assert page(feed.snapshot) == WAITING
+    assert page(feed.snapshot) == WAITING_PAGE
     feed.publish(model=found, rows=rows(3), state="training")
     told = {"facts", "charts", "histograms", "circuit", "page"}
     assert set(browser.ask()) == told
