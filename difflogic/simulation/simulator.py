@@ -16,7 +16,7 @@ from difflogic.simulation.schedule import schedule
 from difflogic.system import memory
 from difflogic.system.array_types import Words
 from difflogic.system.errors import ConfigError
-from difflogic.system.work import may_cancel
+from difflogic.system.work import heartbeat, may_cancel
 
 if TYPE_CHECKING:
     from difflogic.simulation.compiled import Compiled
@@ -167,6 +167,7 @@ class Simulator:
         end = self.step + steps
         if end > LAST_STEP:
             raise ConfigError(f"{end} steps: a state can have taken at most {LAST_STEP}")
+        heartbeat("simulated", 0, steps)
         while self.step < end:
             hits = (step for each in damage for step in each.steps if step > self.step)
             most = min([end, *hits]) - self.step
@@ -177,7 +178,7 @@ class Simulator:
             for each in damage:
                 if self.step in each.steps:
                     each.apply(self.grid)
-            may_cancel()
+            heartbeat("simulated", steps + self.step - end, steps)
 
 
 def require_memory(geometry: Geometry) -> None:
