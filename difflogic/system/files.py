@@ -163,6 +163,8 @@ def read_named(path: Path, largest: int, kind: str) -> bytes:
         raise MissingFileError(f"{path}: cannot be read: {reason(error)}{nearest(path)}") from None
     if len(content) > largest:
         raise ConfigError(f"{path}: is larger than {largest} bytes: this is not {kind}")
+    if not content:
+        raise ConfigError(f"{path}: is empty: this is not {kind}")
     return content
 
 
@@ -363,13 +365,12 @@ def check_output(path: Path | None, force: bool = False) -> None:
     if found and not force:
         raise RunDirectoryError(f"{path}: exists already: give --force to overwrite it")
     parent = path.absolute().parent
-    if kind_of(parent) != stat.S_IFDIR:
-        raise refused(path, "written", OSError(errno.ENOENT, os.strerror(errno.ENOENT)))
     probe = parent / f".dct-{secrets.token_hex(8)}.tmp"
     try:
         probe.open("xb").close()
-    except FileNotFoundError:  # as in /proc
-        raise refused(path, "written", OSError(errno.EACCES, os.strerror(errno.EACCES))) from None
+    except FileNotFoundError:  # from a directory, too, as in /proc
+        number = errno.EACCES if is_folder(parent) else errno.ENOENT
+        raise refused(path, "written", OSError(number, os.strerror(number))) from None
     except OSError as error:
         raise refused(path, "written", error) from error
     finally:

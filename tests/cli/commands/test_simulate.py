@@ -106,6 +106,7 @@ def test_every_engine_gives_the_same_result(dct, three):
         ("--start=nothing", "nothing: cannot be read"),
         ("--picture=end.jpg", ".png"),
         ("--save=no/where.npz", "create the directory first"),
+        ("--save=taken.png/end.npz", "a part of the path is a file"),
         ("--picture=/proc/x.png", "/proc/x.png: cannot be written: permission denied"),
         ("--picture=taken.png", "give --force"),
     ],

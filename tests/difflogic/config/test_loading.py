@@ -272,7 +272,7 @@ def test_values_that_disagree_name_their_origins_and_no_others():
         ("a = " + "[" * 100_000, "nested too deeply"),
         (b"\x7fELF\x02\xff\xfe", "is not UTF-8 text (byte 5)"),
         (b"#" * (2**20 + 1), "larger than 1048576 bytes"),
-        ("", "the section [task] is missing"),
+        ("\n", "the section [task] is missing"),
     ],
 )
 def test_wrong_files(write, content, says):

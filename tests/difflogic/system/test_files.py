@@ -246,6 +246,9 @@ def test_a_named_file_must_be_bounded_and_plain(tmp_path):
     assert files.read_named(path, 5, "a word") == b"12345"
     with pytest.raises(ConfigError, match="is larger than 4 bytes: this is not a word"):
         files.read_named(path, 4, "a word")
+    path.write_bytes(b"")
+    with pytest.raises(ConfigError, match="is empty: this is not a word"):
+        files.read_named(path, 4, "a word")
     for wrong in (tmp_path, tmp_path / "missing", Path("/dev/zero"), tmp_path / "a\0b"):
         with pytest.raises(ConfigError, match="cannot be read") as refused:
             files.read_named(wrong, 5, "a word")
