@@ -93,7 +93,7 @@ def _report(path: Path, plan: SweepPlan, rows: Sequence[Row], code: int, as_json
         heads = {"directory": str(path) if kept else None, "interrupted": interrupted}
         output.show_json({**heads, **data, "comparison": compare(plan, rows)})
         return
-    if not kept:
+    if not kept or missing == len(rows):
         return
     headings = list(plan.axes) or ["experiment"]
     found = sweep_results.aggregate(plan, rows)

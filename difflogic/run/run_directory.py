@@ -335,10 +335,11 @@ class RunDirectory:
                 path.unlink(missing_ok=True)
 
     def remove_if_made(self) -> None:
-        """Remove the directory if it was made for this run and is empty."""
+        """Remove the directory if it was made for this run and is empty; an empty ``runs``, too."""
         if self.made:
             with suppress(OSError):
                 self.path.rmdir()
+                Path(ROOT).rmdir()
 
     def write(self, path: Path, text: str) -> Path:
         """Write one of its files whole; return its path. Raises RunDirectoryError."""

@@ -9,6 +9,7 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from functools import partial
 from statistics import NormalDist
@@ -204,7 +205,9 @@ def wilson_interval(
 
 
 def write_tables(directory: SweepDirectory, plan: SweepPlan, rows: Sequence[Row]) -> None:
-    """Write table.csv (a line per run) and table.json (all)."""
+    """Write table.csv (a line per run) and table.json (all); remove an earlier version's table."""
+    with suppress(OSError):
+        (directory.path / "table.md").unlink()
     rows_file, whole = (directory.path / name for name in TABLES)
     directory.write(rows_file, to_csv(plan, rows))
     data = json.dumps(to_data(plan, rows), indent=2, ensure_ascii=False, allow_nan=False)

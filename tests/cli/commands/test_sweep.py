@@ -90,7 +90,10 @@ def test_a_sweep_from_beginning_to_end(dct, tmp_path, words):
         assert run["epochs"] == 5
     assert json.loads((place / "table.json").read_text())["runs"] == data["runs"]
 
+    stale = place / "table.md"  # of an earlier version
+    stale.touch()
     again = dct(f"sweep --dir {place} --seeds=5 --workers=1").good
+    assert not stale.exists()
     assert "4 already done" in again.stderr
     assert f"sweep      {place}" in again.stdout
     assert "\x1b" not in again.stdout
@@ -221,6 +224,11 @@ def test_a_sweep_that_is_stopped_before_its_first_run_names_no_directory(dct, wo
     assert done.stderr.endswith("0 of 2 runs ended; nothing is saved: begin again\n")
     assert not done.stdout
     assert not Path("none").exists()
+    asked = iter([False] * 9)
+    monkeypatch.setattr("difflogic.sweeps.planned_run.Control.is_over", lambda _: next(asked, True))
+    done = dct(words, "--seeds=0-1 --dir=kept --workers=1")
+    assert done.stderr.endswith("0 of 2 runs ended; continue with: dct sweep --dir kept\n")
+    assert not done.stdout, "no table of nothing"
 
 
 @pytest.fixture

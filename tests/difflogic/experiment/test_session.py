@@ -125,6 +125,10 @@ def test_a_failure_before_the_first_epoch_leaves_nothing(tmp_path, monkeypatch):
     with pytest.raises(TrainingError):
         execute(config(), tmp_path / "new")
     assert not (tmp_path / "new").exists()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(TrainingError):
+        execute(config(), tmp_path / "runs" / "new")
+    assert not (tmp_path / "runs").exists()
     (tmp_path / "mine").mkdir()
     with pytest.raises(TrainingError):
         execute(config(), tmp_path / "mine")
