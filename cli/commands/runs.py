@@ -140,7 +140,8 @@ def show(run: RunOrSweep, as_json: AsJson = False) -> None:
         lines.pop("experiment")
     output.show_lines({label: text for label, text in lines.items() if text})
     if found.summary is not None:
-        typer.echo("\n" + report.render(found.summary, path, table=True))
+        usable = found.problem is None
+        typer.echo("\n" + report.render(found.summary, path, table=True, usable=usable))
     if state == "unreadable":
         raise typer.Exit(FAILURE)
 

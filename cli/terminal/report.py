@@ -32,11 +32,12 @@ def render(
     custom_task: bool = False,
     time: bool = True,
     table: bool = False,
+    usable: bool = True,
 ) -> str:
     """Return the summary as text: `time` by part, the run's story, its answer, next commands.
 
-    `table` adds the seconds of all phases. With `custom_task` the task is the user's own code: the
-    commands need --allow-code.
+    `table` adds the seconds of all phases. Only what is `usable` has next commands. With
+    `custom_task` the task is the user's own code: the commands need --allow-code.
     """
     from difflogic.run.story import advise
 
@@ -50,7 +51,7 @@ def render(
         lines=({"time": time_in_lines(summary.seconds)} if time else {}) | told,
         answer=answer(summary),
         shown=in_one_line(directory),
-        advice=advise(summary, directory, custom_task),
+        advice=usable and advise(summary, directory, custom_task),
     )
 
 

@@ -85,7 +85,7 @@ def unknown(place: At, is_section: bool = False, known: Iterable[str] = ()) -> s
     else:
         name = place[1]
         if name in schema.removed(place[0]):
-            return f"[{place[0]}] {name}: was removed: leave it out"
+            return f"[{place[0]}] {name}: was removed, as the changelog says: train without it"
         where = f"in [{place[0]}]"
         hint = did_you_mean(name, known or schema.keys(place[0]))
     homes = [section for section in schema.sections() if name in schema.keys(section)]

@@ -27,7 +27,7 @@ from difflogic.run.run_directory import (
 from difflogic.run.story import ON_PAIRS, verdict
 from difflogic.run.summary import Summary, read_summary, require_its_files
 from difflogic.system.declaration import checked
-from difflogic.system.errors import DctError, RunDirectoryError, UnreadableError
+from difflogic.system.errors import ConfigError, DctError, RunDirectoryError, UnreadableError
 from difflogic.system.files import kind_of, read_inside
 from difflogic.system.toml import MAX_TOML_BYTES, flat, parse_toml
 
@@ -298,7 +298,7 @@ class Described:
     files: dict[str, int]
     """The bytes of each file."""
     problem: str | None
-    """Why the run is damaged, or cannot be read."""
+    """Why the run is damaged, or cannot be read; or why this version cannot use it."""
 
 
 def describe(run: str | Path) -> Described:
@@ -307,6 +307,7 @@ def describe(run: str | Path) -> Described:
     Raises RunDirectoryError or UnreadableError.
     """
     from difflogic.config import load_config, shipped_configs
+    from difflogic.run.settings import read_config
 
     found = opened(run)
     differences = {}
@@ -317,10 +318,16 @@ def describe(run: str | Path) -> Described:
         shipped = flat(load_config(name).to_dict()) if is_shipped else found.settings
         for key in dict.fromkeys([*shipped, *found.settings]):
             pair = shipped.get(key), found.settings.get(key)
-            if pair[0] != pair[1] and not UNIMPORTANT.match(key):
+            if (pair[0] or None) != (pair[1] or None) and not UNIMPORTANT.match(key):
                 differences[key] = pair
-    sizes = RunDirectory(found.path).sizes
-    return Described(found.columns, differences, is_shipped, found.summary, sizes, found.problem)
+    place = RunDirectory(found.path)
+    problem = found.problem
+    if found.summary:
+        try:
+            read_config(place)
+        except ConfigError as error:  # an earlier version's
+            problem = f"this version cannot use it: {error}".replace("\n", "")
+    return Described(found.columns, differences, is_shipped, found.summary, place.sizes, problem)
 
 
 def opened(name: str | Path) -> RunRecord:
@@ -346,10 +353,10 @@ def differing(found: Sequence[RunRecord], across: bool = False) -> list[str]:
     for group in groups.values():
         learned = not across and all("task.pairs" in settings for settings in group)
         for key in dict.fromkeys(key for settings in group for key in settings):
-            first = group[0].get(key)
-            if learned and not FROM_EXAMPLES.match(key):
+            if UNIMPORTANT.match(key) or (learned and not FROM_EXAMPLES.match(key)):
                 continue
-            if not UNIMPORTANT.match(key) and any(each.get(key) != first for each in group):
+            first = group[0].get(key) or None  # a setting that a version does not have is off
+            if any((each.get(key) or None) != first for each in group):
                 keys[key] = None
     return list(keys)
 

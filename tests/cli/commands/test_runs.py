@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.difflogic.library.many_runs import make_run
+from tests.difflogic.library.many_runs import make_run, with_keys
 
 
 @pytest.fixture
@@ -35,6 +35,7 @@ def test_single_runs(dct, several):
     shown = dct("runs show last").stdout
     for words in ("runs/run3", "perception.kernels 2, shipped 16", "proof "):
         assert words in shown
+    assert "next   " in shown
     assert dct("runs show last --json").json["record"]["seed"] == 3
     lines = dct("runs compare runs/run0 last").stdout.splitlines()
     assert lines[:3] == ["A  runs/run0", "B  runs/run3", ""]
@@ -44,6 +45,10 @@ def test_single_runs(dct, several):
         ["seed", "0", "3"],
     ]
     assert not any("version" in line for line in lines), "it is the same"
+    with_keys(Path("runs/run3"), "automaton", "switch = true")
+    shown = dct("runs show last").stdout
+    assert "problem     this version cannot use it: " in shown
+    assert "next   " not in shown, "other commands would refuse it"
 
 
 def test_remove(dct, several, monkeypatch):

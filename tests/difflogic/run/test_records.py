@@ -13,7 +13,7 @@ from difflogic.run import records
 from difflogic.run.lock import RunLock
 from difflogic.run.records import list_runs, proved_runs
 from difflogic.system.errors import RunDirectoryError
-from tests.difflogic.library.many_runs import make_run
+from tests.difflogic.library.many_runs import make_run, with_keys
 from tests.difflogic.training.tiny import stop_after, tiny
 
 SEEDS = range(4)
@@ -57,6 +57,18 @@ def test_a_run_is_described_beside_the_shipped_settings(root):
     assert "training.seed" not in found.changed
     assert found.summary.as_dict() == json.loads((root / "run3" / "summary.json").read_text())
     assert {"config.toml", "metrics.csv", "model.npz", "summary.json"} < found.files.keys()
+
+
+def test_a_run_of_an_earlier_version(runs, root):
+    kept, used = (
+        with_keys(make_run(runs / "seed3", root / value), "automaton", f"switch = {value}")
+        for value in ("false", "true")
+    )
+    assert difflogic.runs([root / "run0", kept]).settings == ()
+    found = records.describe(kept)
+    assert "automaton.switch" not in found.changed
+    assert found.problem is None
+    assert "[automaton] switch: was removed" in records.describe(used).problem
 
 
 def test_runs_are_listed_by_time(runs):
