@@ -145,19 +145,6 @@ def test_impossible_layers_are_named(sizes, says):
         wire(Architecture(*sizes), np.random.default_rng(0))
 
 
-def test_given_wires_replace_those_drawn():
-    drawn = wire(DISTINCT, np.random.default_rng(1))
-    given = wire(DISTINCT, np.random.default_rng(2))
-    stacks = [[np.stack([layer.a, layer.b], 1) for layer in kernel] for kernel in given.perception]
-    update = [np.stack([layer.a, layer.b], 1).tolist() for layer in given.update]
-    found = flatten(rewire(drawn, stacks, update))
-    for name in ("a", "b", "param", "outputs"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(flatten(given), name))
-    kept = rewire(drawn, update=update)
-    assert kept.perception is drawn.perception
-    assert rewire(drawn) is drawn
-
-
 @pytest.mark.parametrize(
     ("wires", "says"),
     [

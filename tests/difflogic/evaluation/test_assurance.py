@@ -296,8 +296,6 @@ def shown_at_step_2(later: int, stays: bool):
     ("asked", "kept"),
     [
         (lambda: dot(AROUND, [9], steps=3), True),
-        (lambda: dot(AROUND, [9], "task.hold=true", steps=3), False),
-        (lambda: dot([], [4], "task.hold=true"), True),
         # Whatever the start, all cells are ones from step 2 on, which may be too late.
         (lambda: dot([(Op.TRUE, 0, 0)], [9, 18], *WIDE, *TWO, steps=1), False),
         (lambda: dot([(Op.TRUE, 0, 0)], [9, 18], *WIDE, *TWO, steps=2), True),

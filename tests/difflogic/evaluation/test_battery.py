@@ -1,6 +1,7 @@
 """Each test of `dct eval` against plain NumPy, at sizes that take no time."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
@@ -42,6 +43,20 @@ def streams_of(draw):
     return Streams(SEED, Purpose.EVALUATION_START, Purpose.EVALUATION_MASK, draw)
 
 
+def runs(model, draw, steps, fire_rate=1.0, size=None, damage=None):
+    """Yield the plain states of three starts, and the target; `damage` also takes the start."""
+    config = resized(model.config, *size) if size else model.config
+    starts, targets, masks = drawn(config, streams_of(draw), 3, steps, fire_rate)
+    for n in range(3):
+        hit = damage and partial(damage, n)
+        yield rollout(model, starts[n], steps, masks=masks[n], damage=hit), targets[n][0]
+
+
+def shrink(monkeypatch, module, **sizes):
+    for name, value in sizes.items():
+        monkeypatch.setattr(module, name, value)
+
+
 def wrong_cells(found):
     return [(count.step, count.wrong_cells) for count in found["counts"]]
 
@@ -49,16 +64,12 @@ def wrong_cells(found):
 class TestGeneralisation:
     @pytest.mark.parametrize("fire_rate", [1.0, 0.6])
     def test_checkerboard(self, fire_rate):
-        config = tiny(f"automaton.fire_rate={fire_rate}")
-        model = random_model(config)
-        large = resized(config, 24, 28)
-        starts, targets, masks = drawn(large, streams_of(Drawn.GENERALISATION), 3, 13, fire_rate)
-        y, x = np.indices((24, 28)) // config.task.square
-        np.testing.assert_array_equal(targets[0][0], (x + y) % 2)
+        model = random_model(tiny(f"automaton.fire_rate={fire_rate}"))
+        y, x = np.indices((24, 28)) // model.config.task.square
         wrong = np.zeros(2, int)
-        for n in range(3):
-            states = rollout(model, starts[n], 13, masks=masks[n])
-            wrong += [(states[step][0] != targets[n][0]).sum() for step in (11, 12)]
+        for states, target in runs(model, Drawn.GENERALISATION, 13, fire_rate, (24, 28)):
+            np.testing.assert_array_equal(target, (x + y) % 2)
+            wrong += [(states[step][0] != target).sum() for step in (11, 12)]
         found = battery.generalisation(subject_of(model))
         assert wrong_cells(found) == [(12, wrong[0]), (13, wrong[1])]
         assert found["counts"][0].cells == 3 * 24 * 28
@@ -79,26 +90,20 @@ class TestGeneralisation:
 class TestDamage:
     @pytest.fixture(autouse=True)
     def _small(self, monkeypatch):
-        monkeypatch.setattr(battery, "SQUARE_SIDE", 12)
-        monkeypatch.setattr(battery, "SQUARE", 4)
+        shrink(monkeypatch, battery, SQUARE_SIDE=12, SQUARE=4)
 
     @pytest.mark.parametrize("fire_rate", [1.0, 0.6])
     @pytest.mark.parametrize(("run", "until"), [(battery.fault, 12), (battery.healing, 6)])
     def test_as_defined(self, run, until, fire_rate):
-        config = tiny(f"automaton.fire_rate={fire_rate}")
-        model = random_model(config, seed=1)
-        starts, targets, masks = drawn(
-            resized(config, 12, 12), streams_of(Drawn.DAMAGE), 3, 12, fire_rate
-        )
+        model = random_model(tiny(f"automaton.fire_rate={fire_rate}"), seed=1)
 
-        def zero(step, state):
+        def zero(start, step, state):
             if step <= until:
                 state[:, 4:8, 4:8] = 0
 
         wrong = 0
-        for n in range(3):
-            last = rollout(model, starts[n], 12, masks=masks[n], damage=zero)[-1]
-            different = last[0] != targets[n][0]
+        for states, target in runs(model, Drawn.DAMAGE, 12, fire_rate, (12, 12), zero):
+            different = states[-1][0] != target
             if until == 12:
                 different[4:8, 4:8] = False
             wrong += int(different.sum())
@@ -117,16 +122,12 @@ class TestAsynchronous:
         ],
     )
     def test_both_modes(self, trained, expected):
-        config = tiny(f"automaton.fire_rate={trained}")
-        model = random_model(config, seed=1)
+        model = random_model(tiny(f"automaton.fire_rate={trained}"), seed=1)
         found = []
         for rate, steps in expected:
-            starts, targets, masks = drawn(
-                config, streams_of(Drawn.ASYNCHRONOUS), 3, steps[-1], rate
-            )
-            states = [rollout(model, starts[n], steps[-1], masks=masks[n]) for n in range(3)]
+            run = list(runs(model, Drawn.ASYNCHRONOUS, steps[-1], rate))
             for step in steps:
-                wrong = [states[n][step - 1][0] != targets[n][0] for n in range(3)]
+                wrong = [states[step - 1][0] != target for states, target in run]
                 found.append((rate, step, int(np.sum(wrong))))
         counts = battery.asynchronous(subject_of(model))["counts"]
         assert [(c.fire_rate, c.step, c.wrong_cells) for c in counts] == found
@@ -134,28 +135,21 @@ class TestAsynchronous:
 
 class TestRobustness:
     def test_as_defined(self, monkeypatch):
-        sizes = {"LONG_SIDE": 12, "LONG_SQUARE": 5, "LONG_STEPS": 30, "SETTLED": 10}
-        for name, value in sizes.items():
-            monkeypatch.setattr(battery, name, value)
-        config = tiny()
-        model = random_model(config, seed=1)
-        starts, targets, masks = drawn(
-            resized(config, 12, 12), streams_of(Drawn.ROBUSTNESS), 3, 30, 0.6
-        )
-        means = []
-        wrong = []
-        for n in range(3):
-            corners = stream(SEED, Purpose.EVALUATION_DAMAGE, Drawn.ROBUSTNESS, n).integers(
-                0, [8, 8], size=(30, 2)
-            )
+        shrink(monkeypatch, battery, LONG_SIDE=12, LONG_SQUARE=5, LONG_STEPS=30, SETTLED=10)
+        model = random_model(tiny(), seed=1)
+        corners = [
+            stream(SEED, Purpose.EVALUATION_DAMAGE, Drawn.ROBUSTNESS, n).integers(0, 8, (30, 2))
+            for n in range(3)
+        ]
 
-            def zero(step, state, corners=corners):
-                y, x = corners[step - 1]
-                state[:, y : y + 5, x : x + 5] = 0
+        def zero(start, step, state):
+            y, x = corners[start][step - 1]
+            state[:, y : y + 5, x : x + 5] = 0
 
-            states = rollout(model, starts[n], 30, masks=masks[n], damage=zero)
-            wrong += [int((state[0] != targets[n][0]).sum()) for state in states[10:]]
-            means.append(np.mean(wrong[-len(states[10:]) :]))
+        means = [
+            np.mean([(state[0] != target).sum() for state in states[10:]])
+            for states, target in runs(model, Drawn.ROBUSTNESS, 30, 0.6, (12, 12), zero)
+        ]
         found = battery.robustness(subject_of(model))
         assert found["mean_wrong_cells"] == pytest.approx(np.mean(means))
         assert found["best_start"] == pytest.approx(min(means))
@@ -168,10 +162,8 @@ class TestRobustness:
 class TestNoise:
     @pytest.mark.parametrize("fire_rate", [1.0, 0.5])
     def test_as_defined(self, monkeypatch, fire_rate):
-        sizes = {"PROBABILITIES": (0.0, 0.1), "SETTLING_STEPS": 5, "NOISY_STEPS": 7}
-        for name, value in sizes.items():
-            monkeypatch.setattr(noise, name, value)
-        monkeypatch.setattr(battery, "SQUARE_TIMES", 1)
+        shrink(monkeypatch, noise, PROBABILITIES=(0.0, 0.1), SETTLING_STEPS=5, NOISY_STEPS=7)
+        shrink(monkeypatch, battery, SQUARE_TIMES=1)
         model = random_model(tiny(f"automaton.fire_rate={fire_rate}"), seed=1)
         starts, targets, _ = drawn(model.config, streams_of(Drawn.NOISE), 2, 1, 1.0)
         found = battery.noise(subject_of(model, 2))
@@ -211,8 +203,7 @@ class TestNoise:
 class TestSoup:
     @pytest.fixture(autouse=True)
     def _small(self, monkeypatch):
-        monkeypatch.setattr(circuit_test, "SOUP_SIDE", 17)
-        monkeypatch.setattr(circuit_test, "SOUP_STEPS", 12)
+        shrink(monkeypatch, circuit_test, SOUP_SIDE=17, SOUP_STEPS=12)
 
     def still(self, *overrides):
         """A circuit that does nothing, for a given rule."""
@@ -280,9 +271,7 @@ class TestChoice:
 class TestEvaluate:
     @pytest.fixture(autouse=True)
     def _small(self, monkeypatch):
-        for name, value in (("LONG_SIDE", 16), ("LONG_STEPS", 220)):
-            monkeypatch.setattr(battery, name, value)
-        monkeypatch.setattr(battery, "SQUARE_SIDE", 24)
+        shrink(monkeypatch, battery, LONG_SIDE=16, LONG_STEPS=220, SQUARE_SIDE=24)
 
     @pytest.mark.once
     @pytest.mark.thorough

@@ -112,41 +112,23 @@ class TestCheckerboard:
             assert StepCounts(counts).exact != decisive
 
 
-def blinking_dots(tmp_path, *overrides):
+def test_only_the_training_step_of_a_picture_counts(tmp_path):
     """One cell of ones that turns into its complement and back: #.# is its complement."""
     picture = tmp_path / "dots.txt"
     picture.write_text("#.#\n")
-    return wired(
-        load_config(
-            "lizard",
-            [
-                "task.height=1",
-                "task.width=3",
-                f'task.target="{picture}"',
-                "automaton.channels=1",
-                "perception.kernels=1",
-                "update.gates=[1]",
-                "automaton.steps=3",
-                *overrides,
-            ],
-        ),
-        [[(Op.NOT_A, 0, 0)]],
-    )
-
-
-class TestPattern:
-    def test_only_the_training_step_counts(self, tmp_path):
-        model = blinking_dots(tmp_path)
-        found = judged(model)
-        assert [(c.step, c.wrong_cells, c.decisive) for c in found.counts] == [
-            (3, 0, True),
-            (4, 3, False),
-            (6, 3, False),
-            (7, 0, False),
-        ]
-        assert found.exact
-        assert found.counts[0].starts == 1
-        assert check(model).exact is True
+    keys = ["task.height=1", "task.width=3", f'task.target="{picture}"', "automaton.channels=1"]
+    keys += ["perception.kernels=1", "update.gates=[1]", "automaton.steps=3"]
+    model = wired(load_config("lizard", keys), [[(Op.NOT_A, 0, 0)]])
+    found = judged(model)
+    assert [(c.step, c.wrong_cells, c.decisive) for c in found.counts] == [
+        (3, 0, True),
+        (4, 3, False),
+        (6, 3, False),
+        (7, 0, False),
+    ]
+    assert found.exact
+    assert found.counts[0].starts == 1
+    assert check(model).exact is True
 
 
 class TestLife:

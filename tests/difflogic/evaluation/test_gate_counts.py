@@ -6,31 +6,18 @@ from tests.difflogic.evaluation.naive import random_model, with_ops
 from tests.difflogic.training.tiny import tiny
 
 
-def test_parts_and_histograms():
-    config = tiny("task.loss_channels=[1]")
-    model = random_model(config)
-    ops = model.ops
-    found = gate_counts.count(model)["scopes"]["all"]
-    perception = 2 * (8 + 4 + 2)
-    for part, own in (
-        ("perception", ops[:perception]),
-        ("update", ops[perception:]),
-        ("both", ops),
-    ):
-        assert found[part]["gates"] == len(own)
-        assert found[part]["active"] == sum(op not in (3, 5) for op in own)
-        assert found[part]["ops"] == {op.name: int((own == op).sum()) for op in Op}
-
-
 def test_scopes():
     # Two channels, kernels of 8, 4 and 2 gates; the update's last gates are the outputs.
     config = tiny("task.loss_channels=[0]")
     model = random_model(config)
     ops = np.full(42, Op.A, np.uint8)
     assert gate_counts.count(with_ops(model, ops))["scopes"]["next_state"]["both"]["gates"] == 0
+    ops[3] = Op.B
     ops[41] = Op.TRUE  # channel 1
     found = gate_counts.count(with_ops(model, ops))
-    assert found["scopes"]["all"]["both"]["active"] == 1
+    every = found["scopes"]["all"]
+    assert every["both"]["active"] == 1
+    assert [every[part]["gates"] for part in ("perception", "update", "both")] == [28, 14, 42]
     assert found["scopes"]["next_state"]["update"]["ops"]["TRUE"] == 1
     ops[40] = Op.FALSE  # channel 0, the loss channel
     ops[:28] = Op.XOR  # nothing listens

@@ -11,6 +11,7 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.formats.read_golly import RINGS, read_golly
 from difflogic.formats.write_golly import write_golly
+from difflogic.pictures.patterns import parse_pattern
 from difflogic.system.errors import CircuitError
 from tests.difflogic.circuit.circuits import all_cases, automaton, step
 from tests.difflogic.circuit.rules import life_like
@@ -123,7 +124,7 @@ def run_golly(folder, steps):
         [*command, "start.rle"], cwd=folder, capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    return read_rle((folder / "end.rle").read_text())
+    return parse_pattern((folder / "end.rle").read_bytes()).cells
 
 
 def crop(cells):
@@ -141,20 +142,3 @@ def write_rle(path, cells, rule):
         f"#CXRLE Pos={-(width // 2)},{-(height // 2)}\nx = {width}, y = {height}, rule = {rule}\n"
     )
     path.write_text(head + "$\n".join(rows) + "!\n")
-
-
-def read_rle(text):
-    """Read a pattern of a few states."""
-    width, height = map(int, re.search(r"^x = (\d+), y = (\d+)", text, flags=re.M).groups())
-    body = "".join(line for line in text.splitlines() if line[:1] not in ("#", "x"))
-    cells = np.zeros((height, width), int)
-    y = 0
-    x = 0
-    for count, sign in re.findall(r"(\d*)([bo.ABC$!])", body):
-        times = int(count or 1)
-        if sign == "$":
-            y, x = y + times, 0
-        elif sign != "!":
-            cells[y, x : x + times] = max("bo".find(sign), ".ABC".find(sign))
-            x += times
-    return cells

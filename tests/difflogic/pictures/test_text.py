@@ -42,7 +42,6 @@ def test_signs(signs, bits):
         (".#\n.##\n", 1, "row 2 has 3 cells and row 1 has 2: all must be equal"),
         (".#\n.x\n", 1, r'no colour "x" \(row 2, column 2\) .*: the signs are \. # 0 1'),
         ("  #\n #.\n#..\n", 1, r'" " \(row 1, column 1\) .* a blank is no cell: use \.'),
-        ("0 1\n1 0\n", 1, r'" " \(row 1, column 2\)'),
         ("\n<svg></svg>", 1, "in SVG, XML or XPM: save it as PNG"),
         (".r\n", 1, r"; --colors 3 has rgbymc"),
         (".8\n", 3, "with 3 loss channels"),

@@ -5,10 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 
 from difflogic.circuit.circuit import Circuit
-from difflogic.circuit.gates import Op
 from difflogic.circuit.xag import from_circuit, to_circuit
 from difflogic.simplification import nets
-from tests.difflogic.circuit.circuits import circuit_of, circuits, same_next_states
+from tests.difflogic.circuit.circuits import circuits, same_next_states
 from tests.examples import examples
 
 few = examples(30)
@@ -30,19 +29,3 @@ def test_has_as_many_gates_as_the_way_through_a_xag(circuit: Circuit) -> None:
     other = to_circuit(xag, outputs, (0, 1), range(2))
     assert nets.to_circuit(nets.from_circuit(circuit), (0, 1)).gates == other.gates
     assert nets.gates(nets.from_xag(xag, outputs)) == nets.gates(nets.from_circuit(circuit))
-
-
-def test_inverters_melt_into_gates_where_they_can() -> None:
-    # A constant, an inverted input, a gate and its inverse, and a gate only inverted.
-    gates = [
-        (Op.TRUE, 0, 0),
-        (Op.NOT_A, 0, 0),
-        (Op.AND, 0, 1),
-        (Op.NAND, 0, 1),
-        (Op.XOR, 2, 47),
-        (Op.NOT_A, 49, 0),
-    ]
-    circuit = circuit_of(gates, [45, 46, 47, 48, 50])
-    found = nets.to_circuit(nets.from_circuit(circuit), tuple(range(5)))
-    assert found.op_counts() == {Op.AND: 1, Op.XNOR: 1, Op.NOT_A: 2, Op.TRUE: 1}
-    assert same_next_states(circuit, found)

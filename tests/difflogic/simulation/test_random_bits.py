@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from difflogic.simulation import native
 from difflogic.simulation.random_bits import (
     GOLDEN,
-    Noise,
     Use,
     bernoulli,
     child_keys,
@@ -68,17 +67,6 @@ def test_statistics(probability):
     for axis in (0, 1):
         sums = z.sum(axis=axis) / np.sqrt(z.shape[axis])
         assert abs((sums**2).mean() - 1) < 5 * np.sqrt(2 / len(sums))
-
-
-def test_noise_flips_each_bit_on_its_own():
-    noise = Noise.of(3, 0.02, (0, 5, 7))
-    steps = np.array([noise.flips(step, range(100), 16) for step in (0, 1)])
-    # No step, row or channel has the bits of another.
-    assert len(np.unique(steps.reshape(-1, 16), axis=0)) == 2 * 100 * 3
-    ones = np.bitwise_count(steps).sum() / (64 * steps.size)
-    assert abs(ones - 0.02) < 0.002
-    alone = Noise.of(3, 0.02, (5,)).flips(1, range(7, 9), 16)
-    np.testing.assert_array_equal(alone[:, 0], steps[1, 7:9, 1])
 
 
 @pytest.mark.once

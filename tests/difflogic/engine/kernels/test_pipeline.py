@@ -11,7 +11,6 @@ from difflogic.engine.kernels.pipeline import APART, BEGUN, DONE, take_group, ta
 from difflogic.engine.kernels.primitives import flush_denormals, restore_denormals
 from difflogic.engine.kernels.probes import fma_peak
 from difflogic.engine.kernels.structures import chains_of
-from difflogic.engine.kernels.training import reduce_sums
 from difflogic.engine.soft.layout import make_layout
 from difflogic.system.arrays import aligned
 from difflogic.system.jit import JIT
@@ -42,18 +41,6 @@ def test_the_least_advanced_comes_first_and_the_end_is_reported():
     assert take(chunks) == 0
     places[BEGUN::APART] = 3
     assert take(2 * chunks) == -2
-
-
-def test_slots_are_added_in_order():
-    # 1e8 and 1 in float32: the order of addition shows in the result.
-    sums = np.zeros((2, 2, 4), np.float32)
-    sums[0, 0] = 1e8
-    sums[0, 1] = 1
-    sums[1, 0] = -1e8
-    sums[1, 1] = 1
-    total = np.zeros(4, np.float32)
-    reduce_sums(sums, total)
-    np.testing.assert_array_equal(total, np.ones(4, np.float32))
 
 
 @pytest.mark.skipif(not JIT, reason="nothing is compiled")
