@@ -16,7 +16,6 @@ from cli.interrupt import Interruption
 from cli.options import RunOptions, Shared
 from cli.progress import show_progress
 from cli.terminal import display, output, report
-from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted
 from difflogic.system.work import ignore, undoing, working
 
@@ -115,10 +114,6 @@ def resolved(experiment: Experiment, options: RunOptions, shared: Shared) -> Con
         source = source or experiment.default
         if experiment.name is not None:
             overrides = [Override("name", experiment.name), *overrides]
-    elif shared.directory is not None:
-        raise ConfigError("--resume already names the run's directory: leave --dir out")
-    elif options.source is not None:
-        raise ConfigError("a resumed run keeps its own start: leave --from out")
     # A run's directory may come from somebody else: its code runs only with the user's consent.
     trusted = source is not None or options.allow_code
     settings = resolve(source, overrides, options.recipe, resume=options.resume, allow_code=trusted)

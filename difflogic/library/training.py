@@ -121,8 +121,10 @@ def train(
     for a `source` that is not a model, and TrainingError if training or saving fails.
     """
     settings = resolve(config, overrides, recipe, resume=resume, allow_code=allow_code)
-    if source is not None and resume is not None:
-        raise ConfigError("a resumed run keeps the model that it started from: do not name another")
+    if resume is not None and directory is not None:
+        raise ConfigError("a resumed run already has a directory: leave --dir out")
+    if resume is not None and source is not None:
+        raise ConfigError("a resumed run keeps the model that it started from: leave --from out")
     start = None if source is None else start_model(source)
     if start is not None:
         before, settings = settings, start.named_in(settings)
@@ -163,8 +165,6 @@ def open_run(
 ) -> RunDirectory:
     """Return the directory of the run: the named one, that of the resumed run, or a new one."""
     if resume is not None:
-        if directory is not None:
-            raise ConfigError("a resumed run already has a directory: do not name another")
         return RunDirectory.named(resume)
     if directory is not None and not new:
         return RunDirectory.at(Path(directory))

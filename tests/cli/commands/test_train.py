@@ -318,7 +318,7 @@ class TestFrom:
         ("arguments", "message"),
         [
             ("--set perception.kernels=3", "perception.kernels: 2 in the model, 3 asked for"),
-            ("--resume last", "leave --from out"),
+            ("--resume source", "leave --from out"),
             ("--from ''", "no directory and no run"),
             ("--dir last", "choose another name"),
         ],
