@@ -48,17 +48,13 @@ def inspect(
     typer.echo(_text(found, loaded.automaton), nl=False)
 
 
-def _state_channels(automaton: Automaton) -> list[int]:
-    return [label for label in automaton.circuit.labels if label not in automaton.visible]
-
-
 def _text(found: Inspection, trained: Automaton) -> str:
     from difflogic.circuit.gates import SYMBOLS
 
     automaton = found.automaton
     circuit = found.automaton.circuit
-    fan_out = found.automaton.circuit.fan_out
-    widest = int(fan_out.argmax())
+    data = _data(found, trained)
+    widest = int(circuit.fan_out.argmax())
     meanings = {label: in_one_line(name) for label, name in _meanings(automaton).items()}
     return output.page(
         "inspect",
@@ -68,20 +64,15 @@ def _text(found: Inspection, trained: Automaton) -> str:
         trained=trained,
         limit=MOST_LISTED,
         symbols=SYMBOLS,
-        state_channels=_state_channels(automaton),
+        data=data,
         meanings=meanings,
-        read=found.reads.sum(),
         cells=[
             f"  {label}{', ' + meanings[label] if meanings else ''}: {' '.join(read) or 'none'}"
-            for label, read in _cells(found).items()
+            for label, read in data["reads"].items()
         ],
         symmetries=_answers(found.rule.symmetries),
         properties=_answers(found.rule.properties),
-        fan_out={
-            "mean": fan_out[fan_out > 0].mean(),
-            "max": fan_out[widest],
-            "name": circuit.input_name(widest) if widest < circuit.inputs else "a gate",
-        },
+        widest=circuit.input_name(widest) if widest < circuit.inputs else "a gate",
     )
 
 
@@ -121,12 +112,12 @@ def _data(found: Inspection, trained: Automaton) -> dict[str, Any]:
     from difflogic.system.json_values import chosen
 
     automaton = found.automaton
-    circuit = found.automaton.circuit
-    fan_out = found.automaton.circuit.fan_out
+    circuit = automaton.circuit
+    fan_out = circuit.fan_out
     return {
         **chosen(automaton, "name", "boundary", "fire_rate"),
         "visible_channels": automaton.visible,
-        "state_channels": _state_channels(automaton),
+        "state_channels": [label for label in circuit.labels if label not in automaton.visible],
         "meanings": _meanings(automaton),
         "trained": chosen(trained.circuit, "gates", "depth", "channels"),
         "circuit": chosen(circuit, "gates", "depth", "channels"),

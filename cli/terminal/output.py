@@ -40,7 +40,7 @@ def show(found: Any, as_json: bool, show: Callable[[Any], None]) -> None:
         show(found)
 
 
-def page(name: str, filters: Mapping[str, Callable[..., Any]] | None = None, **values: Any) -> str:
+def page(name: str, **values: Any) -> str:
     """Return the text of NAME.jinja beside this module, which also knows what is set here, folded.
 
     The filter `folded` folds lines, the columns of their label aside.
@@ -51,7 +51,7 @@ def page(name: str, filters: Mapping[str, Callable[..., Any]] | None = None, **v
 
     text = rendered(
         Path(__file__).with_name(f"{name}.jinja"),
-        {"folded": folded, **(filters or {})},
+        {"folded": folded},
         counted=counted,
         format_ranges=format_ranges,
         **values,

@@ -67,8 +67,7 @@ def show_convergence(findings: Sequence[Finding], gates: int) -> None:
     schedules = [each.any_schedule for each in findings if each.verdict is Verdict.proved]
     text = output.page(
         "convergence",
-        {"wrong": _wrong_cells},
-        findings=findings,
+        findings=[(found, _wrong_cells(found)) for found in findings],
         gates=gates,
         by_sets=any(schedules),
         otherwise=not all(schedules),
@@ -76,9 +75,10 @@ def show_convergence(findings: Sequence[Finding], gates: int) -> None:
     typer.echo(text, nl=False)
 
 
-def _wrong_cells(found: Finding) -> int:
+def _wrong_cells(found: Finding) -> int | None:
     """Return how many cells of the state that repeats are wrong."""
-    assert found.counterexample is not None
+    if found.counterexample is None:
+        return None
     shown = found.counterexample.start[list(found.question.visible_places)]
     return int((shown != found.question.target).any(axis=0).sum())
 

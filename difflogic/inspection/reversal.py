@@ -26,7 +26,12 @@ class Reversal:
     """Rows of the circuit's channels, the lowest bit of a state first."""
     before: tuple[int, ...]
     states: int
-    """For states from 0 up to this number; all of them if that is 2 to the number of bits."""
+    """For states from 0 up to this number."""
+
+    @property
+    def for_every_state(self) -> bool:
+        """Whether it is for all states that the bits can hold."""
+        return self.states == 1 << len(self.now)
 
 
 def reversal(circuit: Circuit) -> Reversal | None:
