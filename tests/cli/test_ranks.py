@@ -160,15 +160,6 @@ def test_a_signal_ends_a_rank_that_waits_for_one_that_never_comes(tmp_path, star
     assert run.end() >= 0
 
 
-@pytest.mark.exhaustive
-@pytest.mark.slow
-def test_verify_compares_ranks_with_one_process(tiny, start):
-    run = start(f"verify equivalence --small {tiny}", **mpiexec(2))
-    assert run.end() == 0, run.err
-    assert "training by 2 ranks, 1, 2, 3, 5 workers each" in run.out
-    assert "comparisons passed" in run.out
-
-
 @pytest.mark.once
 @pytest.mark.parametrize("words", ["train checkerboard", "verify equivalence"])
 def test_ranks_without_mpi_are_refused(dct, monkeypatch, words):

@@ -136,16 +136,6 @@ def test_a_lesson_says_what_each_cell_can_know(seed: int, side: int) -> None:
     assert np.array_equal(target, found, equal_nan=True)
 
 
-def test_kinds_have_their_shares() -> None:
-    concentrations = np.array(k.KIND_SHARES)
-    rng = np.random.default_rng(0)
-    found = np.stack([shares(rng) for _ in range(3000)])
-    means = concentrations / concentrations.sum()
-    np.testing.assert_allclose(found.mean(axis=0), means, atol=0.015)
-    variances = means * (1 - means) / (concentrations.sum() + 1)
-    np.testing.assert_allclose(found.var(axis=0), variances, rtol=0.1)
-
-
 def test_the_first_bit_of_a_code_is_the_board() -> None:
     board = make_task(load_config("checkerboard", ["task.height=9", "task.width=9"]))
     code = [[code_at(y, x)[0] for x in range(9)] for y in range(9)]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from difflogic.system.ranks import ALONE, Ranks
+from difflogic.system.ranks import ALONE
 from difflogic.system.ranks.protocol import END, LinkedRanks
 from tests.difflogic.system.ranks.threads import in_threads
 
@@ -68,20 +68,6 @@ def test_an_error_of_another_rank_is_raised_and_ends_all():
 def test_an_error_of_rank_0_ends_all():
     with pytest.raises(KeyError, match="mine"), in_threads(3, lambda ranks: ranks.receive()):
         raise KeyError("mine")
-
-
-@pytest.mark.parametrize(("count", "size", "group"), [(5, 2, 1), (5, 3, 2), (1, 4, 7), (0, 2, 1)])
-def test_parts_are_whole_groups_in_order(count, size, group):
-    done = 0
-    for rank in range(size):
-        ranks = Ranks()
-        ranks.rank = rank
-        ranks.size = size
-        part = ranks.part(count, group)
-        assert part.start == done
-        assert part.stop == count or part.stop % group == 0
-        done = part.stop
-    assert done == count
 
 
 def test_a_message_that_is_too_long_is_refused(monkeypatch):
