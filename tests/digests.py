@@ -69,6 +69,6 @@ if __name__ == "__main__":
         every |= digests(int(epochs), precision)
     text = json.dumps(every, indent=1) + "\n"
     if "--write" in sys.argv:
-        KEPT.write_text(text, encoding="utf-8")
+        KEPT.write_text(text, "utf-8")
     else:
         print(text, end="")

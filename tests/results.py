@@ -50,7 +50,7 @@ SEED = ("seed", "verdict", "epochs", "gates", "learned")
 FIELD = re.compile(r"\{.*?\}")
 Row = Mapping[str, str]
 
-TABLES = tomllib.loads((FOLDER / "pages.toml").read_text(encoding="utf-8"))
+TABLES = tomllib.loads((FOLDER / "pages.toml").read_text("utf-8"))
 SENTENCES = TABLES.pop("sentences")
 PRINTED = TABLES.pop("printed")
 TYPED = TABLES.pop("typed")
@@ -112,13 +112,13 @@ def measure(row: Row) -> dict[str, Any]:
         )
         source["cost"] = f"{sum(os.times()[2:4]) - began:.0f}"
         if there.exists():
-            return {**row, **json.loads(there.read_text(encoding="utf-8")), **source}
+            return {**row, **json.loads(there.read_text("utf-8")), **source}
         if not Path(folder, "runs").exists():
             notes = re.sub(r"\s*\n\s*", " | ", done.stdout.strip())
             return {**row, "notes": notes, **source}
         records = difflogic.runs(Path(folder) / "runs", inside=True)
         for run in records:
-            summary = json.loads(Path(run["path"], "summary.json").read_text(encoding="utf-8"))
+            summary = json.loads(Path(run["path"], "summary.json").read_text("utf-8"))
             run["learned"] = 100 * summary["scores"]["accuracy"]
             run["seed"] = summary["seed"]
         sizes = [len(json.loads(file.read_text())["gates"]) for file in Path(folder).glob("*.json")]
@@ -196,7 +196,7 @@ def filled(page: str, values: Mapping[str, Any]) -> str:
     A table stands below its line <!-- results: NAME -->. A sentence is found by its words, however
     lines break, with anything in the places of its figures. It begins and ends with words.
     """
-    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    text = (ROOT / "docs" / page).read_text("utf-8")
     for name, table in TABLES.items():
         if table["page"] == page:
             before, mark, rest = text.partition(f"<!-- results: {name} -->\n")
@@ -239,12 +239,12 @@ def main() -> int:
     found = {}
     moved = set()
     if FOUND.exists() and "dirty" not in commit:
-        found = json.loads(FOUND.read_text(encoding="utf-8")).get(commit, {})
+        found = json.loads(FOUND.read_text("utf-8")).get(commit, {})
     for name in given.names or cheap:
         if name not in found:
             found[name] = measure(rows[name])
             FOUND.parent.mkdir(exist_ok=True)
-            FOUND.write_text(json.dumps({commit: found}), encoding="utf-8")
+            FOUND.write_text(json.dumps({commit: found}), "utf-8")
         old = rows[name]
         new = found[name]
         changes = [
@@ -262,7 +262,7 @@ def main() -> int:
         write(rows.values(), runs)
         values = {name: values_of(row) for name, row in rows.items()}
         for page in PAGES:
-            (ROOT / "docs" / page).write_text(filled(page, values), encoding="utf-8")
+            (ROOT / "docs" / page).write_text(filled(page, values), "utf-8")
     pages = [page for page in PAGES if moved & shown_in(page)]
     print("beyond seconds, figures change on:", ", ".join(pages) or "no page")
     return 1 if (moved or other) and not given.write else 0

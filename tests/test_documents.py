@@ -29,7 +29,7 @@ NOTEBOOK = sorted(ROOT.glob("docs/notebook/*.md"))
 """A record of experiments: its commands and settings may be out of date."""
 
 PAGES = [*USER_PAGES, *NOTEBOOK]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text("utf-8")
 COMMAND = re.compile(r"^(?:    |> )?dct (.*?)(?:  +#.*)?$")
 """A command on a line of its own, indented or in a fenced block, without a comment after #."""
 
@@ -49,7 +49,7 @@ def commands() -> list[Shown]:
     found: dict[str, Shown] = {}
     for page in USER_PAGES:
         fenced = False
-        for line in page.read_text(encoding="utf-8").splitlines():
+        for line in page.read_text("utf-8").splitlines():
             fenced ^= line.startswith("```")
             match = COMMAND.match(line)
             if match and (fenced or line.startswith("    ")):
@@ -77,9 +77,9 @@ def test_python_example_runs(tmp_path, monkeypatch, capsys):
 
 
 def test_configuration_page_is_up_to_date():
-    page = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "configuration.md").read_text("utf-8")
     assert page == document(), "run: dct config docs > docs/configuration.md"
-    schema = json.loads((ROOT / "docs" / "config.schema.json").read_text(encoding="utf-8"))
+    schema = json.loads((ROOT / "docs" / "config.schema.json").read_text("utf-8"))
     assert schema == editor_schema(), "run: dct config schema > docs/config.schema.json"
 
 
@@ -100,7 +100,7 @@ def test_tests_named_on_the_reliability_page_exist():
 
 def links(page: Path) -> list[tuple[str, str]]:
     """Return a page's links and pictures as (target, anchor), except external ones."""
-    found = re.findall(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)", page.read_text(encoding="utf-8"))
+    found = re.findall(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)", page.read_text("utf-8"))
     return [(target, anchor) for target, anchor in found if not re.match(r"[a-z]+:", target)]
 
 
@@ -124,7 +124,7 @@ def test_the_site_has_every_page_and_all_that_pages_link_to(tmp_path):
 
 def anchors(page: Path) -> set[str]:
     """Return the anchors of a page's headings, as GitHub makes them."""
-    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.M | re.S)
     headings = re.findall(r"^#+ (.*)$", text, flags=re.M)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
@@ -199,7 +199,7 @@ def test_getting_started_runs_as_written(tmp_path, monkeypatch):
     monkeypatch.setitem(EFFORTS, "normal", EFFORTS["low"])  # a gate less takes no ten seconds
     commands = []
     for page in (ROOT / "docs" / "getting-started.md", ROOT / "README.md"):
-        shown = indented(page.read_text(encoding="utf-8").split("## Commands")[0])
+        shown = indented(page.read_text("utf-8").split("## Commands")[0])
         assert len(shown) >= 4
         commands += [command for command in shown if command not in commands]
     for command in commands:
@@ -245,7 +245,7 @@ def test_printed_answers_have_a_command():
 def test_examples_page_runs_as_written(tmp_path, monkeypatch):
     """From files of a user's own kind to rules that are right on what was kept aside."""
     monkeypatch.chdir(tmp_path)
-    page = (ROOT / "docs" / "examples.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "examples.md").read_text("utf-8")
     blocks = re.findall(r"^```(?:csv|json)\n(.*?)```", page, flags=re.M | re.S)
     for name, block in zip(("fences.csv", "more.csv", "islands.json"), blocks, strict=True):
         (tmp_path / name).write_text(block)
@@ -265,7 +265,7 @@ def test_custom_task_page_runs_as_written(tmp_path, monkeypatch):
     """From a custom class to a verified circuit."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(custom, "LOADED", {})
-    page = (ROOT / "docs" / "tasks.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "tasks.md").read_text("utf-8")
     for name, language in {"vote.py": "python", "vote.toml": "toml"}.items():
         (block,) = re.findall(rf"```{language}\n(.*?)```", page, flags=re.S)
         (tmp_path / name).write_text(block)

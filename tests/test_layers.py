@@ -37,7 +37,7 @@ KIT = ("circuit", "formats", "proof", "simplification", "simulation", "inspectio
 
 def layers():
     """Return the places of modules and packages in the layout: (line, position in the line)."""
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
     layout = text.partition("## Layout")[2].partition("    difflogic/\n")[2]
     found = {}
     for level, line in enumerate(layout.splitlines()):
@@ -165,7 +165,7 @@ def test_the_circuit_kit_knows_no_configuration_and_no_task():
 
 def reading():
     """Return the files that docs/architecture.md tells newcomers to read first."""
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
     table = text.partition("## Read these first")[2]
     return [ROOT / "docs" / place for place in re.findall(r"^\| \d+ .*?\]\((.*?)\)", table, re.M)]
 

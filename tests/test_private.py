@@ -53,7 +53,7 @@ def test_no_other_private_part_is_used():
     used = set()
     imported = set()
     for path in [*files("cli"), *files("difflogic")]:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             match node:
                 case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
                     own.add(name)

@@ -69,7 +69,7 @@ def test_the_figures_of_the_readme_are_of_its_seeds(name):
 
 @pytest.mark.parametrize("page", results.PAGES)
 def test_a_page_shows_the_figures_of_the_file(page):
-    text = (results.ROOT / "docs" / page).read_text(encoding="utf-8")
+    text = (results.ROOT / "docs" / page).read_text("utf-8")
     assert text == results.filled(page, VALUES), "run: python -m tests.results --write NAME"
 
 

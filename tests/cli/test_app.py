@@ -174,7 +174,6 @@ def test_output_is_utf_8_and_a_configuration_that_is_printed_is_read():
     assert '"ü\\udc80"' in refused
 
 
-@pytest.mark.skipif(os.name != "posix", reason="where a directory in use can be removed")
 def test_a_removed_working_directory_is_reported(tmp_path):
     gone = "import os, sys; os.rmdir(os.getcwd()); from cli.entry import main; main()"
     # Without -P, Python 3.13.0 itself fails to import there.

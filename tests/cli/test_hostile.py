@@ -68,7 +68,6 @@ def files(run, tmp_path):
     assert not (tmp_path / "runs").exists()
 
 
-@pytest.mark.skipif(os.name != "posix", reason="makes pipes")
 @pytest.mark.parametrize("words", sorted(COMMANDS))
 def test_every_command_refuses_them(words, dct, files):
     begin = [*words.split(), *NEEDED.get(words, [])]

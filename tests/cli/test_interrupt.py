@@ -9,12 +9,7 @@ from cli.interrupt import Interruption
 from tests.cli.processes import with_hook
 
 EXIT_CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
-OTHERS = {"SIGHUP": 129, "SIGXCPU": 152, "SIGUSR1": 138}
-ALL_CODES = EXIT_CODES | {
-    getattr(signal, name): code for name, code in OTHERS.items() if hasattr(signal, name)
-}
-
-posix = pytest.mark.skipif(os.name != "posix", reason="sends signals of POSIX")
+ALL_CODES = EXIT_CODES | {signal.SIGHUP: 129, signal.SIGXCPU: 152, signal.SIGUSR1: 138}
 
 
 @pytest.mark.parametrize(("number", "code"), ALL_CODES.items())
@@ -48,7 +43,6 @@ CRASHING = "import atexit, os; atexit.register(os.abort)"
 
 
 @pytest.mark.once
-@posix
 @pytest.mark.parametrize(
     ("name", "number", "code", "said"),
     [
@@ -105,7 +99,6 @@ sys.exit(130)
 """
 
 
-@posix
 @pytest.mark.parametrize("number", EXIT_CODES)
 def test_a_signal_while_python_exits_changes_no_exit_code(tmp_path, start, number):
     process = start(code=PYTHON_EXIT)
@@ -143,7 +136,6 @@ with interrupt.command(), interrupt.Interruption("this step", patience={patience
 
 
 @pytest.mark.thorough
-@posix
 def test_during_a_long_step_a_signal_is_reported_at_once(tmp_path, start):
     process = start(code=LONG_STEP.format(patience=None))
     process.wait_for("ready")
@@ -175,7 +167,6 @@ with interrupt.command():
 
 
 @pytest.mark.once
-@posix
 @pytest.mark.parametrize("code", [WRITING, SWALLOWING, LONG_STEP.format(patience=0.1)])
 def test_what_does_not_stop_is_cut_short_and_leaves_no_file(tmp_path, start, code):
     """Not even a swallowed exception, or a step that would have saved something, keeps it."""
@@ -186,7 +177,6 @@ def test_what_does_not_stop_is_cut_short_and_leaves_no_file(tmp_path, start, cod
     assert list(tmp_path.iterdir()) == []
 
 
-@posix
 def test_ignored_signals_stay_ignored(start):
     code = """
 import os, signal, sys

@@ -4,13 +4,12 @@ One that is too low is reported at once.
 """
 
 import re
+import resource
 from pathlib import Path
 
 import pytest
 
 from tests.cli.processes import run_dct
-
-resource = pytest.importorskip("resource")
 
 pytestmark = [
     pytest.mark.thorough,

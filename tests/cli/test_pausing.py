@@ -62,7 +62,7 @@ def test_a_signal_in_the_last_part_ends_the_command(capfd):
 
 
 @pytest.mark.once
-@pytest.mark.skipif(os.name != "posix" or not JIT, reason="sends signals; compiles")
+@pytest.mark.skipif(not JIT, reason="takes minutes")
 def test_many_steps_can_be_stopped(start, tmp_path):
     """In its first epoch, a run leaves nothing, or what resumes."""
     # However quick the machine is, the steps are announced.

@@ -13,8 +13,6 @@ from tests.cli.conftest import TINY
 from tests.cli.processes import wait_until
 from tests.difflogic.experiment.kill import results
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends signals of POSIX")
-
 
 def latest(run):
     """Return the epoch of the latest checkpoint, -1 if there is none."""

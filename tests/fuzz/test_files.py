@@ -8,9 +8,9 @@ from __future__ import annotations
 import io
 import json
 import os
+import resource
 import time
 from functools import cache
-from importlib.util import find_spec
 from random import Random
 
 import numpy as np
@@ -199,12 +199,7 @@ def accepts(kind, path, content):
 
 @pytest.fixture
 def bounded():
-    """Let this process map MOST_BYTES more, where the system can bound that."""
-    if find_spec("resource") is None:
-        yield
-        return
-    import resource
-
+    """Let this process map MOST_BYTES more."""
     before = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (Process().memory_info().vms + MOST_BYTES, before[1]))
     yield

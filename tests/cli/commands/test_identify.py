@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from PIL import Image
 
 from difflogic.examples.film import Reading, read
@@ -113,7 +114,7 @@ def test_what_images_hold_is_told(tmp_path, pixels, told):
         return
     found = read(paths)
     assert told in found.told
-    np.testing.assert_array_equal(found.frames[0], frames)
+    assert_array_equal(found.frames[0], frames)
 
 
 def test_spins_and_unseen_cells(tmp_path):
@@ -122,7 +123,7 @@ def test_spins_and_unseen_cells(tmp_path):
     with pytest.raises(ConfigError, match="-1 means unseen: give --states -1,1"):
         read([tmp_path / "s.npz"], Reading(line=True))
     found = read([tmp_path / "s.npz"], Reading(True, ("-1", "1")))
-    np.testing.assert_array_equal(found.frames[0, :, 0], frames)
+    assert_array_equal(found.frames[0, :, 0], frames)
     found = read([tmp_path / "s.npz"], Reading(True, 2))
     assert f"{(frames == 0).sum()} of 800 cells unseen" in found.told
 
@@ -147,7 +148,7 @@ def test_patterns_lie_where_golly_cut_them(tmp_path, rule, first, size):
         path.write_text(f"#CXRLE {place}Gen=7\n{text}")
     found = read(paths)
     seen = frames if ":" in rule else frames[:, : size[0], 1 : 1 + size[1]]
-    np.testing.assert_array_equal(found.frames[0], seen)
+    assert_array_equal(found.frames[0], seen)
     assert (found.rule, found.edge) == ("B3/S23", "zero" if ":P" in rule else "periodic")
     one = paths[1].read_text()
     for wrong, words, where in (
@@ -239,7 +240,7 @@ def test_films_go_on(dct, tmp_path):
     made = dct(f"identify film.gif {options}")
     known = re.search(r"(\S+) = 0, (\S+) = 1, (\S+) = 2", made.stdout).groups()
     states = np.array([known.index(name) for name in ("#5a5a5a", "white", "black")])[cells]
-    np.testing.assert_array_equal(np.load(tmp_path / "next.npz")["states"], states[10])
+    assert_array_equal(np.load(tmp_path / "next.npz")["states"], states[10])
     np.save(tmp_path / "array.npy", states[9])
     np.savez(tmp_path / "film.npz", frames=states[:10])
     files = {"film.gif": 4, "still.png": 9, "next.npz": 10, "array.npy": 9, "film.npz": 9}

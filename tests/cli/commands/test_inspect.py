@@ -82,7 +82,6 @@ class TestText:
         assert "… and 6 more channels: --json has all." in short
 
 
-@pytest.mark.skipif(os.name != "posix", reason="sends a signal")
 def test_an_interrupt_ends_a_proof(dct, tmp_path, monkeypatch):
     path = save(automaton(wide(6, turn=False)), tmp_path / "wide.json")
     asked = iter(range(10**9))

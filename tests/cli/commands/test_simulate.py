@@ -1,6 +1,5 @@
 """`dct simulate`, as users call it."""
 
-import os
 import signal
 import time
 
@@ -48,7 +47,7 @@ def test_the_rule_of_a_file_is_told_if_it_differs(dct, life, tmp_path, rule, tol
 
 
 def test_the_film_of_a_reversible_rule_runs_back_to_its_start(dct):
-    drawn = (ROOT / "configs" / "pictures" / "lizard.txt").read_text(encoding="utf-8")
+    drawn = (ROOT / "configs" / "pictures" / "lizard.txt").read_text("utf-8")
     film = f"--start {ROOT}/docs/echo.gif --frame last --steps 32"
     result = dct(f"simulate {ROOT}/docs/echo.json {film} --backwards")
     assert f"{drawn.count('#')} of 1024 cells are 1 32 steps earlier" in result.stdout
@@ -118,7 +117,6 @@ def test_refusals(dct, life, tmp_path, arguments, hint):
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(os.name != "posix", reason="sends a signal")
 def test_ctrl_c_stops_between_steps(life, start, tmp_path):
     arguments = f"simulate {life} --size=256x256 --steps=1000000000 --engine=compiled"
     cache = {"NUMBA_CACHE_DIR": str(tmp_path)}

@@ -50,7 +50,6 @@ def _sweep_and_die(point, place):
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
 def test_a_sweep_killed_at_its_start_can_be_started_again(tmp_path):
     tables = []
     for point in (0, 2, 9, 10**9):
@@ -189,7 +188,6 @@ planned_run.Beat.__call__ = held
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(os.name != "posix", reason="sends signals to process groups")
 def test_an_interrupted_sweep_ends_in_the_same_table(dct, start, tmp_path, words):
     settings = words.replace("--epochs=5", "--seeds=0-3 --epochs=120")
     hook = with_hook(tmp_path, ONLY_SOME_END)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from PIL import Image
 
 RED = (214, 48, 49)
@@ -38,7 +39,7 @@ def test_one_command_grows_holds_and_heals_in_the_pictures_colours(dct, flag):
     pixels = np.asarray(Image.open("end.png").convert("RGB"))[:8, :8]
     original = np.asarray(Image.open(flag))
     clear = original[..., 3] == 0
-    np.testing.assert_array_equal(pixels[~clear], original[~clear][:, :3])
+    assert_array_equal(pixels[~clear], original[~clear][:, :3])
     assert (pixels[clear] == 255).all()
 
     assert dct("simplify out -o c.json --effort=low").good
@@ -48,7 +49,7 @@ def test_one_command_grows_holds_and_heals_in_the_pictures_colours(dct, flag):
     # Of each cell's square of pixels, one.
     side = Image.open("s.png").width // 8
     drawn = np.asarray(Image.open("s.png").convert("RGB"))[::side, ::side]
-    np.testing.assert_array_equal(drawn[~clear], original[~clear][:, :3])
+    assert_array_equal(drawn[~clear], original[~clear][:, :3])
 
 
 @pytest.mark.slow

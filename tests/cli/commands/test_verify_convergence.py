@@ -117,7 +117,7 @@ def test_a_proof_for_every_size_without_a_certificate(verify):
 def test_refusals(verify, sources, source, options, said):
     Path("there.json").write_text("mine")
     config = load_config("checkerboard", ["automaton.boundary=periodic"])
-    Path("torus.toml").write_text(config.to_toml(), encoding="utf-8")
+    Path("torus.toml").write_text(config.to_toml(), "utf-8")
     assert said in verify(sources[source], options).refusal
     assert Path("there.json").read_text() == "mine"
 
@@ -177,7 +177,7 @@ class TestAllSizes:
         zeros = replace(automaton_of(circuit_of([(Op.FALSE, 4, 4)], [9])), boundary="zero")
         circuit.write_text(write_circuit(zeros))
         config = load_config("checkerboard", [f"task.square={square}"])
-        experiment.write_text(config.to_toml(), encoding="utf-8")
+        experiment.write_text(config.to_toml(), "utf-8")
         result = verify(str(circuit), f"--task {experiment} --all-sizes --size 16x16")
         assert ("proved" in result.stdout.splitlines()[1]) == (square == 16)
         assert "All sizes: fails" in result.stdout or "All sizes: not proved" in result.stdout

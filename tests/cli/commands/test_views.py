@@ -39,7 +39,7 @@ def test_an_animation(dct):
 @pytest.mark.thorough
 def test_a_run_becomes_a_page(dct, run):
     result = dct(f"report {run} -o run.html").good
-    text = Path("run.html").read_text(encoding="utf-8")
+    text = Path("run.html").read_text("utf-8")
     assert f"saved run.html: {len(text.encode()) / 1000:.0f} kB" in result.stderr
     for said in ("soft loss", "dct train checkerboard --seed 5 --set", "exactness: training grid"):
         assert said in text, said
@@ -50,7 +50,7 @@ def test_a_model_has_no_curves_and_a_circuit_no_training(dct, run):
     for source, again in ((run / "model.npz", True), (GALLERY / "game-of-life.json", False)):
         options = "-o p.html --without-tests --force"
         assert dct(f"report {source} {options}").good
-        text = Path("p.html").read_text(encoding="utf-8")
+        text = Path("p.html").read_text("utf-8")
         assert "soft loss" not in text
         assert ("Train it again" in text) == again
 

@@ -56,7 +56,7 @@ def test_run_warns_once(made, tmp_path, said):
 
 def test_sweep_warns_once(tmp_path, said):
     path = tmp_path / "tiny.toml"
-    path.write_text(tiny(RECTIFY, "training.epochs=1").to_toml(), encoding="utf-8")
+    path.write_text(tiny(RECTIFY, "training.epochs=1").to_toml(), "utf-8")
     options = SweepOptions("0-1", directory=tmp_path / "sweep", jobs=1)
     sweep(str(path), options)
     assert sum("rectify does nothing" in line for line in said) == 1

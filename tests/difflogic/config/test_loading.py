@@ -136,7 +136,7 @@ def test_round_trip(tmp_path, name, changes):
     config = config_from_dict(plain, "test")
     assert config.to_dict() == plain
     path = tmp_path / "round.toml"
-    path.write_text(config.to_toml(), encoding="utf-8")
+    path.write_text(config.to_toml(), "utf-8")
     assert load_config(path) == config
 
 

@@ -13,7 +13,7 @@ from difflogic.experiment.session import execute
 from difflogic.run.metrics import COLUMNS
 from tests.cli.processes import SECONDS
 
-_SERVER = multiprocessing.get_context("forkserver") if os.name == "posix" else None
+_SERVER = multiprocessing.get_context("forkserver")
 """Forks processes that have imported everything. A fork of the tests' process could deadlock: other
 tests started threads in it."""
 PRELOADED = ["difflogic.library.training", "difflogic.library.sweeping", "dask.cli", "distributed"]

@@ -175,7 +175,6 @@ def test_when_checkpoints_are_written(tmp_path, monkeypatch, keys, epochs):
     assert written == epochs
 
 
-@pytest.mark.skipif(os.name != "posix", reason="an open file is removed")
 def test_a_process_without_its_lock_writes_nothing_more(tmp_path):
     settings = config("checkpoint.every_epochs=2")
     run = tmp_path / "run"
@@ -197,7 +196,6 @@ def test_a_process_without_its_lock_writes_nothing_more(tmp_path):
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
 @pytest.mark.parametrize(
     "point", [0, *(pytest.param(first, marks=pytest.mark.exhaustive) for first in (3, 6, 9, 12))]
 )

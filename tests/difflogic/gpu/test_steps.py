@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from difflogic.config import load_config
 from difflogic.experiment.searching import Trainer
@@ -76,7 +77,7 @@ def test_a_run_agrees_with_the_processor(more):
                 np.abs(one.model.logits - other.model.logits) > 1e-3 * config.training.learning_rate
             )
             assert off.mean() < 0.02
-            np.testing.assert_array_equal(one.model.ops, other.model.ops)
+            assert_array_equal(one.model.ops, other.model.ops)
 
 
 def test_a_run_gives_the_same_bits_alone_resumed_and_side_by_side():
@@ -100,7 +101,7 @@ def test_a_run_gives_the_same_bits_alone_resumed_and_side_by_side():
     for found, (losses, state) in zip(together, alone.values(), strict=True):
         assert found[0] == losses
         for name, array in state.items():
-            np.testing.assert_array_equal(found[1][name], array)
+            assert_array_equal(found[1][name], array)
 
 
 def test_a_run_can_move_to_the_processor_and_back():

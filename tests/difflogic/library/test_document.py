@@ -12,9 +12,9 @@ import difflogic
 from difflogic.simplification import EFFORTS
 
 PAGE = Path(__file__).parents[3] / "docs" / "library.md"
-TEXT = PAGE.read_text(encoding="utf-8")
+TEXT = PAGE.read_text("utf-8")
 OTHERS = {
-    name: PAGE.with_name(f"{name}.md").read_text(encoding="utf-8")
+    name: PAGE.with_name(f"{name}.md").read_text("utf-8")
     for name in ("layers", "circuits", "identify", "tough", "examples")
 }
 LAYERS, CIRCUITS, *_ = (

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from difflogic.circuit.automaton import Automaton, Blocks
 from difflogic.circuit.gates import Op
@@ -120,7 +121,7 @@ def test_a_repainted_cell_is_right_after_a_step() -> None:
     state = run(made, np.zeros((made.circuit.channels, 6, 7), np.uint8), 20, rng)
     mask = rng.integers(0, 3, (6, 7))
     shown = run(made, painted(made, state, mask), 1, rng)
-    np.testing.assert_array_equal(
+    assert_array_equal(
         colours(made, shown), colours(made, run(made, painted(made, state, mask), 30, rng))
     )
 
@@ -237,15 +238,15 @@ def test_paintings(tmp_path: Path) -> None:
     shades = np.array([[9, 9, 9], [200, 0, 0], [0, 0, 200]], np.uint8)
     Image.fromarray(shades[numbers]).save(tmp_path / "e.png")
     for paint in (tmp_path / "a.npy", tmp_path / "e.png", numbers):
-        np.testing.assert_array_equal(read_painting(Painting(paint), made), numbers)
+        assert_array_equal(read_painting(Painting(paint), made), numbers)
     other = Painting(tmp_path / "e.png", ("#0000c8", "rgb(9, 9, 9)", "#c80000"))
-    np.testing.assert_array_equal(read_painting(other, made), np.array([1, 2, 0])[numbers])
+    assert_array_equal(read_painting(other, made), np.array([1, 2, 0])[numbers])
     end = simulate(made, Conditions(paint=tmp_path / "a.npy", steps=9))
     assert (end.geometry.height, end.geometry.width) == numbers.shape
     with pytest.raises(ConfigError, match=r'e\.png: --regions: "bla" is no colour'):
         read_painting(Painting(tmp_path / "e.png", ("bla",)), made)
     held = end.grid.bits(made.held_rows)
-    np.testing.assert_array_equal(held[0] + 2 * held[1], numbers)
+    assert_array_equal(held[0] + 2 * held[1], numbers)
 
 
 @pytest.mark.parametrize(

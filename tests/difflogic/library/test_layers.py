@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from difflogic import SoftRollout, identify_chance
 from difflogic.circuit import gates
@@ -33,7 +34,7 @@ def test_gradients_at_all_steps_and_starts_are_finite_differences(boundary, size
     rng = np.random.default_rng(2)
     masks = rng.integers(0, 2, (3, 4, *size), dtype=np.uint8)
     states, pull_back = rollout(logits, starts, steps=4, keep="all", masks=masks)
-    np.testing.assert_array_equal(states[:, 0], starts)
+    assert_array_equal(states[:, 0], starts)
     weights = rng.normal(size=states.shape)
     to_logits, to_starts = pull_back(weights)
 
@@ -77,9 +78,9 @@ def test_workers_and_earlier_rollouts_change_no_bit(dtype):
         assert states.dtype == first[0].dtype == first[1].dtype == dtype
     for states, *pulled in found:
         for array, expected in zip([states, *pulled], found[0], strict=True):
-            np.testing.assert_array_equal(array, expected)
+            assert_array_equal(array, expected)
         for first, again in zip(pulled[:2], pulled[2:], strict=True):
-            np.testing.assert_array_equal(first, again)
+            assert_array_equal(first, again)
 
 
 def test_rollouts_may_be_called_from_threads_and_pickled():
@@ -94,7 +95,7 @@ def test_rollouts_may_be_called_from_threads_and_pickled():
     with ThreadPoolExecutor(4) as pool:
         for number, found in enumerate(pool.map(one, range(16))):
             for array, expected in zip(found, alone[number % 4], strict=True):
-                np.testing.assert_array_equal(array, expected)
+                assert_array_equal(array, expected)
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,6 @@ def test_bad_patterns(text, hint):
         parse_pattern(text.encode())
 
 
-@pytest.mark.skipif(os.name != "posix", reason="makes a pipe")
 @pytest.mark.parametrize("name", ["no.txt", "no.rle", "no.npz"])
 def test_nothing_waits_for_a_pipe(tmp_path, name):
     with pytest.raises(DctError, match=f"{name}: (cannot be read: )?no such file"):

@@ -76,7 +76,6 @@ def test_no_directory(tmp_path):
         RunLock(tmp_path / "nowhere").__enter__()
 
 
-@pytest.mark.skipif(os.name != "posix", reason="files of POSIX")
 @pytest.mark.parametrize("kind", ["link", "second name", "pipe", "endless device"])
 def test_other_files_in_place_of_the_lock_do_not_change(tmp_path, kind):
     """A run's directory may come from somebody else."""
@@ -98,7 +97,6 @@ def test_other_files_in_place_of_the_lock_do_not_change(tmp_path, kind):
     assert target.read_text() == "years of work"
 
 
-@pytest.mark.skipif(os.name != "posix", reason="an open file is removed")
 def test_a_removed_lock_is_reported_and_removes_nothing(tmp_path):
     first = RunLock(tmp_path)
     second = RunLock(tmp_path)

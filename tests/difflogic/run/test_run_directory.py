@@ -114,7 +114,6 @@ def make(path, written=None, changed=1):
     return path
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="makes a pipe")
 def test_a_pipe_in_one_place_does_not_hide_the_others(tmp_path):
     run = make(tmp_path / "run")
     (tmp_path / "odd").mkdir()

@@ -7,8 +7,8 @@ import json
 import shutil
 import tomllib
 
-import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from difflogic.config import load_config
 from difflogic.experiment.searching import Trainer
@@ -53,10 +53,10 @@ def test_a_run_starts_from_a_model_and_names_it(source, started):
     first = Model.load(source / "model.npz")
     digest = hashlib.sha256((source / "model.npz").read_bytes()).hexdigest()
     with Trainer(config(), fitted(first, config(), "source")) as trainer:
-        np.testing.assert_array_equal(trainer.model.logits, first.logits)
+        assert_array_equal(trainer.model.logits, first.logits)
         while not trainer.done:
             trainer.step()
-        np.testing.assert_array_equal(logits(started), trainer.model.logits)
+        assert_array_equal(logits(started), trainer.model.logits)
     settings = tomllib.loads((started / "config.toml").read_text())
     assert settings["run"] == {"start_sha256": digest}
     assert settings["training"]["seed"] == config().training.seed
@@ -64,7 +64,7 @@ def test_a_run_starts_from_a_model_and_names_it(source, started):
     assert kept == (source / "model.npz").read_bytes()
     summary = json.loads((started / "summary.json").read_text())
     assert summary["start"] == {"sha256": digest, "experiment": first.config.name, "seed": 5}
-    np.testing.assert_array_equal(Model.load(started / "model.npz").netlist.a, first.netlist.a)
+    assert_array_equal(Model.load(started / "model.npz").netlist.a, first.netlist.a)
     assert json.loads((source / "summary.json").read_text())["files"]["model.npz"] == digest
 
 
@@ -79,7 +79,7 @@ def test_a_resumed_run_does_not_need_the_source(source, started, tmp_path):
     shutil.rmtree(copy)
     assert train(resume=path, should_stop=stop_after(2)).summary.epochs == 6
     assert train(resume=path).finished
-    np.testing.assert_array_equal(logits(path), logits(started))
+    assert_array_equal(logits(path), logits(started))
     summaries = [json.loads((run / "summary.json").read_text()) for run in (path, started)]
     assert summaries[0]["start"] == summaries[1]["start"]
 
@@ -92,17 +92,17 @@ def test_starting_over_goes_back_to_the_model(source):
         for _ in range(4):
             trainer.step()
         assert trainer.descent._attempt.number == 1
-        np.testing.assert_array_equal(trainer.descent.engine.netlist.a, model.netlist.a)
+        assert_array_equal(trainer.descent.engine.netlist.a, model.netlist.a)
         after = trainer.model.logits
         state = trainer.state()
     assert (after != model.logits).any()
     with Trainer(settings, model) as trainer:
         trainer.restore(state)
-        np.testing.assert_array_equal(trainer.descent.engine.netlist.a, model.netlist.a)
+        assert_array_equal(trainer.descent.engine.netlist.a, model.netlist.a)
     reference = ReferenceTrainer(settings.problem, model)
     for _ in range(4):
         reference.step()
-    np.testing.assert_allclose(reference.circuit.logits, after, atol=1e-3)
+    assert_allclose(reference.circuit.logits, after, atol=1e-3)
 
 
 def test_other_sizes_are_refused(source):
@@ -121,11 +121,11 @@ def test_the_model_keeps_its_wiring(source, started, tmp_path, said):
     path = tmp_path / "run"
     overrides = ("perception.directions=all", "update.carry=3")
     train(config(*overrides), directory=path, source=source)
-    np.testing.assert_array_equal(logits(path), logits(started))
+    assert_array_equal(logits(path), logits(started))
     assert Model.load(path / "model.npz").config == Model.load(started / "model.npz").config
     assert all(f"{key.split('=')[0]}: " in said[0] for key in overrides)
     train(load_config(path / "config.toml"), directory=tmp_path / "again", source=path / START)
-    np.testing.assert_array_equal(logits(tmp_path / "again"), logits(path))
+    assert_array_equal(logits(tmp_path / "again"), logits(path))
 
 
 def test_a_configuration_that_names_a_model_requires_it(source, started, tmp_path):
@@ -141,7 +141,7 @@ def test_a_configuration_that_names_a_model_requires_it(source, started, tmp_pat
     with pytest.raises(ConfigError, match="and the configuration starts from the model of"):
         train(settings, directory=tmp_path / "run", source=random_model(config(), 3))
     train(settings, directory=tmp_path / "run", source=source)
-    np.testing.assert_array_equal(logits(tmp_path / "run"), logits(started))
+    assert_array_equal(logits(tmp_path / "run"), logits(started))
 
 
 @pytest.mark.parametrize(
@@ -178,4 +178,4 @@ def test_a_run_killed_at_its_beginning_begins_again_or_resumes(source, started, 
         with pytest.raises(RunDirectoryError, match="begin again with --from"):
             train(resume=path)
         train(config(), directory=path, source=source, new=True)
-    np.testing.assert_array_equal(logits(path), logits(started))
+    assert_array_equal(logits(path), logits(started))

@@ -29,9 +29,7 @@ pytestmark = [
 ]
 
 ROOT = Path(__file__).resolve().parents[3]
-BLOCKS = re.findall(
-    r"```\n(.*?)```", (ROOT / "docs" / "sweeps.md").read_text(encoding="utf-8"), flags=re.S
-)
+BLOCKS = re.findall(r"```\n(.*?)```", (ROOT / "docs" / "sweeps.md").read_text("utf-8"), flags=re.S)
 PATH = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 ENVIRONMENT = os.environ | {"PATH": PATH, "PYTHONPATH": str(ROOT)}
 SETTINGS = [f"--set={override}" for override in TINY]

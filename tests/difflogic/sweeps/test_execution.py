@@ -78,7 +78,6 @@ planned_run.Beat.__call__ = hold
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(os.name != "posix", reason="sends SIGKILL")
 def test_a_killed_worker_loses_nothing(tmp_path, whole, monkeypatch):
     go = tmp_path / "go"
     killed = False
@@ -237,7 +236,6 @@ def test_foreign_runs_are_moved_aside_and_kept(ended):
     assert (asides[0] / "config.toml").read_text() == "mine"
 
 
-@pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
 def test_links_in_the_place_of_runs_are_not_followed(tmp_path):
     plan = small_plan(seeds=(0,))
     elsewhere = tmp_path / "elsewhere"
@@ -250,7 +248,6 @@ def test_links_in_the_place_of_runs_are_not_followed(tmp_path):
     assert list(elsewhere.iterdir()) == []
 
 
-@pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
 @pytest.mark.parametrize(("soft", "hard", "raised"), [(8, 8, None), (40, 4096, 64), (64, 64, 0)])
 def test_the_limit_of_open_files_is_raised_or_reported(monkeypatch, soft, hard, raised):
     import resource

@@ -20,8 +20,6 @@ from difflogic.system.errors import (
 )
 from difflogic.system.files import LEFTOVERS, for_shell, remove_leftovers, write_whole
 
-posix = pytest.mark.skipif(os.name != "posix", reason="links, pipes and permissions of POSIX")
-
 
 def put(path, content=b"new"):
     write_whole(path, lambda file: file.write(content))
@@ -103,7 +101,6 @@ def test_impossible_paths_are_refused(tmp_path, place, says):
     assert os.listdir(tmp_path / "directory") == []
 
 
-@posix
 def test_the_name_is_flushed_after_renaming(tmp_path, monkeypatch):
     flushed = []
 
@@ -118,7 +115,6 @@ def test_the_name_is_flushed_after_renaming(tmp_path, monkeypatch):
     assert before != ["file"] == after
 
 
-@posix
 def test_a_file_system_may_be_unable_to_flush_names(tmp_path, monkeypatch):
     def refuse(descriptor):
         if stat.S_ISDIR(os.fstat(descriptor).st_mode):
@@ -171,7 +167,6 @@ def other_than_a_file(path, kind):
 KINDS = ["link", "link to nothing", "endless device", "pipe", "directory"]
 
 
-@posix
 @pytest.mark.parametrize("kind", KINDS)
 def test_only_plain_files_are_opened_in_a_directory(tmp_path, kind):
     path = tmp_path / "file"
@@ -215,7 +210,6 @@ def test_reading_inside_a_directory_is_bounded(tmp_path):
         files.read_inside(path, 4)
 
 
-@posix
 @pytest.mark.parametrize("kind", KINDS)
 def test_whole_files_replace_links_and_not_what_they_lead_to(tmp_path, kind):
     path = tmp_path / "file"
@@ -268,7 +262,6 @@ def test_a_quoted_path_is_printable_and_names_the_same_file():
     assert found.split(b"\0")[:-1] == [*map(os.fsencode, QUOTED)]
 
 
-@posix
 @pytest.mark.parametrize("target", ["file", "absent", "/proc/self/fd/1", "/dev/stdout"])
 def test_an_output_that_is_a_link_is_neither_replaced_nor_followed(tmp_path, target):
     (tmp_path / "file").write_text("mine")

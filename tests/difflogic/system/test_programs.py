@@ -1,6 +1,5 @@
 """Programs end with their caller."""
 
-import os
 import signal
 import sys
 
@@ -10,7 +9,7 @@ from difflogic.system.programs import supervise
 from difflogic.system.work import HALF_DONE, Stopped, checking, working
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]
-KILLED = -signal.SIGKILL if os.name == "posix" else 1
+KILLED = -signal.SIGKILL
 
 
 def test_a_stop_kills_the_program():

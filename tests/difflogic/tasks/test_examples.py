@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from difflogic.circuit.gates import one_hot
 from difflogic.config.checking import config_from_dict
@@ -34,10 +35,10 @@ def test_cases_are_padded_and_do_not_count_outside(task):
     for start, target, row in zip(cases.starts[:, :, 0], cases.targets[:, 0, 0], ROWS, strict=True):
         before, after = (np.array([*side]) != "0" for side in row.split(">"))
         outside = [(0, 5 - len(before))]
-        np.testing.assert_array_equal(start[0], np.pad(before, outside))
-        np.testing.assert_array_equal(start[2], np.pad(before | True, outside))
+        assert_array_equal(start[0], np.pad(before, outside))
+        assert_array_equal(start[2], np.pad(before | True, outside))
         expected = np.pad(after.astype(float), outside, constant_values=np.nan)
-        np.testing.assert_array_equal(target, expected)
+        assert_array_equal(target, expected)
 
 
 def test_an_epoch_draws_every_run_before_any_twice(task):
@@ -77,7 +78,7 @@ def test_wires_carry_symbols_on():
             expected = np.zeros(11)
             places = np.array([2, 3]) + side * step
             expected[places[places >= 0]] = 1
-            np.testing.assert_array_equal(block, expected)
+            assert_array_equal(block, expected)
             marked = first if step % 2 == 0 else second
             assert np.flatnonzero(marked).tolist() == [7 + side * ((step + 1) // 2)]
             assert first.sum() + second.sum() == 1

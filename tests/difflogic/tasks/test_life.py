@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import life as life_module
@@ -69,21 +70,21 @@ def test_samples(rule, boundary, steps, seed):
     assert (start.shape, start.dtype) == ((4, 5, 6), np.uint8)
     assert (target.shape, target.dtype) == ((2, 5, 6), np.float64)
     assert not start[[1, 3]].any()
-    np.testing.assert_array_equal(start[0], start[2])
+    assert_array_equal(start[0], start[2])
     board = start[0]
     for _ in range(steps):
         board = successor(board, rule, boundary)
-    np.testing.assert_array_equal(target, np.stack([board, board]))
+    assert_array_equal(target, np.stack([board, board]))
 
 
 def test_cases_are_all_boards():
     cases = life(3, 5, 4, "zero", loss_channels=(2, 0)).cases()
     boards = cases.starts[:, 0]
     assert len(np.unique(boards.reshape(512, 9), axis=0)) == 512
-    np.testing.assert_array_equal(cases.starts[:, 2], boards)
+    assert_array_equal(cases.starts[:, 2], boards)
     assert not cases.starts[:, 1].any()
     expected = np.array([successor(board, "B3/S23", "periodic") for board in boards])
-    np.testing.assert_array_equal(cases.targets, np.stack([expected, expected], axis=1))
+    assert_array_equal(cases.targets, np.stack([expected, expected], axis=1))
     assert life(1, 3, 3, steps=2).cases() is None
 
 
@@ -93,7 +94,7 @@ def test_neighbourhoods_of_fewer_cells(rule, boundary):
     board = np.random.default_rng(0).integers(0, 2, (7, 6), np.uint8)
     around = {"V": KERNEL * CROSS, "H": KERNEL * CORNERLESS}.get(rule[-1], KERNEL)
     found = life(1, 7, 6, boundary, rule=rule).advance(board)
-    np.testing.assert_array_equal(found, successor(board, rule.rstrip("VH"), boundary, around))
+    assert_array_equal(found, successor(board, rule.rstrip("VH"), boundary, around))
 
 
 @pytest.mark.parametrize("purpose", [Purpose.START, Purpose.HELD_OUT_START])
@@ -106,6 +107,6 @@ def test_epochs_drawn_ahead_are_the_same(purpose, first, monkeypatch):
         expected = task.draw_all(stream(7, purpose, epoch, number) for number in numbers)
         for _ in range(2):  # changing a batch does not change the next one
             found = task.draw_numbered(7, purpose, epoch, numbers)
-            np.testing.assert_array_equal(found[0], expected[0])
-            np.testing.assert_array_equal(found[1], expected[1])
+            assert_array_equal(found[0], expected[0])
+            assert_array_equal(found[1], expected[1])
             found[0][:] = 1

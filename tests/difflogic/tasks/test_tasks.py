@@ -3,6 +3,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from difflogic.config import load_config
 from difflogic.system.errors import ConfigError
@@ -44,8 +45,8 @@ def wrong_target(value):
 
 def test_samples_do_not_depend_on_the_batch_size(task):
     few, many = (draw_batch(task, 1, 2, batch)[0] for batch in (2, 5))
-    np.testing.assert_array_equal(few, many[:2])
-    np.testing.assert_array_equal(draw_batch(task, 1, 2, 3, first=2)[0], many[2:])
+    assert_array_equal(few, many[:2])
+    assert_array_equal(draw_batch(task, 1, 2, 3, first=2)[0], many[2:])
 
 
 def test_batches_differ_by_seed_epoch_sample_and_purpose(task):
@@ -128,7 +129,7 @@ def test_start_names():
 
 
 def test_the_page_lists_what_a_class_may_define():
-    page = (Path(__file__).parents[3] / "docs" / "tasks.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "tasks.md").read_text("utf-8")
     table = page.partition("## What a class may define")[2].partition("[base.py]")[0]
     rows = "".join(re.findall(r"^\| (`.*?) \|", table, re.M))
     listed = {"sample", "steps_seen", *re.findall(r"`(?:class )?(\w+)", rows)}

@@ -17,7 +17,7 @@ from difflogic.system.strategy import STRATEGIES
 from tests.difflogic.training.tiny import least_bytes
 from tests.digests import FEW, KEPT, MANY, NAMES, digest, digests
 
-DIGESTS = json.loads(KEPT.read_text(encoding="utf-8"))
+DIGESTS = json.loads(KEPT.read_text("utf-8"))
 FEATURES = "+sse4.2,+popcnt,+fma,+bmi,+bmi2,+f16c,+lzcnt"
 PLAIN = {
     "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL",

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from difflogic.circuit import gates
 from difflogic.config import TrainingConfig
@@ -36,12 +37,12 @@ def test_mixing(parameters, dtype):
     assert coefficients.shape == (parameters, 4)
     assert coefficients.dtype == dtype
     probabilities = gates.softmax(logits.astype(np.float64))
-    np.testing.assert_allclose(soft.probabilities.T, probabilities, atol=ROUNDING[dtype])
-    np.testing.assert_allclose(coefficients, gates.mix(probabilities), atol=8 * ROUNDING[dtype])
-    np.testing.assert_array_equal(soft.ops, gates.harden(logits))
+    assert_allclose(soft.probabilities.T, probabilities, atol=ROUNDING[dtype])
+    assert_allclose(coefficients, gates.mix(probabilities), atol=8 * ROUNDING[dtype])
+    assert_array_equal(soft.ops, gates.harden(logits))
     sure = gates.softmax(logits.astype(np.float64)).max(axis=1) > gates.DECIDED
     assert soft.decided == sure.mean()
-    np.testing.assert_array_equal(logits, before)
+    assert_array_equal(logits, before)
 
 
 @examples(30)
@@ -61,9 +62,9 @@ def test_large_logits_do_not_overflow(dtype):
     soft = Learned(logits, training())
     coefficients = soft.mix()
     assert soft.ops.tolist() == [7, 9]
-    np.testing.assert_array_equal(coefficients[0], gates.COEFFICIENTS[7])
+    assert_array_equal(coefficients[0], gates.COEFFICIENTS[7])
     assert np.isfinite(coefficients).all()
-    np.testing.assert_allclose(soft.probabilities.sum(axis=0), 1, rtol=1e-6)
+    assert_allclose(soft.probabilities.sum(axis=0), 1, rtol=1e-6)
 
 
 def adamw_by_the_paper(logits, gradients, config):
@@ -116,6 +117,6 @@ def test_steps_agree_with_the_paper(name, dtype):
     expected = adamw_by_the_paper(logits, gradients, config)
     # A step divides small gradients by their own size: rounding of one shows as a share of a step.
     atol = {"float32": 2e-4, "float64": 1e-9}[dtype] * config.learning_rate
-    np.testing.assert_allclose(learned.logits.T, expected, atol=atol, rtol=ROUNDING[dtype])
+    assert_allclose(learned.logits.T, expected, atol=atol, rtol=ROUNDING[dtype])
     assert learned.logits is mine
     assert learned.steps == len(gradients)

@@ -1,4 +1,5 @@
 import numpy as np
+from numpy.testing import assert_allclose, assert_array_equal
 
 from difflogic.config import load_config
 from difflogic.training.sampling import attempt_of, draw_loss_steps, draw_samples
@@ -18,7 +19,7 @@ def test_each_epoch_draws_a_later_step():
     assert len(counts) == 12
     assert not counts[:8].any()
     # Five standard deviations of a binomial count.
-    np.testing.assert_allclose(counts[8:], 500, atol=5 * np.sqrt(2000 * 0.25 * 0.75))
+    assert_allclose(counts[8:], 500, atol=5 * np.sqrt(2000 * 0.25 * 0.75))
     assert draw_loss_steps(problem, 123) == drawn[123]
     other = problem_of("training.later_steps=4", "training.seed=24")
     assert [draw_loss_steps(other, epoch) for epoch in range(2000)] != drawn
@@ -30,9 +31,9 @@ def test_later_steps_do_not_change_earlier_masks():
     starts, targets, masks, _ = draw_samples(config.problem, 5)
     same_starts, same_targets, more_masks, _ = draw_samples(longer.problem, 5)
     assert more_masks.shape[1] == masks.shape[1] + 4
-    np.testing.assert_array_equal(more_masks[:, :-4], masks)
-    np.testing.assert_array_equal(same_starts, starts)
-    np.testing.assert_array_equal(same_targets, targets)
+    assert_array_equal(more_masks[:, :-4], masks)
+    assert_array_equal(same_starts, starts)
+    assert_array_equal(same_targets, targets)
 
 
 def test_attempts_follow_each_other():

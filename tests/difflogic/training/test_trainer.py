@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from difflogic.config import load_config
 from difflogic.experiment.searching import Trainer
@@ -48,7 +49,7 @@ def test_lessons_about_wounds_give_the_same_bits_with_two_workers_and_resumed():
     for state in others:
         assert state.keys() == first.keys()
         for name, value in first.items():
-            np.testing.assert_array_equal(state[name], value, err_msg=name)
+            assert_array_equal(state[name], value, err_msg=name)
 
 
 def test_warming_up_does_not_change_training():
@@ -59,10 +60,10 @@ def test_warming_up_does_not_change_training():
         assert seconds > 0
         assert trainer.phases.around == {"start": 0.0, "compilation": seconds, "tests": 0.0}
         assert trainer.phases.seconds == dict.fromkeys(PHASES, 0.0)
-        np.testing.assert_array_equal(trainer.model.logits, before)
+        assert_array_equal(trainer.model.logits, before)
         for _ in range(4):
             trainer.step()
-        np.testing.assert_array_equal(trainer.model.logits, logits)
+        assert_array_equal(trainer.model.logits, logits)
         idle = {phase for phase, value in trainer.phases.seconds.items() if value <= 0}
         assert idle - {"waiting"} == {"finish", "checkpoint"}
 
@@ -77,7 +78,7 @@ def test_infinite_numbers_end_the_run():
         with pytest.raises(TrainingError, match=r"epoch 1: .* \[training\] learning_rate"):
             descent.step()
         assert descent.epoch == 0
-        np.testing.assert_array_equal(descent.circuit.logits, broken)
+        assert_array_equal(descent.circuit.logits, broken)
 
 
 def test_an_own_batch_trains_like_the_tasks():
@@ -89,7 +90,7 @@ def test_an_own_batch_trains_like_the_tasks():
             found = other.step(starts.astype(float), targets.tolist())
             assert found.soft_loss == expected.soft_loss
             assert found.hard_loss == expected.hard_loss
-        np.testing.assert_array_equal(one.model.logits, other.model.logits)
+        assert_array_equal(one.model.logits, other.model.logits)
         assert other.step(1 - starts, targets).soft_loss != one.step(starts, targets).soft_loss
 
 
@@ -120,7 +121,7 @@ def test_a_search_at_any_time():
     with Trainer(tiny("finishing.every=5", "finishing.candidates=50")) as trainer:
         found = trainer.search()
         assert trainer.epoch == 0
-        np.testing.assert_array_equal(trainer.result.ops, found.ops)
+        assert_array_equal(trainer.result.ops, found.ops)
 
 
 def test_one_thread_at_a_time_takes_steps_until_the_trainer_is_closed():

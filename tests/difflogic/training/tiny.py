@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+from numpy.testing import assert_array_equal
 
 from difflogic.circuit import gates
 from difflogic.config import load_config
@@ -92,8 +93,8 @@ def resumed(config, until, epochs=10**9):
             rest = list(steps(second, epochs))
             assert [one.soft_loss for one in rest] == [one.soft_loss for one in results[until:]]
     for left, right in ((trainer.model, second.model), (trainer.result, second.result)):
-        np.testing.assert_array_equal(left.logits, right.logits)
-        np.testing.assert_array_equal(left.netlist.a, right.netlist.a)
+        assert_array_equal(left.logits, right.logits)
+        assert_array_equal(left.netlist.a, right.netlist.a)
     assert {name: array.dtype for name, array in state.items()} == {
         name: array.dtype for name, array in trainer.state().items()
     }

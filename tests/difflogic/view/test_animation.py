@@ -4,6 +4,7 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from PIL import Image, ImageSequence
 
 from difflogic.library import starts
@@ -56,7 +57,7 @@ def test_every_pixel_of_an_animation_shows_its_cell(tmp_path, suffix):
     path = tmp_path / f"life{suffix}"
     done = render(LIFE, path, frames=Frames(scale=3, frames_per_second=20))
     pixels, durations = frames(path)
-    np.testing.assert_array_equal(pixels, two_colors(states(LIFE, 9)[:, 0], 3))
+    assert_array_equal(pixels, two_colors(states(LIFE, 9)[:, 0], 3))
     assert (done.height, done.width, done.steps) == (18, 24, tuple(range(10)))
     assert durations == [50] * 9 + [1000]
     assert done.bytes == path.stat().st_size
@@ -66,7 +67,7 @@ def test_three_channels_are_red_green_and_blue(tmp_path):
     render(THREE, tmp_path / "a.apng", frames=Frames(scale=1, every=4))
     pixels, _ = frames(tmp_path / "a.apng")
     found = states(THREE, 4)[[0, 4]]
-    np.testing.assert_array_equal(pixels, np.moveaxis(found, 1, -1) * 255)
+    assert_array_equal(pixels, np.moveaxis(found, 1, -1) * 255)
 
 
 def test_a_film_shows_the_damage(tmp_path):
@@ -76,7 +77,7 @@ def test_a_film_shows_the_damage(tmp_path):
     mask[1:4, 2:6] = 1
     expected = states(LIFE, 3, {2: mask})
     assert not (expected[2, 0] & mask).any()
-    np.testing.assert_array_equal(frames(tmp_path / "a.apng")[0], two_colors(expected[:, 0], 4))
+    assert_array_equal(frames(tmp_path / "a.apng")[0], two_colors(expected[:, 0], 4))
 
 
 def test_a_strip_has_labels_below(tmp_path):
@@ -88,7 +89,7 @@ def test_a_strip_has_labels_below(tmp_path):
     width = (pixels.shape[1] + 24) // 3
     for number, frame in enumerate(expected):
         part = pixels[:30, number * width : number * width + 40]
-        np.testing.assert_array_equal(part, frame)
+        assert_array_equal(part, frame)
     assert (pixels[30:] != 255).any()
     assert done.steps == (0, 3, 9)
     assert Image.open(path).mode == "P"

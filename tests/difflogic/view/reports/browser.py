@@ -75,7 +75,7 @@ class Browser:
     def show(self, folder: Path, text, **media):
         """Write a page into a folder, and open it; return its address."""
         path = folder / "page.html"
-        path.write_text(text, encoding="utf-8")
+        path.write_text(text, "utf-8")
         self.open(path, **media)
         return path.as_uri()
 

@@ -69,7 +69,7 @@ def regions():
 
 def pictures():
     """Return the gallery of pictures as today's program makes it of the circuits in it."""
-    page = (GALLERY / "pictures.html").read_text(encoding="utf-8")
+    page = (GALLERY / "pictures.html").read_text("utf-8")
     data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page)[1]
     names = re.findall(r"<figcaption><strong>(.*?)</strong>", page)
     return build_gallery(
@@ -119,7 +119,7 @@ def main(*names):
     for name in names or EXPERIMENTS:
         with TemporaryDirectory() as folder:
             make(name, Path(folder) / f"{name}-seed{SEEDS[name]}")
-    (GALLERY / "pictures.html").write_text(pictures(), encoding="utf-8")
+    (GALLERY / "pictures.html").write_text(pictures(), "utf-8")
     regions()
     draw()
 

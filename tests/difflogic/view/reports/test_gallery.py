@@ -23,11 +23,11 @@ TOUGH = "checkerboard-tough-async"
 
 def test_the_checkerboards_drawing_shows_its_circuit():
     drawn = write_svg(read_circuit(GALLERY / "checkerboard.json"))
-    assert (DOCS / "circuit.svg").read_text(encoding="utf-8") == drawn
+    assert (DOCS / "circuit.svg").read_text("utf-8") == drawn
 
 
 def test_the_page_shows_its_circuit_and_seed():
-    page = (GALLERY / f"{TOUGH}.html").read_text(encoding="utf-8")
+    page = (GALLERY / f"{TOUGH}.html").read_text("utf-8")
     facts = dict(re.findall(r"<dt>([a-z ]+)</dt><dd>(.*?)</dd>", page))
     automaton = read_circuit(GALLERY / f"{TOUGH}.json")
     assert facts["seed"] == str(SEEDS[TOUGH])
@@ -53,8 +53,8 @@ TODAY = EXPERIMENTS[results.day() % len(EXPERIMENTS)]
 )
 def test_the_gallery_is_what_its_seeds_learn(name, tmp_path):
     learn(name, tmp_path / "run", tmp_path / "circuit.json")
-    kept = (GALLERY / f"{name}.json").read_text(encoding="utf-8")
-    assert (tmp_path / "circuit.json").read_text(encoding="utf-8") == kept, "run: make gallery"
+    kept = (GALLERY / f"{name}.json").read_text("utf-8")
+    assert (tmp_path / "circuit.json").read_text("utf-8") == kept, "run: make gallery"
 
 
 PAGES = sorted(DOCS.rglob("*.html"))
@@ -63,7 +63,7 @@ PAGES = sorted(DOCS.rglob("*.html"))
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
 def test_a_page_runs_the_programs_script_and_nothing_else(path):
     """A browser refuses a script whose hash the page's policy does not name: run `make gallery`."""
-    page = path.read_text(encoding="utf-8")
+    page = path.read_text("utf-8")
     script = re.search(r'<script type="module">(.*?)</script>', page, re.S)[1]
     style = re.search(r"<style>(.*?)</style>", page, re.S)[1]
     for kind, text in (("script-src", script), ("style-src", style)):
@@ -74,7 +74,7 @@ def test_a_page_runs_the_programs_script_and_nothing_else(path):
 
 @pytest.mark.thorough
 def test_the_gallery_of_pictures_is_what_the_program_makes_of_its_circuits():
-    assert (GALLERY / "pictures.html").read_text(encoding="utf-8") == pictures()
+    assert (GALLERY / "pictures.html").read_text("utf-8") == pictures()
 
 
 @needs_browser

@@ -40,7 +40,7 @@ def test_a_gif_has_the_frames_shown(colors, height, width):
 @pytest.mark.thorough
 def test_a_page_of_several_automata(tmp_path):
     page = report(CIRCUITS, tmp_path / "g.html").page
-    assert (tmp_path / "g.html").read_text(encoding="utf-8") == page
+    assert (tmp_path / "g.html").read_text("utf-8") == page
     assert page.count("<figure>") == 2
     data = re.search(r'id="data">(.*?)</script>', page, re.DOTALL)
     assert [(each["height"], each["width"]) for each in json.loads(data[1])] == [(16, 16), (20, 20)]

@@ -4,6 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from difflogic.config import load_config
 from difflogic.evaluation.battery import run_tests
@@ -60,7 +61,7 @@ def test_200_steps_with_painted_damage_agree_with_the_library(window, tmp_path, 
         window.drag((2, 3))
         window.js("dct.player.advance(100)")
         assert window.js("return dct.simulation.engine.name") == engine
-        np.testing.assert_array_equal(window.bits(), expected_after_200_steps(name, edges))
+        assert_array_equal(window.bits(), expected_after_200_steps(name, edges))
     assert window.messages() == []
     assert set(window.requests()) <= {address}
 
@@ -86,7 +87,7 @@ def test_a_page_is_played_from_end_to_end(board):
     board.find("#reset").click()
     assert board.js("return dct.simulation.step") == 0
     start = case(automaton("checkerboard"), 16, 16, False, 0, seed=0)
-    np.testing.assert_array_equal(board.bits(), in_python(start))
+    assert_array_equal(board.bits(), in_python(start))
 
     board.js("dct.player.advance(60)")
     board.wait("return document.querySelector('#shown-wrong').textContent === '0'")
@@ -132,7 +133,7 @@ def test_a_page_is_played_from_end_to_end(board):
         board.set(f"#{name}", value)
     board.js("dct.player.advance(7)")
     shown = case(automaton("checkerboard"), 64, 64, False, 7, seed=11)
-    np.testing.assert_array_equal(board.bits(), in_python(shown))
+    assert_array_equal(board.bits(), in_python(shown))
 
 
 @pytest.mark.parametrize("brush", ["ones", "noise", "erase"])
@@ -145,7 +146,7 @@ def test_each_brush_paints_a_square_of_its_size(board, brush):
     after = board.bits()
     inside = np.zeros((16, 16), bool)
     inside[6:10, 7:11] = True
-    np.testing.assert_array_equal(after[:, ~inside], before[:, ~inside])
+    assert_array_equal(after[:, ~inside], before[:, ~inside])
     painted = after[:, inside]
     if brush == "erase":
         assert not painted.any()
@@ -153,7 +154,7 @@ def test_each_brush_paints_a_square_of_its_size(board, brush):
         assert 16 < painted.sum() < 64, "of 80"
     else:
         assert (painted[0] == (brush == "ones")).all()
-        np.testing.assert_array_equal(painted[1:], before[1:, inside])
+        assert_array_equal(painted[1:], before[1:, inside])
 
 
 def test_thousands_of_gates_are_tiles(window, tmp_path):
