@@ -146,7 +146,6 @@ class Root(LazyGroup):
         "inspect": Entry("inspect:inspect", "Print a circuit's equations and properties"),
         "report": Entry("views:report", "Write a web page about a run, with the live automaton"),
         "render": Entry("views:render", "Draw a rollout as an animation or a strip of frames"),
-        "plot": Entry("views:plot", "Plot the learning curves of a run"),
         "watch": Entry("views:watch", "Watch a run live in a browser"),
         "simplify": Entry("simplify:simplify", "Shrink a circuit, and prove the result equal"),
         "verify": Entry(":verify", "Check training, and prove properties of circuits"),

@@ -25,7 +25,7 @@ from difflogic.library.layers import SoftRollout as SoftRollout
 from difflogic.library.loaded import load as load
 from difflogic.library.proving import certify as certify, prove as prove
 from difflogic.library.rendering import render as render
-from difflogic.library.reporting import plot as plot, report as report
+from difflogic.library.reporting import report as report
 from difflogic.library.serving import watch as watch
 from difflogic.library.signals import rule as rule
 from difflogic.library.simplifying import simplify as simplify

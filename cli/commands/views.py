@@ -1,4 +1,4 @@
-"""`dct plot`, `dct render`, `dct report`, `dct watch`: pictures and pages of runs and circuits."""
+"""`dct render`, `dct report`, `dct watch`: pictures and pages of runs and circuits."""
 
 from __future__ import annotations
 
@@ -16,24 +16,6 @@ from difflogic.library.groups import Frames
 from difflogic.library.painting import Painting
 from difflogic.system.declaration import AllowCode, Force, Operand, Opt, Port, TimeLimit
 from difflogic.system.quantities import counted
-
-
-def plot(
-    source: Annotated[
-        Path, Operand('Run directory ("last" for the newest), or model file', "RUN|MODEL")
-    ],
-    file: Annotated[Path, TO, Opt("File to write: .svg, .png or .pdf")],
-    force: Force = False,
-) -> None:
-    """Plot the learning curves of a run. Needs matplotlib: pip install '.[plot]'.
-
-    It shows soft and hard loss, accuracy, seconds by phase, the share of decided gates, and the ops
-    of perception and update, with the published numbers.
-    """
-    from difflogic.library import reporting
-
-    found = reporting.plot(source, file, force=force)
-    note(f"saved {found.file}: curves of a run, {found.bytes / 1000:.0f} kB")
 
 
 def render(

@@ -1,4 +1,4 @@
-"""Pages and figures of runs: `report`, `gallery` and `plot`."""
+"""Pages about runs and circuits: `report`."""
 
 from __future__ import annotations
 
@@ -6,24 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.library.evaluating import evaluate
 from difflogic.library.exchange import require_output, write_output
-from difflogic.library.loaded import Loaded, Source, load, load_trusted
+from difflogic.library.loaded import Loaded, Source, load_trusted
 from difflogic.library.painting import UNPAINTED, Painting, read_painting
 from difflogic.library.simplifying import small_form
 from difflogic.run.run_directory import saved_model
 from difflogic.system.declaration import TimeLimit, checked
 from difflogic.tasks import task_class
 from difflogic.view import reports
-from difflogic.view.plotting import runs
-from difflogic.view.plotting.style import FIGURES, encode, require_matplotlib, styled
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 PAGES = (".html", ".htm")
 
@@ -98,40 +91,3 @@ def _source(loaded: Loaded) -> reports.ReportSource:
     rows, summary = reports.read_training(saved_model(Path(loaded.name)).parent)
     exact = summary.exact_epoch if summary else None
     return replace(found, rows=rows, summary=summary, exact_epoch=exact)
-
-
-@dataclass(frozen=True)
-class Plotted:
-    """A figure, and its file if there is one."""
-
-    file: Path | None
-    bytes: int
-    """Size of the file; 0 without one."""
-    figure: Figure = field(repr=False)
-
-    def _repr_svg_(self) -> str:
-        """Show the figure in a notebook."""
-        with styled():
-            return encode(self.figure, ".svg").decode()
-
-
-@checked
-def plot(source: str | Path, file: str | Path | None = None, *, force: bool = False) -> Plotted:
-    """Draw a figure of a run or a model.
-
-    `file` is an .svg, .png or .pdf; without it, nothing is written. The result's `figure` is
-    matplotlib's, and a notebook shows it.
-
-    Raises ConfigError without matplotlib, for another kind of file, and for a circuit, which has no
-    training; RunDirectoryError for a damaged run, and if the file cannot be written.
-    """
-    path = None if file is None else require_output(file, FIGURES, force)
-    require_matplotlib()
-    loaded = load(source)
-    found = _source(loaded)
-    with styled():
-        made = runs.draw(loaded.require_model(), found.rows, found.exact_epoch)
-        content = b"" if path is None else encode(made, path.suffix)
-    if path is not None:
-        write_output(path, content, force)
-    return Plotted(path, len(content), made)

@@ -40,13 +40,6 @@ def test_too_low_a_limit_is_refused(megabytes, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
-def test_plots_need_memory_not_another_installation(tmp_path):
-    done = limited("plot run --output=run.svg", tmp_path, 430 * 10**6)
-    assert done.returncode == 1
-    assert "address space, 430 MB, is too low" in done.stderr
-    assert "matplotlib" not in done.stderr
-
-
 def test_commands_without_compiling_need_less(tmp_path):
     done = limited("config show checkerboard", tmp_path, 300 * 10**6)
     assert (done.returncode, done.stderr) == (0, "")

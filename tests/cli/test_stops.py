@@ -202,7 +202,6 @@ READ = {
     "runs rm SWEEP": ("runs rm place --yes", f"{SWEEP} {PLACE}"),
     "simplify": ("simplify place -o small.json", f"{TRAIN} {PLACE}"),
     "report": ("report place -o page.html", f"{TRAIN} {PLACE}"),
-    "plot": ("plot place -o plot.svg", f"{TRAIN} {PLACE}"),
 }
 """What reads runs, after what made them."""
 LOST = "went back|starts again|starts at epoch 0|made again|restored|set-aside|damaged|as shipped"

@@ -47,7 +47,6 @@ def charts(
 
     lines: dict[str, dict[str, list[tuple[float, float]]]] = {
         "loss": {"soft loss": measured("soft_loss"), "hard loss": measured("hard_loss")},
-        "accuracy": {"accuracy": measured("accuracy")},
         "decided": {"decided gates": measured("decided")},
         "searches": {
             "before a search": [(epoch, search.wrong_before) for epoch, search in searches],
@@ -57,7 +56,7 @@ def charts(
     found: dict[str, dict[str, Any]] = {
         name: {
             "x": "epoch",
-            "scale": "percent" if name in ("accuracy", "decided") else "logarithmic",
+            "scale": "percent" if name == "decided" else "logarithmic",
             "events": [],
             "height": LOW_HEIGHT,
             "marks": [] if exact is None else [(exact, "verified exact")],

@@ -1,4 +1,4 @@
-"""`dct plot`, `dct render`, `dct report` and `dct watch`: files, messages and refusals."""
+"""`dct render`, `dct report` and `dct watch`: files, messages and refusals."""
 
 import re
 import signal
@@ -11,20 +11,6 @@ from PIL import Image
 from tests.cli.processes import GALLERY
 
 CHECKERBOARD = str(GALLERY / "checkerboard.json")
-
-
-@pytest.mark.thorough
-def test_plots(dct, run):
-    pytest.importorskip("matplotlib")
-    for source, file, head in (
-        ("run", "run.svg", b"<?xml"),
-        ("run/model.npz", "model.png", b"\x89PNG"),
-        ("run", "run.pdf", b"%PDF"),
-    ):
-        result = dct(f"plot {source} -o {file}").good
-        assert Path(file).read_bytes().startswith(head)
-        assert f"saved {file}" in result.stderr
-    assert dct("plot run -o run.svg").exit_code == 2, "it is there already"
 
 
 def test_an_animation(dct):
@@ -79,8 +65,6 @@ def test_it_serves_a_run_until_ctrl_c(run, start, tiny):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (f"plot {CHECKERBOARD} -o a.svg", "not a trained model"),
-        (f"plot {CHECKERBOARD} -o a.gif", "must end in .svg"),
         (f"render {CHECKERBOARD} -o a.mp4", "must end in .gif"),
         (f"render {CHECKERBOARD} -o there.gif", "--force"),
         (f"render {CHECKERBOARD} -o a.gif --at x", '--at: "x"'),
@@ -98,8 +82,6 @@ def test_it_serves_a_run_until_ctrl_c(run, start, tiny):
     ],
 )
 def test_refusals(dct, arguments, message):
-    if arguments.startswith("plot"):
-        pytest.importorskip("matplotlib")
     Path("empty").mkdir()
     for name in ("there.gif", "report.html"):
         Path(name).write_text("mine")

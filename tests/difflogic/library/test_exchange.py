@@ -38,8 +38,4 @@ def test_results_have_short_representations_and_need_no_file(tmp_path, monkeypat
     assert reported.page == difflogic.report("run", tests=False).page
     assert len(repr(reported)) < 400
     assert framed_page(reported._repr_html_()) == reported.page
-    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
-    plotted = difflogic.plot("run")
-    assert plotted.figure.axes
-    assert ElementTree.fromstring(plotted._repr_svg_()).tag.endswith("svg")
     assert [path.name for path in tmp_path.iterdir()] == ["run"]

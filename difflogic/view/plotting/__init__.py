@@ -1,1 +1,0 @@
-"""Figures of runs, by matplotlib, an optional dependency."""
