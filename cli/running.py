@@ -149,7 +149,6 @@ class Shown(ExitStack):
 
     def begin(self, session: Session) -> None:
         """Compile, and show progress from the run's epoch on."""
-        from difflogic.run.records import usual
         from difflogic.tasks import make_task
 
         self._trainer = trainer = session.trainer
@@ -178,7 +177,6 @@ class Shown(ExitStack):
             task.shown_target,
             searches=0 < config.finishing.every < config.training.epochs,
             restart_every=config.training.restart_every,
-            usual=usual(session.config, session.run.path),
             stages=_stage_names(task),
             phases=trainer.phases.seconds,
         )

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from difflogic.run.measures import StepResult
     from difflogic.run.metrics import MetricsRow
-    from difflogic.run.records import Usual
     from difflogic.search.finisher import Finished
     from difflogic.search.walk import SearchProgress
     from difflogic.system.array_types import Bits
@@ -35,6 +34,7 @@ LINE_SECONDS = 10.0
 
 NEAR = 5
 """The upper limit is shown once it is at most this many times the time that has passed."""
+UNTIL_EXACT = "ends once a circuit is exact"
 
 PICTURE_GAP = 3
 """Columns between two pictures."""
@@ -79,8 +79,6 @@ class RunProgress:
     """Whether the run searches, and so ends as soon as a circuit is verified."""
     restart_every: int = 0
     """Epochs of an attempt; 0 if there is only one."""
-    usual: Usual | None = None
-    """What such runs usually take."""
     stages: Sequence[str] = ()
     """The task's stages, in words; empty if it has one only."""
     attempt: int = 1
@@ -183,42 +181,23 @@ class RunProgress:
 
     @property
     def whole(self) -> Bar:
-        """The run: bar by the usual time where that is known."""
+        """The run."""
         words = "  ".join(filter(None, (self.place, self.outlook)))
-        if self.usual and not self.over:
-            return Bar("run", min(self._passed, self._longest), self._longest, words)
         return Bar("run", self.epochs if self.over else self.epoch, self.epochs, words)
-
-    @property
-    def _passed(self) -> float:
-        return time.perf_counter() - self.started
-
-    @property
-    def _longest(self) -> float:
-        """The most seconds of usual runs, or their epochs at this run's pace, once known."""
-        assert self.usual is not None
-        (least, most) = self.usual.epochs
-        pace = self.rate
-        is_known = pace is not None and 2 * self.epoch >= least
-        return max(self.usual.seconds[1], most / pace if pace and is_known else 0.0)
 
     @property
     def outlook(self) -> str:
         """The time that has passed, and what is known of the rest."""
-        from difflogic.run.records import beside_usual  # imports Pydantic
-
-        passed = f"{self._passed:.0f} s"
+        seconds = time.perf_counter() - self.started
+        passed = f"{seconds:.0f} s"
         pace = self.rate
-        if self.over:
+        if self.over or not (pace or self.searches):
             return passed
         left = (self.epochs - self.epoch) / pace if pace else math.inf
-        limit = f", at most {clock(left)} left" if left <= NEAR * self._passed else ""
         if not self.searches:
-            return f"{passed}, {clock(left)} left" if pace else passed
-        if self.usual is None:
-            return passed + (limit or "; ends once a circuit is exact")
-        text = beside_usual(self._passed, (self.usual.seconds[0], self._longest))
-        return text + limit * (self._passed > self._longest)
+            return f"{passed}, {clock(left)} left"
+        is_near = left <= NEAR * seconds
+        return f"{passed}, at most {clock(left)} left" if is_near else f"{passed}; {UNTIL_EXACT}"
 
 
 class Lines(Display):

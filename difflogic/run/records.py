@@ -1,7 +1,4 @@
-"""Runs at a glance: settings and results, read quickly from their directories; lists of them.
-
-And how long a run usually takes, by such earlier ones: `usual`.
-"""
+"""Runs at a glance: settings and results, read quickly from their directories; lists of them."""
 
 from __future__ import annotations
 
@@ -10,10 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from glob import escape
 from pathlib import Path
-from statistics import median
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from difflogic.run import lock
 from difflogic.run.run_directory import (
@@ -24,20 +19,16 @@ from difflogic.run.run_directory import (
     epoch_of,
     suggestion,
 )
-from difflogic.run.story import ON_PAIRS, verdict
+from difflogic.run.story import verdict
 from difflogic.run.summary import Summary, read_summary, require_its_files
 from difflogic.system.declaration import checked
 from difflogic.system.errors import ConfigError, DctError, RunDirectoryError, UnreadableError
 from difflogic.system.files import kind_of, read_inside
 from difflogic.system.toml import MAX_TOML_BYTES, flat, parse_toml
 
-if TYPE_CHECKING:
-    from difflogic.config import Config
-
 RunState = Literal["waiting", "training", "stopped", "finished"]
 """A run waits before its configuration is written. It trains while a process holds its lock."""
 SEED = "training.seed"
-NEIGHBOURS = 50
 UNIMPORTANT = re.compile(r"name$|training\.seed$|(parallel\.(?!device$)|checkpoint\.|published\.)")
 """Settings that have a column of their own, or change no result."""
 FROM_EXAMPLES = re.compile(r"task\.(pairs|held_out)$|automaton\.")
@@ -166,11 +157,8 @@ def _in_variants(sweep: RunDirectory) -> Iterator[RunRecord]:
                 yield from _under(run, inside=False)
 
 
-def read_record(run: RunDirectory, with_files: bool = True) -> RunRecord:
-    """Return what the files of a run or sweep say. Raises FileNotFoundError if it is neither.
-
-    `with_files` also compares the files of a finished run with its summary.
-    """
+def read_record(run: RunDirectory) -> RunRecord:
+    """Return what the files of a run or sweep say. Raises FileNotFoundError if it is neither."""
     if run.is_sweep:
         return RunRecord(run.path, _columns(run.path, "sweep", run.begun), {})
     settings: dict[str, Any] = {}
@@ -183,7 +171,7 @@ def read_record(run: RunDirectory, with_files: bool = True) -> RunRecord:
         if not (found or isinstance(settings.get(SEED), int)):
             raise RunDirectoryError(f"{run.config}: is damaged")
         state = state_of(run, found)
-        if with_files and found and state == "finished":
+        if found and state == "finished":
             require_its_files(run, found)
         last = run.checkpoints[:1]
     except UnreadableError as error:
@@ -259,28 +247,6 @@ def state_of(run: RunDirectory, summary: Summary | None) -> RunState:
     if summary and summary.finished:
         return "finished"
     return "stopped" if run.is_run else "waiting"
-
-
-def proved_runs(run: Path, config: Config) -> list[tuple[int, float]]:
-    """Return epochs and seconds of the earlier runs beside `run` that proved with its settings.
-
-    Looks at the newest `NEIGHBOURS` whose names have the experiment's in them.
-    """
-    settings = flat(config.effective())
-    beside = []
-    found = []
-    with suppress(OSError):
-        pattern = f"*{escape(config.name)}*"
-        beside = sorted(path for path in run.parent.glob(pattern) if path != run)
-    for path in beside[-NEIGHBOURS:]:
-        with suppress(OSError, DctError):
-            each = read_record(RunDirectory(path), with_files=False)  # each run starts with this
-            is_same = all(
-                each.settings.get(key) == value for key, value in settings.items() if key != SEED
-            )
-            if is_same and each.columns["verdict"] in ("proved", ON_PAIRS):
-                found.append((each.columns["epochs"], each.columns["seconds"]))
-    return found
 
 
 @dataclass(frozen=True)
@@ -359,49 +325,3 @@ def differing(found: Sequence[RunRecord], across: bool = False) -> list[str]:
             if any((each.get(key) or None) != first for each in group):
                 keys[key] = None
     return list(keys)
-
-
-FEW = 3
-"""Fewer runs than this say nothing about another one."""
-
-Between = tuple[float, float]
-
-
-@dataclass(frozen=True)
-class Usual:
-    """What most proved runs of an experiment took: least and most."""
-
-    epochs: Between
-    seconds: Between
-
-
-def usual(config: Config, run: Path) -> Usual | None:
-    """Return what runs of `config` usually take, by the runs beside `run`, if they are enough."""
-    return usual_of(proved_runs(run, config))
-
-
-def usual_of(runs: Sequence[tuple[float, float]]) -> Usual | None:
-    """Return what runs of these epochs and seconds usually take, if they are at least `FEW`."""
-    if len(runs) < FEW:
-        return None
-    epochs, seconds = (
-        (min(each), min(max(each), 2 * median(each))) for each in zip(*runs, strict=True)
-    )
-    return Usual(epochs, seconds)
-
-
-UNITS = ((3600, "h"), (60, "min"), (1, "s"))
-
-
-def in_words(seconds: Between) -> str:
-    """Return a range of time as people say it: "9 to 35 s", "2 to 5 min"."""
-    size, unit = next((s, u) for s, u in UNITS if seconds[1] >= 2 * s or s == 1)
-    low, high = (max(1, round(each / size)) for each in seconds)
-    return f"{low} to {high} {unit}" if low < high else f"about {high} {unit}"
-
-
-def beside_usual(passed: float, seconds: Between) -> str:
-    """Return the seconds that have passed, beside those that are usual."""
-    if passed <= seconds[1]:
-        return f"{passed:.0f} s of usually {in_words(seconds)}"
-    return f"{passed:.0f} s, longer than usual"

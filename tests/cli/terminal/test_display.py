@@ -15,7 +15,6 @@ from cli.terminal.display import Lines, RunProgress
 from cli.terminal.screen import Bar, Display, Screen
 from difflogic.run.measures import PHASES
 from difflogic.run.metrics import MetricsRow
-from difflogic.run.records import Usual
 from difflogic.search.polish import CircuitCost
 from difflogic.search.walk import SearchProgress
 from difflogic.system.work import Progress
@@ -78,25 +77,18 @@ def test_attempt_and_stage_are_shown_and_the_best_is_theirs():
     assert "attempt" not in display.line(RunProgress(10))
 
 
-USUAL = Usual((20.0, 100.0), (2.0, 8.0))
-
-
 @pytest.mark.parametrize(
     ("changes", "seconds", "epoch", "said"),
     [
-        ({"usual": USUAL}, 4.0, 1, "4 s of usually 2 to 8 s"),
-        # By this run's own pace it takes longer: 100 epochs of a quarter second.
-        ({"usual": USUAL}, 6.0, 21, "6 s of usually 2 to 25 s"),
-        # The limit is named once it is near.
-        ({"usual": USUAL}, 40.0, 314, "40 s, longer than usual, at most 1:25 left"),
+        ({}, 4.0, 1, "4 s; ends once a circuit is exact"),
+        ({}, 40.0, 100, "40 s; ends once a circuit is exact"),
         ({}, 40.0, 800, "40 s, at most 0:10 left"),
         ({"searches": False}, 40.0, 157, "40 s, 3:31 left"),
-        ({"usual": USUAL, "over": True}, 4.0, 20, "4 s"),
+        ({"searches": False}, 4.0, 1, "4 s"),
+        ({"over": True}, 4.0, 20, "4 s"),
     ],
 )
-def test_the_time_is_what_is_usual_and_no_limit_far_away(
-    monkeypatch, changes, seconds, epoch, said
-):
+def test_a_limit_is_named_once_it_is_near(monkeypatch, changes, seconds, epoch, said):
     now = [0.0]
     monkeypatch.setattr("time.perf_counter", lambda: now[0])
     progress = RunProgress(1000, started=0.0, **{"searches": True, **changes})
@@ -264,7 +256,6 @@ def test_a_frame_shows_the_numbers_the_phases_and_the_picture(monkeypatch):
 @pytest.mark.parametrize("side", [3, 40])
 def test_a_frame_fits_and_no_word_is_cut(monkeypatch, width, height, side):
     progress = RunProgress(20000, searches=True, restart_every=5000, stages=["1×31", "12×12"])
-    progress.usual = USUAL
     progress.phases = dict.fromkeys(PHASES, 1.0)
     progress.add(result(555, hard_state=np.ones((1, side, side), np.uint8), stage=2))
     progress.searching = SearchProgress(1500, 3000, 37)

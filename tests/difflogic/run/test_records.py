@@ -11,7 +11,7 @@ from difflogic.experiment.session import execute
 from difflogic.library.training import train
 from difflogic.run import records
 from difflogic.run.lock import RunLock
-from difflogic.run.records import list_runs, proved_runs
+from difflogic.run.records import list_runs
 from difflogic.system.errors import RunDirectoryError
 from tests.difflogic.library.many_runs import make_run, with_keys
 from tests.difflogic.training.tiny import stop_after, tiny
@@ -137,13 +137,3 @@ def test_runs_inside_a_sweep(runs, tmp_path):
             ("seed3", "finished"),
             ("odd", "damaged"),
         ]
-
-
-def test_earlier_runs_of_the_same_settings_tell_when_a_run_is_proved(runs, tmp_path):
-    for name, batch in (("a", 1), ("b", 1), ("c", 2)):
-        make_run(runs / "seed3", tmp_path / f"{name}-checkerboard-small", seed=1, batch=batch)
-    config = tiny("training.epochs=5", "training.batch=1", "training.seed=9")
-    new = tmp_path / "d-checkerboard-small-seed9"
-    assert [epochs for epochs, _ in proved_runs(new, config)] == [5, 5]
-    assert len(proved_runs(tmp_path / "a-checkerboard-small", config)) == 1
-    assert proved_runs(new, tiny("training.epochs=5", "training.batch=3")) == []
