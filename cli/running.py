@@ -21,7 +21,6 @@ from difflogic.system.work import ignore, undoing, working
 
 if TYPE_CHECKING:
     from difflogic.config import Config
-    from difflogic.experiment.searching import Trainer
     from difflogic.experiment.session import Session
     from difflogic.library.experiments import Experiment
     from difflogic.run.measures import StepResult
@@ -122,18 +121,6 @@ def resolved(experiment: Experiment, options: RunOptions, shared: Shared) -> Con
     return settings
 
 
-def _expectation(trainer: Trainer) -> str:
-    """Say what a picture with places will take, after two trial steps."""
-    from difflogic.system.memory import peak_memory
-    from difflogic.system.quantities import show_bytes
-
-    left = trainer.config.training.epochs - trainer.epoch
-    # Correction, proof and tests take about half as long as learning.
-    seconds = 1 + 1.5 * left * min(trainer.descent.time_step() for _ in range(2))
-    size = show_bytes((peak_memory() or 0) + trainer.descent.plan.bytes)
-    return f"about {max(2, round(seconds))} s and {size} in all, by a trial step"
-
-
 class Shown(ExitStack):
     """Shows a run's progress on stderr. Use it in a `with`.
 
@@ -158,8 +145,6 @@ class Shown(ExitStack):
         shown = working(say=ignore) if self._quiet else show_progress(stop_at_once=True)
         with undoing(session.abandon), shown:
             trainer.warm_up()
-        if config.automaton.places and config.finishing.every and not self._quiet:
-            note(_expectation(trainer))
         for warning in trainer.descent.warnings:
             note(f"warning: {warning}")
         if self._watch:

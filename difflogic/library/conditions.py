@@ -117,7 +117,6 @@ class Conditions:
     cell: Annotated[CellSide, Advanced()] = "auto"
     paint: Paint = None
     regions: RegionsOption = None
-    density: Annotated[Share, Advanced("Share of ones in a random start")] = 0.5
     seed: Seed = 0
     """Seed of random starts, fire masks and noise."""
     fire_rate: Annotated[
@@ -192,9 +191,6 @@ class Conditions:
         The grid then has the size of film or universe. Raises ConfigError for what is no film, for
         states that the circuit does not have, and for universes but rectangles and tori.
         """
-        start = self.start_of(automaton)
-        if self.density != 0.5 and not (isinstance(start, str) and start == "random"):
-            raise ConfigError("--density: is that of a random start: give --start random")
         if self.frame is None:
             if self.cell != "auto":
                 raise ConfigError("--cell: is that of a film: give --frame, too")

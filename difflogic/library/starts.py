@@ -67,7 +67,7 @@ def prepare(simulator: Simulator, automaton: Automaton, conditions: Conditions) 
     if isinstance(start, np.ndarray):
         whole = _place_array(grid, start, automaton)
     elif start == "random":
-        simulator.randomize(conditions.density)
+        simulator.randomize()
     elif start == "center":
         middle = slice(geometry.height // 2, geometry.height // 2 + 1)
         cell = np.zeros((geometry.channels, 1, geometry.width), np.uint8)

@@ -140,13 +140,13 @@ class Simulator:
         """The current state."""
         return self._grids[0]
 
-    def randomize(self, density: float = 0.5) -> None:
-        """Set each cell of each channel to 1 with probability `density`.
+    def randomize(self) -> None:
+        """Set each cell of each channel to a fair bit.
 
         A channel's bits depend on its label, not on the other channels.
         """
         geometry = self.world.geometry
-        limit = random_bits.threshold(density)
+        limit = random_bits.threshold(0.5)
         key = random_bits.stream_key(self.world.seed, random_bits.Use.START)
         keys = random_bits.child_keys(key, self.circuit.labels)
         for rows in geometry.bands():

@@ -5,7 +5,6 @@ It is compared with `reference.py`, epoch by epoch.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
@@ -281,14 +280,6 @@ class Descent:
         if attempt == 0 or self._whole.restarts_from_first:
             return self.first
         return untrained(self._whole.architecture, self._whole.training, attempt)
-
-    def time_step(self) -> float:
-        """Return the seconds of a training step, by a trial that changes nothing."""
-        with self.phases("other"):
-            one = draw_samples(self.problem, self.epoch).some(slice(1))
-            began = time.perf_counter()
-            self._run_batch(self.learned.mix(), one)
-            return (time.perf_counter() - began) * self.problem.training.batch
 
     # The state of the run
 

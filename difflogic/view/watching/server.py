@@ -11,7 +11,6 @@ import json
 import re
 import secrets
 import threading
-import time
 from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -24,13 +23,8 @@ from difflogic.view.watching import news
 from difflogic.view.watching.feed import Feed
 
 ADDRESS = "127.0.0.1"
-MOST_CONNECTIONS = 32
-"""Open at a time. Each costs a thread and a descriptor, and the run needs descriptors to save."""
-
 IDLE_SECONDS = 20.0
 """Wait for the next bytes of a request, and to be rid of those of an answer."""
-BACK_OFF_SECONDS = 0.5
-"""Wait after a connection that the system refused, for lack of descriptors."""
 
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -92,42 +86,7 @@ class WatchServer:
 
 
 class _Server(ThreadingHTTPServer):
-    """Limits the connections of strangers, before they get threads."""
-
-    daemon_threads = True
-    block_on_close = False
     allow_reuse_address = True
-    request_queue_size = 16
-
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self._free = threading.BoundedSemaphore(MOST_CONNECTIONS)
-
-    def get_request(self) -> Any:
-        """Accept a connection. If the system cannot, wait: the next one would fail too."""
-        try:
-            return super().get_request()
-        except OSError:
-            time.sleep(BACK_OFF_SECONDS)
-            raise
-
-    def process_request(self, request: Any, client_address: Any) -> None:
-        """Handle a connection in its own thread, or close it if there are too many."""
-        if not self._free.acquire(blocking=False):
-            self.shutdown_request(request)
-            return
-        try:
-            super().process_request(request, client_address)
-        except BaseException:  # no thread could be started
-            self._free.release()
-            raise
-
-    def process_request_thread(self, request: Any, client_address: Any) -> None:
-        """Handle a connection, then make room for another."""
-        try:
-            super().process_request_thread(request, client_address)
-        finally:
-            self._free.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Do nothing: a browser that goes away is no error."""

@@ -71,7 +71,6 @@ def test_it_serves_a_run_until_ctrl_c(run, start, tiny):
         (f"render {CHECKERBOARD} -o a.gif --damage x", "must be STEPS:Y,X,HxW"),
         (f"render {CHECKERBOARD} -o a.gif --boundary open", "'open' is not one of"),
         (f"render {CHECKERBOARD} -o a.gif --at=1 --every=2", "leave out"),
-        (f"render {CHECKERBOARD} -o a.gif --density=0 --start=zeros", "--start"),
         (f"render {CHECKERBOARD}", "output"),
         (f"render {CHECKERBOARD} -o strip.png --fps=3", "strip.png is a strip"),
         (f"report {CHECKERBOARD} -o report.pdf", "must end in .html"),

@@ -36,5 +36,5 @@ def test_numbers_of_numpy_and_arrays_are_what_they_were():
     size = (np.int64(9), 8)
     damage = [Rectangle((1,), 0, 0, 1, 1)]
     start = np.ones((9, 8), np.uint8)
-    given = Conditions(size, np.int32(2), start, density=np.float32(0.5), damage=damage)
+    given = Conditions(size, np.int32(2), start, fire_rate=np.float32(0.5), damage=damage)
     assert difflogic.simulate(CIRCUIT, given).step == 2
