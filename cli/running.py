@@ -47,7 +47,7 @@ def run_experiment(experiment: Experiment, options: RunOptions, shared: Shared) 
 
 def _train(experiment: Experiment, options: RunOptions, shared: Shared, group: Ranks) -> None:
     """Train as the first of the ranks, or the only one."""
-    from difflogic.library.training import train
+    import difflogic
     from difflogic.tasks import CustomSection
 
     settings = resolved(experiment, options, shared)
@@ -61,7 +61,7 @@ def _train(experiment: Experiment, options: RunOptions, shared: Shared, group: R
 
     with Shown(shared.quiet, options.watch) as shown:
         try:
-            found = train(
+            found = difflogic.train(
                 settings,
                 directory=shared.directory,
                 new=True,

@@ -79,17 +79,17 @@ def bench(
                 f"note: using the published batch size, {samples}; training uses {usual} "
                 f"(--set training.batch={usual})"
             )
+    import difflogic
     from difflogic.experiment.searching import compile_kernels
-    from difflogic.library import benchmarking
 
     compile_kernels(settings.without_searches())
 
     # The workers of a step wait for each other: stop only between steps.
     with show_progress():
         if not given:
-            report = benchmarking.bench(settings, repeat=repeat)
+            report = difflogic.bench(settings, repeat=repeat)
         else:
-            found = benchmarking.compare(
+            found = difflogic.compare(
                 settings, workers=lists["--workers"], ways=lists["--compare"], repeat=repeat
             )
     if given:

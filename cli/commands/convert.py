@@ -54,10 +54,10 @@ def export(
 
     Try: dct export last -o circuit.v
     """
-    from difflogic.library import exporting
+    import difflogic
 
     with show_progress(stop_at_once=True):
-        found = exporting.export(
+        found = difflogic.export(
             source,
             file,
             format,

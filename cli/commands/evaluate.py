@@ -45,12 +45,12 @@ def evaluate(
     2T and 2T + 1; life on all 512 neighbourhoods; pictures at step T, and if they should stay or
     heal, by proof at every later step and after all damage.
     """
+    import difflogic
     from difflogic.config import load_config
-    from difflogic.library import evaluating
 
     experiment = None if task is None else load_config(task, allow_code=True)
     with show_progress():
-        results = evaluating.evaluate(
+        results = difflogic.evaluate(
             source, tests, task=experiment, starts=starts, seed=seed, allow_code=allow_code
         )
     if as_json:

@@ -38,16 +38,16 @@ def train_examples(
     test part of the file, or those that --hold-out keeps aside, test the rule, and choose nothing.
     Ctrl-C saves the best circuit so far. Exits 1 if not all training pairs are right.
     """
+    import difflogic
     from cli.terminal.report import beyond_examples
     from difflogic.examples.pairs import named
-    from difflogic.library import exemplifying
     from difflogic.run.story import advise, answer, story
 
     workers = "auto" if shared.workers is None else shared.workers
     options = replace(options, directory=shared.directory, seed=shared.seed or 0, workers=workers)
     quiet = working(say=ignore) if shared.quiet else nullcontext()
     with Interruption("this step", patience=None) as interruption, quiet:
-        found = exemplifying.train_examples(source, options, began=cli.began)
+        found = difflogic.train_examples(source, options, began=cli.began)
     if shared.as_json:
         output.show_json(found.as_dict())
     else:
@@ -80,14 +80,15 @@ def apply(
 
     If a JSON or NPZ file has outputs, too, exits 1 unless all are right; CSV holds inputs alone.
     """
+    import difflogic
     from difflogic.examples.encoding import CLASH_NAME
-    from difflogic.library import applying
+    from difflogic.library.applying import save_grids
     from difflogic.system.files import check_output
 
     check_output(to, force)
-    found = applying.apply(source, inputs)
+    found = difflogic.apply(source, inputs)
     if to is not None:
-        applying.save_grids(found, to, force)
+        save_grids(found, to, force)
         note(f"saved {to}")
     if as_json:
         output.show_json([vars(each) for each in found])

@@ -60,7 +60,7 @@ def identify(
     With --chance, several states may follow a neighbourhood, each with its probability. The file
     of such a rule is for dct simulate and dct render.
     """
-    from difflogic.library import identifying
+    import difflogic
     from difflogic.library.exchange import require_output
     from difflogic.system.errors import ConfigError, OutOfTimeError
     from difflogic.system.files import check_output
@@ -80,9 +80,9 @@ def identify(
             show_progress(stop_at_once=True),
         ):
             if chance:
-                chances = identifying.identify_chance(recording, assumed, time_limit=time_limit)
+                chances = difflogic.identify_chance(recording, assumed, time_limit=time_limit)
                 return _show_chances(chances, to, force, as_json)
-            found = identifying.identify(recording, assumed, effort=effort, time_limit=time_limit)
+            found = difflogic.identify(recording, assumed, effort=effort, time_limit=time_limit)
     except OutOfTimeError as error:
         if not interruption.requested:
             raise

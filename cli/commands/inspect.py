@@ -36,12 +36,11 @@ def inspect(
     are channel 0 of its neighbours. The circuit of a run or a model is simplified first,
     dropping channels that no visible one depends on. A circuit file is taken as is.
     """
-    from difflogic.library import evaluating
-    from difflogic.library.loaded import load
+    import difflogic
 
-    loaded = load(source)
+    loaded = difflogic.load(source)
     with show_progress(stop_at_once=True):
-        found = evaluating.inspect(loaded, unsimplified=unsimplified, time_limit=time_limit)
+        found = difflogic.inspect(loaded, unsimplified=unsimplified, time_limit=time_limit)
     if as_json:
         output.show_json(_data(found, loaded.automaton))
         return

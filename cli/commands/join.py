@@ -31,12 +31,12 @@ def join(
 
     Try: dct render joined.json --paint regions.png -o joined.gif
     """
-    from difflogic.library import joining
+    import difflogic
     from difflogic.system.files import check_output
 
     check_output(to, force)
     with show_progress(stop_at_once=True, remedy=""):
-        found = joining.join(sources, time_limit=time_limit)
+        found = difflogic.join(sources, time_limit=time_limit)
     found.save(to, force=force)
     output.show(found, as_json, _show)
     note(f"saved {to}")

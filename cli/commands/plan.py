@@ -29,13 +29,13 @@ def plan(
     Nothing is measured: dct bench --workers 1,2,4 does that. Results never depend on the number of
     workers.
     """
+    import difflogic
     from difflogic.config import load_config
-    from difflogic.library import benchmarking
 
     several = workers if isinstance(workers, tuple) else ()
     chosen = with_flags(workers=None if several else workers)
     settings = load_config(given.source, [*given.overrides, *chosen], recipe)
-    found = benchmarking.plan(settings, workers=several)
+    found = difflogic.plan(settings, workers=several)
     output.show(found, as_json, _show)
     for warning in found.plan.warnings:
         note(f"warning: {warning}")

@@ -30,12 +30,12 @@ def simplify(
     nothing if that cannot be proved. If the time limit ends the search, the best result so far is
     used.
     """
-    from difflogic.library import simplifying
+    import difflogic
     from difflogic.system.files import check_output
 
     check_output(to, force)
     with show_progress(stop_at_once=True):
-        found = simplifying.simplify(source, effort, time_limit=time_limit)
+        found = difflogic.simplify(source, effort, time_limit=time_limit)
     if found.simplification.stopped:
         note("the time limit cut the search short: the result depends on this machine")
     saved = to if found.proved else None

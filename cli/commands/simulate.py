@@ -39,14 +39,14 @@ def simulate(
     channels. The hash is the same for every engine and every number of workers, with or without
     simplification.
     """
-    from difflogic.library import simulating
+    import difflogic
     from difflogic.library.exchange import require_output
 
     for path, suffix in ((picture, ".png"), (save, ".npz")):
         if path is not None:
             require_output(path, suffix, force)
     with show_progress():
-        found = simulating.simulate(
+        found = difflogic.simulate(
             source, conditions, engine=engine, workers=workers, backwards=backwards
         )
     # Before the files, so that results are not lost on a full disk.

@@ -48,12 +48,12 @@ def sweep(
     Runs train in parallel, one thread each, and a table shows their scores. Ctrl-C saves all runs.
     To continue, use dct sweep --dir DIR, without CONFIG; --seeds then adds seeds.
     """
-    from difflogic.library import sweeping
+    import difflogic
 
     overrides = [*options.overrides, *with_flags(epochs=epochs, device=device)]
     allowed = options.allow_code or config is not None
     with _Shown(quiet) as shown:
-        found = sweeping.sweep(
+        found = difflogic.sweep(
             config, replace(options, overrides=overrides, allow_code=allowed), progress=shown.update
         )
     code = shown.interruption.exit_code

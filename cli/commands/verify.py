@@ -136,10 +136,10 @@ def circuit(
     cells. Equal circuits also have the same boundary, fire rate, grid, steps, start, palette,
     encoding, and visible channels in the same order. Exits 1 if they differ, or if time runs out.
     """
-    from difflogic.library import proving
+    import difflogic
 
     with show_progress(stop_at_once=True):
-        found = proving.prove(source, against, time_limit=time_limit)
+        found = difflogic.prove(source, against, time_limit=time_limit)
     circuits = [each.automaton.circuit for each in (found.one, found.other)]
     if as_json:
         gates = [each.gates for each in circuits]
@@ -183,8 +183,8 @@ def convergence(
     repeat. Such a proof holds under every fair schedule, and after any damage. If the sets are too
     coarse, other methods follow until the time limit. Exits 1 unless all that was asked is proved.
     """
+    import difflogic
     from difflogic.config import load_config
-    from difflogic.library import proving
     from difflogic.system.files import check_output
 
     check_output(to, force)
@@ -193,7 +193,7 @@ def convergence(
     # Naming an experiment's file allows its code to run, but not the code of the source.
     experiment = None if task is None else load_config(task, allow_code=True)
     with show_progress(stop_at_once=True):
-        found = proving.certify(
+        found = difflogic.certify(
             source, claims, task=experiment, time_limit=time_limit, allow_code=allow_code
         )
     if task is None and not found.source.trained:

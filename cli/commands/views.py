@@ -32,10 +32,10 @@ def render(
 
     Try: dct render last -o growth.gif --steps 60 --damage 30:4,4,8x8
     """
-    from difflogic.library import rendering
+    import difflogic
 
     with show_progress():
-        found = rendering.render(source, file, conditions, frames, force=force)
+        found = difflogic.render(source, file, conditions, frames, force=force)
     note(
         f"saved {found.file}: {counted(len(found.steps), 'frame')} of "
         f"{found.height}×{found.width} pixels, {found.bytes / 1000:.1f} kB"
@@ -59,10 +59,10 @@ def report(
     gallery, in which what stays is damaged, and heals if it can. Brushes repaint the regions of a
     joined circuit.
     """
-    from difflogic.library import reporting
+    import difflogic
 
     with show_progress():
-        found = reporting.report(
+        found = difflogic.report(
             sources,
             file,
             tests=tests,
@@ -84,9 +84,9 @@ def watch(
     change the run. A run saves its state about every ten seconds, and the page shows what was saved
     last. The page of dct train --watch is updated every second.
     """
-    from difflogic.library import serving
+    import difflogic
 
-    with serving.watch(source, port) as server:
+    with difflogic.watch(source, port) as server:
         typer.echo(server.link)
         note("open the link in a browser on this machine; Ctrl-C stops serving, not the run")
         while True:
