@@ -56,10 +56,6 @@ def train_examples(
         told = {"circuit": in_one_line(found.words), **story(found.summary, proof)}
         if found.wrong:
             told["wrong"] = "\n".join(found.differences) or named(found.wrong)
-        if found.suspected:
-            told["suspected"] = (
-                f"{named(found.suspected)}: a rule learned without is right on all other pairs"
-            )
         output.show_lines(told)
         typer.echo(f"\n{answer(found.summary)}")
         then = found.hint or ", or ".join(advise(found.summary, str(found.path)).commands)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -59,8 +59,6 @@ class Examples:
     held_out: tuple[Pair, ...] = ()
     source: str = "the examples"
     """The file, for messages."""
-    suspected: tuple[Pair, ...] = ()
-    """Pairs that are left out, since a rule is right on all others: they may be wrong."""
 
     def __post_init__(self) -> None:
         problem = self._problem()
@@ -98,7 +96,7 @@ class Examples:
     @property
     def every(self) -> tuple[Pair, ...]:
         """All pairs."""
-        return (*self.train, *self.held_out, *self.suspected)
+        return (*self.train, *self.held_out)
 
     @property
     def sizes(self) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -131,12 +129,6 @@ class Examples:
         kept = [self.train[number] for number in sorted(order[aside:])]
         moved = [self.train[number] for number in sorted(order[:aside])]
         return replace(self, train=(*kept,), held_out=(*moved, *self.held_out))
-
-    def without(self, places: Collection[str]) -> Examples:
-        """Return the examples with the training pairs from these places suspected."""
-        kept = tuple(pair for pair in self.train if pair.place not in places)
-        moved = tuple(pair for pair in self.train if pair.place in places)
-        return replace(self, train=kept, suspected=moved)
 
     def distinct(self) -> tuple[Examples, list[str]]:
         """Return the examples without repeated pairs, and what was left out, in words.

@@ -3,35 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.evaluation.settled import outcomes
-from difflogic.examples.encoding import encodings
-from difflogic.examples.pairs import Examples, Pair, named
-from difflogic.experiment.example_options import ExampleOptions
-from difflogic.experiment.example_ways import Way, ways_to_learn
+from difflogic.examples.pairs import Examples
+from difflogic.experiment.example_ways import Way
 from difflogic.experiment.session import Session
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.run.run_directory import RunDirectory, saved_model
 from difflogic.run.summary import Summary
 from difflogic.system.deadline import Deadline
-from difflogic.system.errors import ConfigError
-from difflogic.system.work import Stopped, say
+from difflogic.system.work import Stopped
 from difflogic.tasks import Task, make_task
 
-SUSPECTED = 0.1
-FEWEST_PAIRS = 10
-"""Most of the pairs that may be suspected of being wrong, if not two; and the fewest pairs then."""
-MOST_SUSPECTED = 100
-"""Pairs up to which each is left out in turn: takes about 20 ms of a pair and 50 others."""
 FIRST_EPOCHS = 100
-SECOND_EPOCHS = 200
 """Epochs of each way to learn in the first round; each round has twice as many as the one before.
 """
 
@@ -61,8 +52,6 @@ class LearnedRule:
     attempts: tuple[Tried, ...]
     wrong: tuple[str, ...] = ()
     """Where the pairs stand that are wrong, those kept aside included."""
-    suspected: tuple[str, ...] = ()
-    """The pairs without which it was learned, and which it has wrong: the rest is right."""
     differences: tuple[str, ...] = ()
     """Of wrong pairs, if they are few: a cell of each, what the file says, and what the rule."""
     hint: str = ""
@@ -71,54 +60,17 @@ class LearnedRule:
     @property
     def right(self) -> bool:
         """Whether every training pair is right."""
-        return _is_right(self.summary) and not self.suspected
+        return _is_right(self.summary)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the result as JSON values."""
         attempts = [vars(each) for each in self.attempts]
-        found = {"wrong_pairs": self.wrong, "suspected_pairs": self.suspected}
-        own = {"run_directory": str(self.path), "attempts": attempts, **found}
-        return {**self.summary.as_dict(), **own}
-
-
-@dataclass(frozen=True)
-class Lessons:
-    """Examples, and the ways to learn from them."""
-
-    examples: Examples
-    options: ExampleOptions
-    ways: Sequence[Way]
-
-    def few(self, wrong: Collection[str]) -> tuple[str, ...]:
-        """Return where the wrong ones of the pairs to learn from stand, if they are few."""
-        train = self.examples.train
-        found = tuple(pair.place for pair in train if pair.place in wrong)
-        most = max(2, SUSPECTED * len(train)) if len(train) >= FEWEST_PAIRS else 0
-        return found if len(found) <= most else ()
-
-    @property
-    def odd_one(self) -> tuple[str, ...]:
-        """The only pair without which more encodings fit, if there is one."""
-        given = self.examples
-        train = self.examples.train
-        if not MOST_SUSPECTED >= len(train) >= FEWEST_PAIRS:
-            return ()
-
-        def fitting(pairs: Sequence[Pair]) -> int:
-            return len(encodings(pairs, given.symbols, given.background))
-
-        every = fitting(train)
-        parts = ((pair.place, (*train[:n], *train[n + 1 :])) for n, pair in enumerate(train))
-        odd = tuple(place for place, rest in parts if fitting(rest) > every)
-        return odd if len(odd) == 1 else ()
-
-    def without(self, places: Collection[str]) -> Lessons | None:
-        """Return them with the training pairs at these places suspected; None if no way fits."""
-        try:
-            rest = self.examples.without(places)
-            return Lessons(rest, self.options, ways_to_learn(rest, self.options))
-        except ConfigError:  # what is left has nothing to learn
-            return None
+        return {
+            **self.summary.as_dict(),
+            "run_directory": str(self.path),
+            "attempts": attempts,
+            "wrong_pairs": self.wrong,
+        }
 
 
 @dataclass
@@ -158,20 +110,16 @@ class _Runner:
 
 
 def race(
-    lessons: Lessons, places: Iterator[RunDirectory], limit: Deadline, most: int | None = None
+    ways: Sequence[Way], places: Iterator[RunDirectory], limit: Deadline
 ) -> LearnedRule | None:
-    """Let ways take turns, each in the next of `places`; return the best, None if none has results.
-
-    No way has more than `most` epochs in a round; if that is not None, no pair is suspected.
-    """
+    """Let ways take turns, each in the next of `places`; return the best, if one has results."""
     runners: list[_Runner] = []
     ended: list[_Runner] = []
-    other: LearnedRule | None = None
+    is_last = False
+    epochs = FIRST_EPOCHS
     with ExitStack() as entered:
-        epochs = FIRST_EPOCHS
-        wrong = tuple[str, ...]()
-        while not any(each.tried.right for each in ended):
-            for number, way in enumerate(lessons.ways):
+        while True:
+            for number, way in enumerate(ways):
                 if ended and limit.passed:
                     break
                 before = time.process_time()
@@ -182,7 +130,7 @@ def race(
                 try:
                     runners[number].learn(epochs, limit)
                 except Stopped:  # in its final tests: what the others have counts
-                    most = epochs  # this round is the last
+                    is_last = True
                     break
                 finally:
                     runners[number].seconds += time.process_time() - before
@@ -190,45 +138,12 @@ def race(
             if not ended:
                 return None
             best = min(ended, key=lambda each: each.cost)
-            if best.tried.right or limit.passed or (most is not None and epochs >= most):
+            if is_last or best.tried.right or limit.passed:
                 break
-            if most is None:
-                known, wrong = wrong, wrong_places(best.session.run, lessons.examples)
-                suspects = lessons.few(wrong) if wrong == known else ()
-                if not suspects and epochs == SECOND_EPOCHS:
-                    suspects = lessons.odd_one
-                if suspects:
-                    say(f"trying without {named(suspects)}")
-                    other = _doubt(lessons, suspects, places, limit, epochs)
-                if other is not None:
-                    break
             epochs *= 2
-    attempts = tuple(each.tried for each in ended)
-    if other is not None:
-        return replace(other, attempts=(*attempts, *other.attempts))
     assert best.summary is not None
+    attempts = tuple(each.tried for each in ended)
     return LearnedRule(best.session.run.path, best.summary, best.way.words, attempts)
-
-
-def _doubt(
-    lessons: Lessons,
-    suspects: Sequence[str],
-    places: Iterator[RunDirectory],
-    limit: Deadline,
-    epochs: int,
-) -> LearnedRule | None:
-    """Learn without some pairs; return None unless that is right on all the others."""
-    rest = lessons.without(suspects)
-    learned = None if rest is None else race(rest, places, limit, epochs)
-    if learned is None:  # stopped in its first final tests: what the other ways have counts
-        return None
-    still = wrong_places(RunDirectory(learned.path), lessons.examples)
-    if not (learned.right and {*still} <= {*suspects}):
-        return None
-    attempts = tuple(
-        replace(each, words=f"without {named(suspects)}: {each.words}") for each in learned.attempts
-    )
-    return replace(learned, attempts=attempts, suspected=still)
 
 
 def learned_by(run: RunDirectory) -> tuple[Automaton, Task]:

@@ -146,7 +146,6 @@ def _configure(
                 "width": width,
                 "pairs": list(map(str, examples.train)),
                 "held_out": list(map(str, examples.held_out)),
-                "suspected": list(map(str, examples.suspected)),
                 "symbols": list(encoding.symbols),
                 "background": encoding.background,
                 "features": list(encoding.features),

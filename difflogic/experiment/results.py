@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from difflogic.config import Config
 from difflogic.evaluation.scores import Scores
-from difflogic.run.measures import PARTS_OUTSIDE, TOTALS
 from difflogic.run.metrics import History
-from difflogic.run.summary import Attempts, Corrected, Cpu, Gain, Seconds, Summary
+from difflogic.run.summary import Summary
 from difflogic.system import machine
 
 if TYPE_CHECKING:
@@ -30,21 +29,23 @@ def summarize(config: Config, trainer: Trainer, history: History, resumed: int) 
     account = phases.account
     last = history.rows[-1] if history.rows else None
     best = history.best(trainer.result_attempt)
-    found = Summary(
-        experiment=config.name,
-        seed=config.training.seed,
-        workers=trainer.descent.plan.workers,
-        plan=trainer.descent.plan.as_dict(),
-        epochs=trainer.epoch,
-        epochs_requested=config.training.epochs,
-        finished=finished,
-        interrupted=not finished,
-        resumed=resumed,
-        exact_epoch=trainer.exact_epoch,
-        searched=config.finishing.candidates > 0,
-        polished=None if trainer.gain is None else Gain(**trainer.gain.as_dict()),
-        corrected=None if trainer.correction is None else Corrected(**trainer.correction.as_dict()),
-        scores=Scores(
+    spent = dict(phases.seconds)
+    seconds = {part: each for part, each in account.items() if part not in spent}
+    found: dict[str, Any] = {
+        "experiment": config.name,
+        "seed": config.training.seed,
+        "workers": trainer.descent.plan.workers,
+        "plan": trainer.descent.plan.as_dict(),
+        "epochs": trainer.epoch,
+        "epochs_requested": config.training.epochs,
+        "finished": finished,
+        "interrupted": not finished,
+        "resumed": resumed,
+        "exact_epoch": trainer.exact_epoch,
+        "searched": config.finishing.candidates > 0,
+        "polished": trainer.gain and trainer.gain.as_dict(),
+        "corrected": trainer.correction and trainer.correction.as_dict(),
+        "scores": Scores(
             soft_loss=last.soft_loss if last else None,
             hard_loss=last.hard_loss if last else None,
             accuracy=last.accuracy if last else None,
@@ -53,16 +54,12 @@ def summarize(config: Config, trainer: Trainer, history: History, resumed: int) 
             best_epoch=best.epoch if best else None,
             **tests,
         ),
-        seconds=Seconds(
-            training=sum(phases.seconds.values()),
-            **{name: account[name] for name in (*PARTS_OUTSIDE, *TOTALS)},
-            phases=dict(phases.seconds),
-        ),
-        versions=machine.versions(),
-        cpu=Cpu.model_validate(machine.cpu()),
-    )
+        "seconds": {**seconds, "training": sum(spent.values()), "phases": spent},
+        "versions": machine.versions(),
+        "cpu": machine.cpu(),
+    }
     if trainer.ranks.size > 1:
-        found.ranks = trainer.ranks.size
+        found["ranks"] = trainer.ranks.size
     if config.training.restart_every:
-        found.attempts = Attempts(begun=trainer.descent.attempt, result=trainer.result_attempt)
-    return found
+        found["attempts"] = {"begun": trainer.descent.attempt, "result": trainer.result_attempt}
+    return Summary.model_validate(found)

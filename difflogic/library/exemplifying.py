@@ -19,8 +19,8 @@ from difflogic.examples.encoding import CLASH
 from difflogic.examples.pairs import MOST_NAMED, Examples, local, named
 from difflogic.examples.reading import read_examples
 from difflogic.experiment.example_options import AS_FITS, ExampleOptions
-from difflogic.experiment.example_race import LearnedRule, Lessons, learned_by, race, wrong_places
-from difflogic.experiment.example_ways import describe, ways_to_learn
+from difflogic.experiment.example_race import LearnedRule, learned_by, race, wrong_places
+from difflogic.experiment.example_ways import Way, describe, ways_to_learn
 from difflogic.library.exchange import ShouldStop
 from difflogic.run.lock import clear, holding
 from difflogic.run.measures import Clocks, clocks
@@ -54,10 +54,6 @@ def train_examples(
     with the fewest gates, then the fewest steps, becomes the run. If none is, the circuit with the
     most right pairs does.
 
-    Few pairs may be wrong themselves. If the same few stay wrong for twice as many epochs, or if
-    an encoding fits all pairs but one, the others are learned alone. Those left out are suspected
-    if that finds a rule that is right on all others, also on those kept aside.
-
     What a killed process left in the directory is removed first. The seconds in the summary are
     those of all ways, from `began` on, by default the call.
 
@@ -84,7 +80,7 @@ def train_examples(
     with holding(run), deferring_interrupts():
         run.require_empty()
         limit = Deadline(called + options.time_limit, lambda: stopped() or should_stop())
-        learned = _keep(run, Lessons(examples, options, ways), limit)
+        learned = _keep(run, ways, limit)
         new: dict[str, Any] = {"seconds": _seconds(learned, began)}
         if stopped():
             say(f"interrupted; the best circuit so far is in {run.path}")
@@ -139,8 +135,6 @@ def _differences(run: RunDirectory, examples: Examples, wrong: Sequence[str]) ->
 
 def _hint(learned: LearnedRule, examples: Examples, options: ExampleOptions) -> str:
     """Say what may help if not all pairs are right."""
-    if learned.suspected:
-        return f"check {named(learned.suspected)}, correct or remove it, and train again"
     around = {edge: local(examples.train, edge == "periodic") for edge in ("zero", "periodic")}
     if around["periodic"] and not around["zero"] and options.boundary == "zero":
         return "--boundary periodic: with zeros around, equal nine cells become different"
@@ -151,13 +145,13 @@ def _hint(learned: LearnedRule, examples: Examples, options: ExampleOptions) -> 
     return f"{check}more pairs, a longer --time-limit, or other --steps, --channels and --boundary"
 
 
-def _keep(run: RunDirectory, lessons: Lessons, limit: Deadline) -> LearnedRule:
+def _keep(run: RunDirectory, ways: Sequence[Way], limit: Deadline) -> LearnedRule:
     """Let ways take turns, in directories inside of `run`; the best one's run becomes `run`.
 
     If one cannot save, all stay where they are; if none had results when it was stopped, none does.
     """
     try:
-        learned = race(lessons, map(run.attempt, count(1)), limit)
+        learned = race(ways, map(run.attempt, count(1)), limit)
     except TrainingError as error:
         path = for_shell(run.path)
         raise TrainingError(
@@ -177,8 +171,6 @@ def _keep(run: RunDirectory, lessons: Lessons, limit: Deadline) -> LearnedRule:
         outcome = (
             f"right on all pairs, {counted(each.gates, 'gate')}" if each.right else "not right"
         )
-        further = number > len(lessons.ways)  # `describe` named the others
-        words = f" ({each.words})" if further else ""
         spent = f"{each.epochs} epochs, {each.processor_seconds:.1f} CPU s"
-        say(f"way {number}{words}: {outcome}; {spent}")
+        say(f"way {number}: {outcome}; {spent}")
     return replace(learned, path=run.path)

@@ -11,12 +11,11 @@ import hashlib
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from difflogic.config import Config, config_from_dict
 from difflogic.run.metrics import History, read_metrics
@@ -50,37 +49,25 @@ class CheckpointError(RunDirectoryError):
     """A checkpoint is damaged or of another run; an earlier one may be usable."""
 
 
-@dataclass(frozen=True)
-class Checkpoint:
+class Checkpoint(BaseModel):
     """A point from which a run can continue."""
+
+    model_config = ConfigDict(strict=True)
 
     epoch: int
     """Number of finished epochs."""
     resumed: int
     """Number of times the run had been resumed."""
-    config: Mapping[str, Any]
+    config: dict[str, Any]
     """The configuration, as plain tables."""
-    state: State
+    state: dict[str, Any]
     """As `Trainer.state` returned it."""
-    seconds: Mapping[str, float]
+    seconds: dict[str, float]
     """As `PhaseTimer.account` returned it."""
     history: str = ""
     """The digest of the metrics up to the epoch."""
-    made_with: Mapping[str, str] = field(default_factory=lambda: made_with())
+    made_with: dict[str, str] = Field(default_factory=lambda: made_with())
     """Versions of the libraries, and how the device rounds."""
-
-
-class _Header(BaseModel):
-    """What a file has beside the state."""
-
-    model_config = ConfigDict(strict=True)
-
-    epoch: int
-    resumed: int
-    config: dict[str, Any]
-    seconds: dict[str, float]
-    history: str
-    made_with: dict[str, str]
 
 
 def write_checkpoint(run: RunDirectory, checkpoint: Checkpoint) -> Path:
@@ -89,7 +76,7 @@ def write_checkpoint(run: RunDirectory, checkpoint: Checkpoint) -> Path:
     Raises RunDirectoryError if it cannot be written; earlier ones are then unchanged.
     """
     state = checkpoint.state
-    header = {"format": FORMAT, "version": VERSION, **vars(checkpoint), "state": list(state)}
+    header = {"format": FORMAT, "version": VERSION, **dict(checkpoint), "state": list(state)}
     header["sha256"] = _digest(header, state)
     arrays = {"header": np.frombuffer(json.dumps(header).encode(), np.uint8)}
     arrays |= {_PREFIX + name: array for name, array in state.items()}
@@ -122,12 +109,12 @@ def read_checkpoint(path: Path, template: State) -> Checkpoint:
     if expected != _digest(header, state):
         raise CheckpointError(f"{path}: is damaged: its checksum is wrong")
     try:
-        found = _Header.model_validate(header)
+        found = Checkpoint.model_validate({**header, "state": state})
     except ValidationError:
         raise CheckpointError(f"{path}: is not a checkpoint of dct") from None
     if path != RunDirectory(path.parent).checkpoint(found.epoch):
         raise CheckpointError(f"{path}: holds epoch {found.epoch}: it was renamed")
-    return Checkpoint(state=state, **dict(found))
+    return found
 
 
 def made_with(device: str = "cpu") -> dict[str, str]:

@@ -173,7 +173,7 @@ class OpenedRun:
         checkpoint, self.history = found
         self._reached = checkpoint.epoch
         self.resumed = checkpoint.resumed + 1
-        return replace(checkpoint, seconds=self._spent(checkpoint))
+        return checkpoint.model_copy(update={"seconds": self._spent(checkpoint)})
 
     def _spent(self, checkpoint: Checkpoint) -> Mapping[str, float]:
         reached = (checkpoint.epoch, checkpoint.resumed)
@@ -195,10 +195,15 @@ class OpenedRun:
         """Write the metrics, and a checkpoint of the last epoch."""
         self.save_metrics()
         self._lock.require()
-        origin = made_with(device)
-        settings = self.config.to_dict()
-        digest = self.history.digest
-        point = Checkpoint(epoch, self.resumed, settings, state, seconds, digest, origin)
+        point = Checkpoint(
+            epoch=epoch,
+            resumed=self.resumed,
+            config=self.config.to_dict(),
+            state=dict(state),
+            seconds=dict(seconds),
+            history=self.history.digest,
+            made_with=made_with(device),
+        )
         write_checkpoint(self.run, point)
         self._reached = epoch
 

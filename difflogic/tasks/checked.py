@@ -79,7 +79,7 @@ class CheckedTask(ABC):
 
     @property
     def examples(self) -> dict[str, tuple[Pair, ...]]:
-        """The examples by their part, "training", "held out" and perhaps "suspected", if any."""
+        """The examples by their part, "training" and "held out", if any."""
         return {}
 
     @property

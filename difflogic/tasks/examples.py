@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field
@@ -42,9 +42,6 @@ class ExamplesSection(TaskSection):
         'between before and after, such as "0110/0000>0000/0110"; dct train-examples reads files'
     )
     held_out: Texts = Field(default=(), description="further pairs, to test what was learned")
-    suspected: Texts = Field(
-        default=(), description="pairs that are left out: a rule is right on all others"
-    )
     symbols: Annotated[Texts, Field(min_length=2, max_length=MOST_SYMBOLS)] = Field(
         description="the symbols' names, by their numbers"
     )
@@ -77,6 +74,8 @@ class ExamplesSection(TaskSection):
         "all others, in this order: further ones are cut out",
     )
 
+    gone: ClassVar = {"suspected": []}
+
     def encoding(self) -> Encoding:
         """Return what the channels mean. Raises ConfigError for a feature that is unknown."""
         known = {*FEATURE_NAMES, *(f"={name}" for name in self.symbols)}
@@ -94,7 +93,7 @@ class ExamplesSection(TaskSection):
         """Check the examples, and the channels of features and outputs."""
         try:
             self.encoding()
-            pairs = [Pair.parse(text) for text in (*self.pairs, *self.held_out, *self.suspected)]
+            pairs = [Pair.parse(text) for text in (*self.pairs, *self.held_out)]
         except (ConfigError, ValueError) as error:
             return [str(error) if isinstance(error, ConfigError) else f"[task] pairs: {error}"]
         size = self.height, self.width
@@ -172,11 +171,7 @@ class ExamplesTask(Task):
 
     @property
     def examples(self) -> dict[str, tuple[Pair, ...]]:
-        parts = {"held out": self.section.held_out, "suspected": self.section.suspected}
-        found = {part: tuple(map(Pair.parse, texts)) for part, texts in parts.items()}
-        if not found["suspected"]:
-            del found["suspected"]
-        return {"training": self.pairs, **found}
+        return {"training": self.pairs, "held out": tuple(map(Pair.parse, self.section.held_out))}
 
     @property
     def stages(self) -> tuple[Task, ...]:

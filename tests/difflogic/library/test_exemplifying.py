@@ -1,9 +1,7 @@
 """Rules learned from examples: the best one is kept, and applied to other grids."""
 
 import json
-import re
 from contextlib import ExitStack
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,14 +14,11 @@ from difflogic.experiment.example_ways import ways_to_learn
 from difflogic.formats.circuit_file import read_circuit, write_circuit
 from difflogic.library import exemplifying
 from difflogic.library.applying import save_grids
-from difflogic.library.evaluating import evaluate
 from difflogic.library.exemplifying import train_examples
-from difflogic.model.model import Model
 from difflogic.run.lock import holding, removable
 from difflogic.run.run_directory import RunDirectory
 from difflogic.system.errors import CircuitError, ConfigError, RunDirectoryError
 from difflogic.system.files import ATTEMPTS
-from difflogic.system.json_values import json_value
 from difflogic.tasks import make_task
 
 
@@ -99,30 +94,6 @@ def test_letters_that_no_example_has_are_more_symbols(tmp_path):
     assert found.after == ((".", "z", ".", ".", "y", ".", "b"),)
     with pytest.raises(ConfigError, match=r'no symbol "0": the examples have \., a, b$'):
         difflogic.apply(learned.path, [["0", "z", "0"]])
-
-
-@pytest.mark.slow
-def test_a_wrong_pair_is_suspected(tmp_path):
-    rng = np.random.default_rng(3)
-    drawn = {str(each): each for each in (moved(rng, 2, 12) for _ in range(60))}.values()
-    pairs = [replace(each, place=f"pair {n}") for n, each in enumerate(drawn)][:16]
-    after = pairs[5].after.copy()
-    after[0, 11] = 1 - after[0, 11]
-    pairs[5] = replace(pairs[5], after=after)
-    examples = Examples(("0", "1"), tuple(pairs[:13]), tuple(pairs[13:]))
-    few = ExampleOptions(symbols="by-name", steps=2, directory=tmp_path / "run")
-    found = train_examples(examples, few)
-    assert (found.right, found.suspected, found.wrong) == (False, ("pair 5",), ("pair 5",))
-    (difference,) = found.differences
-    assert re.fullmatch(r"pair 5, row \d+, column \d+: the file says \d, the rule \d", difference)
-    right = {"training": (12, 12), "held out": (3, 3), "suspected": (0, 1)}
-    assert found.summary.scores.right_pairs == right
-    model = Model.load(found.path / "model.npz")
-    assert model.config.task.suspected == (str(pairs[5]),)
-    tested = evaluate(found.path, ["exactness"]).tests["exactness"]
-    assert tested.as_dict()["right_pairs"] == json_value(right)
-    assert "check pair 5" in found.hint
-    assert any(each.words.startswith("without pair 5: ") for each in found.attempts)
 
 
 def test_a_second_process_is_refused_and_touches_nothing(tmp_path, examples, monkeypatch):

@@ -25,7 +25,7 @@ STATE = {
 
 
 def write(directory, epoch, resumed=0):
-    found = Checkpoint(epoch, resumed, CONFIG, STATE, SECONDS)
+    found = Checkpoint(epoch=epoch, resumed=resumed, config=CONFIG, state=STATE, seconds=SECONDS)
     return write_checkpoint(RunDirectory(directory), found)
 
 

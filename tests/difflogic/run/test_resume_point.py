@@ -94,7 +94,10 @@ def run(tmp_path):
 
 def write(directory, trainer):
     write_checkpoint(
-        RunDirectory(directory), Checkpoint(7, 0, trainer.config.to_dict(), trainer.state(), {})
+        RunDirectory(directory),
+        Checkpoint(
+            epoch=7, resumed=0, config=trainer.config.to_dict(), state=trainer.state(), seconds={}
+        ),
     )
 
 

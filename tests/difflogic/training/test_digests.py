@@ -97,7 +97,8 @@ def test_all_widths_of_vectors_have_the_same_bits(width, asked):
 def test_what_rounds_in_its_own_way_says_so(device, fused, how, monkeypatch, said):
     monkeypatch.setattr(rounding, "fuses", lambda: fused)
     assert [how in each for each in rounding.warnings(device)] == ([] if how is None else [True])
-    then = Checkpoint(3, 0, {}, {}, {}, made_with=made_with(device))
+    none: dict = {"config": {}, "state": {}, "seconds": {}}
+    then = Checkpoint(epoch=3, resumed=0, made_with=made_with(device), **none)
     monkeypatch.setattr(rounding, "fuses", lambda: True)
     _note_other_origin(then, "cpu")
     assert [f"computed with rounding {how}" in each for each in said] == ([True] if how else [])
