@@ -1,7 +1,9 @@
 """Rules learned from examples: the best one is kept, and applied to other grids."""
 
 import json
+import re
 from contextlib import ExitStack
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -125,12 +127,18 @@ def test_what_decides_a_cell():
 @pytest.mark.slow
 def test_a_search_that_its_time_limit_ends_is_finished(tmp_path):
     # Which of two cells remains depends on nothing that a cell can know in one step.
-    examples = Examples(("0", "1"), (Pair.parse("0101>0100"), Pair.parse("0010100>0010000")))
+    texts = ("0101>0100", "0010100>0010000")
+    pairs = (replace(Pair.parse(each), place=f"pair {n}") for n, each in enumerate(texts))
+    examples = Examples(("0", "1"), (*pairs,))
     found = train_examples(
         examples, ExampleOptions(steps=1, time_limit=0.01, directory=tmp_path / "run")
     )
     assert not found.right
     assert found.summary.scores.right_pairs["training"][0] < 2
+    assert len(found.differences) == len(found.wrong) > 0
+    said = rf"{found.wrong[0]}, row 0, column \d: the file says \d, the rule (\d|two symbols)"
+    assert re.fullmatch(said, found.differences[0])
+    assert found.wrong[0] in found.hint
     (record,) = difflogic.runs(tmp_path)
     assert (record["state"], record["verdict"]) == ("finished", "not exact")
 
