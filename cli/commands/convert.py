@@ -38,8 +38,7 @@ def export(
     ] = None,
     unsimplified: Unsimplified = False,
     comparable: Annotated[
-        bool,
-        Advanced("BLIF, AIGER: keep all inputs and outputs, for equivalence checks by other tools"),
+        bool, Advanced("BLIF: keep all inputs and outputs, for equivalence checks by other tools")
     ] = False,
     force: Force = False,
     time_limit: TimeLimit = None,

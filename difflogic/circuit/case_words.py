@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -78,15 +78,33 @@ def next_states(circuit: Circuit, rows: Sequence[int], channels: Sequence[int]) 
 
     Bit i of a case is the input `rows[i]`, and bit i of its state that of `channels[i]`.
     """
-    total = 1 << len(rows)
+
+    def given(cases: Int64s) -> Iterator[tuple[int, Int64s]]:
+        for place, row in enumerate(rows):
+            yield row, cases >> place & 1
+
+    return tabulated(circuit, 1 << len(rows), given, channels)
+
+
+def tabulated(
+    circuit: Circuit,
+    total: int,
+    given: Callable[[Int64s], Iterable[tuple[int, Int64s]]],
+    channels: Sequence[int],
+) -> Int64s:
+    """Return the next state in the cases numbered from 0 to total - 1.
+
+    `given` yields the inputs' rows that are not 0, each with its bits in some cases. Bit i of a
+    state is that of `channels[i]`.
+    """
     found = np.empty(total, np.int64)
     some = 8 * max(1, BYTES_AT_ONCE // circuit.rows)
     for start in range(0, total, some):
         cases = np.arange(start, min(start + some, total))
         values = np.zeros((circuit.inputs, -(-len(cases) // 8)), np.uint8)
-        for place, row in enumerate(rows):
-            values[row] = np.packbits(cases >> place & 1)
+        for row, bits in given(cases):
+            values[row] = np.packbits(bits)
         after = circuit.next_state(values)[list(channels)]
-        bits = np.unpackbits(after, axis=1, count=len(cases))
-        found[start : start + some] = (1 << np.arange(len(channels))) @ bits
+        following = np.unpackbits(after, axis=1, count=len(cases))
+        found[start : start + some] = (1 << np.arange(len(channels))) @ following
     return found

@@ -53,8 +53,52 @@ _WITH_B_INVERTED = np.array([(op & 5) << 1 | op >> 1 & 5 for op in Op], np.uint8
 """For each op the one that computes the same from an inverted input."""
 
 
-class Literals(Logic[int]):
-    """A growing graph of ANDs and XORs. Inverters and constants cost nothing."""
+class Xag(Logic[int]):
+    """A growing circuit over a fixed number of inputs. Inverters and constants cost nothing.
+
+    Gate g is node 1 + inputs + g, with its kind and its two literals in `kind`, `x` and `y`. The
+    literals of a XOR are not inverted. No two gates are equal.
+    """
+
+    def __init__(self, inputs: int) -> None:
+        self.inputs = inputs
+        self.kind: list[XagGate] = []
+        self.x: list[int] = []
+        self.y: list[int] = []
+        self._known: dict[tuple[XagGate, int, int], int] = {}
+
+    @property
+    def first_gate(self) -> int:
+        """The node of gate 0."""
+        return 1 + self.inputs
+
+    @property
+    def nodes(self) -> int:
+        return self.first_gate + len(self.kind)
+
+    def input(self, row: int) -> int:
+        """Return the literal of an input row."""
+        return 2 * (1 + row)
+
+    def and_(self, x: int, y: int) -> int:
+        if x > y:
+            x, y = y, x
+        if x == FALSE or x ^ y == 1:
+            return FALSE
+        if x in (TRUE, y):
+            return y
+        return self._add(XagGate.AND, x, y)
+
+    def xor_(self, x: int, y: int) -> int:
+        inverted = (x ^ y) & 1
+        x, y = x & ~1, y & ~1
+        if x > y:
+            x, y = y, x
+        if x == y:
+            return inverted
+        if x == FALSE:
+            return y ^ inverted
+        return self._add(XagGate.XOR, x, y) ^ inverted
 
     def constant(self, bit: int) -> int:
         return bit
@@ -110,54 +154,6 @@ class Literals(Logic[int]):
             digits.append(column[0])
             column = carries
         return digits
-
-
-class Xag(Literals):
-    """A growing circuit over a fixed number of inputs.
-
-    Gate g is node 1 + inputs + g, with its kind and its two literals in `kind`, `x` and `y`. The
-    literals of a XOR are not inverted. No two gates are equal.
-    """
-
-    def __init__(self, inputs: int) -> None:
-        self.inputs = inputs
-        self.kind: list[XagGate] = []
-        self.x: list[int] = []
-        self.y: list[int] = []
-        self._known: dict[tuple[XagGate, int, int], int] = {}
-
-    @property
-    def first_gate(self) -> int:
-        """The node of gate 0."""
-        return 1 + self.inputs
-
-    @property
-    def nodes(self) -> int:
-        return self.first_gate + len(self.kind)
-
-    def input(self, row: int) -> int:
-        """Return the literal of an input row."""
-        return 2 * (1 + row)
-
-    def and_(self, x: int, y: int) -> int:
-        if x > y:
-            x, y = y, x
-        if x == FALSE or x ^ y == 1:
-            return FALSE
-        if x in (TRUE, y):
-            return y
-        return self._add(XagGate.AND, x, y)
-
-    def xor_(self, x: int, y: int) -> int:
-        inverted = (x ^ y) & 1
-        x, y = x & ~1, y & ~1
-        if x > y:
-            x, y = y, x
-        if x == y:
-            return inverted
-        if x == FALSE:
-            return y ^ inverted
-        return self._add(XagGate.XOR, x, y) ^ inverted
 
     @property
     def lists(self) -> tuple[list[int], list[int], list[int]]:

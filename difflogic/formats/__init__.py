@@ -1,7 +1,7 @@
 """File formats of circuits, one module each.
 
 The function `write_blif` of the module `write_blif` turns an `Automaton` into the file's text, and
-so do the others, some into bytes. `FORMATS` lists them. `importing` reads circuits back.
+so do the others. `FORMATS` lists them. `importing` reads circuits back.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Format:
     """The end of the file's name."""
     summary: str
     place: str = ""
-    """The module and function from an automaton to text or bytes, if they are not called `write_`
+    """The module and function from an automaton to text, if they are not called `write_`
     and the format's name."""
     comparable: bool = False
     """Whether the function accepts an `interface`: the circuit's inputs and outputs."""
@@ -55,8 +55,8 @@ class Format:
         name = f"write_{self.name}"
         module, _, function = (self.place or f"{name}:{name}").partition(":")
         writer = getattr(importlib.import_module(f"difflogic.formats.{module}"), function)
-        rendered: str | bytes = writer(automaton, **given)
-        return rendered if isinstance(rendered, bytes) else rendered.encode()
+        text: str = writer(automaton, **given)
+        return text.encode()
 
 
 FORMATS = {
@@ -67,9 +67,7 @@ FORMATS = {
         ),
         Format("verilog", ".v", "modules of a cell and of a whole grid"),
         Format("blif", ".blif", "one cell, for abc and yosys", comparable=True),
-        Format("aiger", ".aig", "one cell as an and-inverter graph, binary", comparable=True),
         Format("c", ".h", "a C99 header without dependencies: 64 cells to a word", named=True),
-        Format("python", ".py", "a module that needs only NumPy"),
         Format(
             "golly",
             ".rule",

@@ -58,15 +58,6 @@ def head(automaton: Automaton, *usage: str) -> list[str]:
     return [line for each in text.splitlines() for line in textwrap.wrap(each, COMMENT_COLUMNS)]
 
 
-def leb128(value: int) -> bytes:
-    """Encode a number >= 0: seven bits per byte, lowest first; the eighth bit means more follow."""
-    found = bytearray()
-    while value >= 0x80:
-        found.append(0x80 | value & 0x7F)
-        value >>= 7
-    return bytes([*found, value])
-
-
 def folded(items: Sequence[str], width: int = COMMENT_COLUMNS) -> list[str]:
     """Join items by blanks into lines of at most `width` columns, or of one longer item."""
     lines: list[str] = []

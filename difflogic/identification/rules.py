@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from math import comb
 
 import numpy as np
 import numpy.typing as npt
@@ -391,7 +390,7 @@ def within(y: int, x: int, size: tuple[int, ...], boundary: str) -> tuple[int, i
 
 
 def hidden_spaces(space: Space, hidden: int) -> Iterator[Space]:
-    """Yield spaces with up to `hidden` more states, private ones first, by number of entries.
+    """Yield spaces with up to `hidden` more states, private ones first, then those that count.
 
     Private ones come first since in common rules, cells that rest after activity look alike to
     their neighbours.
@@ -419,22 +418,9 @@ def hidden_spaces(space: Space, hidden: int) -> Iterator[Space]:
             else:
                 if not each.exchangeable or looks == tuple(sorted(looks)):
                     found.append(each)
-    yield from sorted(found, key=lambda each: (not each.private, _about(each)))
-
-
-def _about(space: Space) -> float:
-    """Return about how many entries a space has, without looking at its patterns."""
-    told = len(space.neighbour_states) + 1
-    others = space.cells - 1
-    match space.symmetry:
-        case "totalistic":
-            return space.states + max(space.neighbour_states) * others
-        case "outer-sum":
-            return space.states * (1 + max(space.neighbour_states) * others)
-        case "outer-totalistic":
-            return space.states * comb(others + told - 1, others)
-    alike = {"none": 1, "reflections": 2, "isotropic": 8}.get(space.symmetry, 4)
-    return float(space.states * told**others / alike)
+    yield from sorted(
+        found, key=lambda each: (not each.private, each.symmetry not in COUNTED, each.states)
+    )
 
 
 def describe_hidden(space: Space) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from difflogic.circuit.case_words import tabulated
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import evaluate
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD, NEIGHBORS
@@ -23,8 +24,6 @@ FEW_INPUTS = 10
 """Most inputs for which a circuit is built in every way."""
 GRANTED = ("outer-totalistic", "isotropic", "rotations", "reflections")
 """Symmetries that a rule gets if the recording allows, best first."""
-TABLE_BYTES_AT_ONCE = 2**28
-"""Bytes of gates' values to compute at once, of eight cases each."""
 
 FAR = {"WW": "NW", "EE": "NE", "WWW": "SW", "EEE": "SE"}
 """Circuits read nine cells: inputs that stand for cells further away."""
@@ -117,18 +116,13 @@ def _circuit(space: Space, xag: Xag, after: list[int]) -> Circuit:
 
 def tabulate(space: Space, circuit: Circuit) -> RuleTable:
     """Return a circuit's next state for each pattern, shape (patterns,)."""
-    states: RuleTable = np.empty(space.patterns, np.int64)
-    some = 8 * max(1, TABLE_BYTES_AT_ONCE // (circuit.inputs + circuit.gates))
-    for start in range(0, space.patterns, some):
-        digits = space.digits[:, start : start + some]
-        cases = np.zeros((circuit.inputs, -(-digits.shape[1] // 8)), np.uint8)
-        for name, cells in zip(space.names, digits, strict=True):
+
+    def given(patterns: Int64s) -> Iterator[tuple[int, Int64s]]:
+        for name, cells in zip(space.names, space.digits[:, patterns], strict=True):
             for bit in range(space.bits):
-                cases[_row(space, name, bit)] = np.packbits(cells >> bit & 1)
-        after = circuit.next_state(cases)[: space.bits]
-        following = np.unpackbits(after, axis=1, count=digits.shape[1])
-        states[start : start + some] = (1 << np.arange(space.bits)) @ following
-    return states
+                yield _row(space, name, bit), cells >> bit & 1
+
+    return tabulated(circuit, space.patterns, given, range(space.bits))
 
 
 def _row(space: Space, name: str, bit: int) -> int:

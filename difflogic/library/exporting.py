@@ -43,8 +43,7 @@ def export(
 
     The circuit of a run or a model is simplified and proved equal first, unless `unsimplified`.
     Without a `format`, the file's suffix decides. `comparable` gives the simplified and the
-    unsimplified circuit the same inputs and outputs, in BLIF and AIGER. `force` overwrites an
-    earlier file.
+    unsimplified circuit the same inputs and outputs, in BLIF. `force` overwrites an earlier file.
 
     Raises what `load` raises; ConfigError for an unknown format or option; ProofError if the
     simplified circuit cannot be proved equal; RunDirectoryError if the file cannot be written.

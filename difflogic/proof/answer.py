@@ -220,5 +220,3 @@ class Method:
 
     Raises OutOfTimeError.
     """
-    needs_clock: bool = False
-    """Whether it may go on for long."""

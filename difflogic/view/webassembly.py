@@ -15,7 +15,6 @@ from collections.abc import Sequence
 import llvmlite.binding as llvm
 
 from difflogic.circuit.circuit import Circuit
-from difflogic.formats.notation import leb128
 from difflogic.simulation.emission import emit
 from difflogic.simulation.schedule import schedule
 from difflogic.system.errors import CircuitError
@@ -34,6 +33,15 @@ _CUSTOM = 0
 _IMPORT = 2
 _EXPORT = 7
 _DATA = 11
+
+
+def leb128(value: int) -> bytes:
+    """Encode a number >= 0: seven bits per byte, lowest first; the eighth bit means more follow."""
+    found = bytearray()
+    while value >= 0x80:
+        found.append(0x80 | value & 0x7F)
+        value >>= 7
+    return bytes([*found, value])
 
 
 def compile_module(circuit: Circuit) -> bytes:
