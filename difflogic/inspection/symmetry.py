@@ -1,4 +1,4 @@
-"""Decides properties of a rule: symmetries, totalistic notation, linearity and others.
+"""Decides properties of a rule: symmetries, notation, linearity and others.
 
 Each says that a circuit equals another one, which is proved or refuted. Channels keep their
 identity: a symmetry that also swaps channels is not found.
@@ -14,12 +14,10 @@ from typing import Literal
 import numpy as np
 
 from difflogic.circuit.circuit import Circuit
-from difflogic.circuit.gates import TRUTH_TABLES
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD, turned
 from difflogic.circuit.life_like import notation
 from difflogic.circuit.xag import Xag, to_circuit
 from difflogic.proof import Verdict, decide_equality
-from difflogic.system.array_types import Bits
 from difflogic.system.deadline import Deadline
 
 SQUARE_SYMMETRIES = {
@@ -42,7 +40,6 @@ ANSWERS: dict[Verdict, Certainty] = {
     Verdict.open: "not decided",
 }
 
-COMPLEMENT = "symmetric under inverting all bits"
 LINEAR_RULE = "linear over GF(2)"
 AFFINE = "affine over GF(2)"
 QUIESCENT = "zeros stay zeros"
@@ -57,8 +54,6 @@ class Traits:
     """Linear: each next state is a XOR of inputs. Affine: or the inverse of one."""
     notation: str | None
     """Such as B3/S23, for one channel that depends only on the centre and the neighbours' sum."""
-    totalistic: bool | None
-    """Whether a rule with a notation depends only on the sum of all nine cells."""
 
 
 def examine(circuit: Circuit, seconds: float) -> Traits:
@@ -75,19 +70,11 @@ def examine(circuit: Circuit, seconds: float) -> Traits:
     quiescent: Certainty = "no" if zero.any() else "yes"
     affine = equals(_affine_form(circuit))
     properties = {
-        COMPLEMENT: equals(_dual(circuit)),
         LINEAR_RULE: affine if quiescent == "yes" else quiescent,
         AFFINE: affine,
         QUIESCENT: quiescent,
     }
-    table = _life_table(circuit)
-    return Traits(
-        symmetries,
-        properties,
-        None if table is None else notation(*map(np.flatnonzero, table)),
-        # A living centre adds one to the sum of all nine.
-        None if table is None else bool((table[0, 1:] == table[1, :-1]).all()),
-    )
+    return Traits(symmetries, properties, life_notation(circuit))
 
 
 def _moved(circuit: Circuit, cells: Sequence[int]) -> Circuit:
@@ -95,12 +82,6 @@ def _moved(circuit: Circuit, cells: Sequence[int]) -> Circuit:
     rows = np.arange(circuit.rows, dtype=np.int32)
     rows[: circuit.inputs] = rows[: circuit.inputs].reshape(NEIGHBORHOOD, -1)[cells].ravel()
     return replace(circuit, a=rows[circuit.a], b=rows[circuit.b], outputs=rows[circuit.outputs])
-
-
-def _dual(circuit: Circuit) -> Circuit:
-    """Return a circuit that does with inverted bits what this one does: f'(x) = ¬f(¬x)."""
-    duals: Bits = 15 - TRUTH_TABLES @ np.array([1, 2, 4, 8], np.uint8)
-    return replace(circuit, op=duals[circuit.op])
 
 
 def _affine_form(circuit: Circuit) -> Circuit:
@@ -116,8 +97,8 @@ def _affine_form(circuit: Circuit) -> Circuit:
     return to_circuit(xag, outputs, circuit.labels, range(circuit.channels))
 
 
-def _life_table(circuit: Circuit) -> Bits | None:
-    """Return the next state by centre and sum of the others, (2, 9); None if that is not enough."""
+def life_notation(circuit: Circuit) -> str | None:
+    """Return a rule's name such as B3/S23, if centre and sum of the others decide its only bit."""
     if circuit.channels > 1:
         return None
     cases = np.arange(2**NEIGHBORHOOD)
@@ -127,4 +108,5 @@ def _life_table(circuit: Circuit) -> Bits | None:
     others = bits.sum(axis=0) - bits[CENTER]
     table = np.zeros((2, NEIGHBORHOOD), np.uint8)
     table[centre, others] = after
-    return table if (table[centre, others] == after).all() else None
+    decides = (table[centre, others] == after).all()
+    return notation(*map(np.flatnonzero, table)) if decides else None

@@ -18,8 +18,7 @@ import numpy as np
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.examples.universe import bounds, placed
-from difflogic.identification.rules import Space
-from difflogic.identification.table_circuit import tabulate
+from difflogic.inspection.symmetry import life_notation
 from difflogic.library.conditions import Conditions
 from difflogic.library.start_files import MOST_PICTURE_BYTES, bits_of, read_start
 from difflogic.pictures.images import image_bits
@@ -126,10 +125,8 @@ def _picture(path: Path, content: bytes, automaton: Automaton, height: int, widt
 
 def _rule(automaton: Automaton) -> str:
     """Return the usual name of the rule of a circuit of one channel; else the automaton's name."""
-    if automaton.circuit.channels > 1 or automaton.circuit.interpreter:
-        return automaton.name
-    space = Space()
-    return space.name(tabulate(space, automaton.circuit)) or automaton.name
+    by_chance = automaton.circuit.interpreter
+    return (not by_chance and life_notation(automaton.circuit)) or automaton.name
 
 
 def _place_array(grid: BitGrid, array: Array, automaton: Automaton) -> bool:
