@@ -138,6 +138,11 @@ class WiredLayers:
         """Return the wiring of one perception kernel, layer by layer."""
         return self.perception[index if self.architecture.distinct_wiring else 0]
 
+    @cached_property
+    def netlist(self) -> Netlist:
+        """The layers as a flat list of gates, one for all circuits that are wired so."""
+        return flatten(self)
+
     @property
     def first_ops(self) -> Bits:
         """The op of each untrained gate, (parameters,)."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from difflogic.circuit import gates
-from difflogic.circuit.netlist import Netlist, WiredLayers, flatten
+from difflogic.circuit.netlist import Netlist, WiredLayers
 from difflogic.system.array_types import Array, Bits, Float32s, Float64s
 from difflogic.system.errors import ConfigError
 
@@ -43,10 +42,10 @@ class SoftCircuit:
         """Return a circuit wired as this one, with a copy of logits (16, parameters)."""
         return SoftCircuit(self.layers, np.ascontiguousarray(logits.T))
 
-    @cached_property
+    @property
     def netlist(self) -> Netlist:
         """The circuit as a flat list of gates."""
-        return flatten(self.layers)
+        return self.layers.netlist
 
     @property
     def ops(self) -> Bits:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import numpy.typing as npt
@@ -27,15 +28,21 @@ from difflogic.engine.hardware import Hardware
 from difflogic.engine.kernels.candidates import judge
 from difflogic.engine.kernels.detectors import detect
 from difflogic.engine.kernels.hard_gradients import differentiate
+from difflogic.engine.kernels.rewiring import rewire
 from difflogic.engine.kernels.training import train
 from difflogic.engine.soft.rollout import Engine
 from difflogic.engine.soft.sharing import Sharing
 from difflogic.proof.convergence import sets
 from difflogic.proof.kernels.sets import step
+from difflogic.search import rewirer
+from difflogic.search.finisher import Finisher
+from difflogic.search.rewirer import Rewirer
+from difflogic.search.searches import search_of
 from difflogic.system.array_types import Array
 from difflogic.system.deadline import Deadline
 from difflogic.system.jit import JIT, is_compiled, keeps_code
 from difflogic.system.work import ignore, may_cancel, tell, undoing
+from difflogic.tasks.kernels import lessons
 from difflogic.training.optimizer import Learned
 from difflogic.training.plan import ParallelPlan
 
@@ -59,29 +66,49 @@ class Compilation:
         """
         training = config.training
         finishing = config.finishing
+        problem = config.problem
         self._training = training
         self._plan = plan
         self._rolls_out = config.parallel.device == "cpu"
-        begins = finishing.every > 0 and finishing.from_epoch <= training.epochs
-        self._searches = leads and begins and finishing.candidates > 0
-        self._rectifies = finishing.rectify > 0 and why_not_rectify(config) is None
         self._helping = ExitStack()
         self.close = self._helping.close
         self._wait: Callable[[], object] = ignore
         self._later: list[Callable[[], object]] = []
         self._done = 0
+        self._needed: list[object] = []
+        """Kernels of searches that are on disk if all are."""
+        self._guides: list[ModuleType] = []
+        self._helped: list[ModuleType] = [hard_simulator]
+        """Modules with further kernels of searches: those that a helper does not compile, and those
+        that it does, besides what steps call first."""
+        if problem.task.lessons is not problem.task and not self._step_is_compiled:
+            self._helped.append(lessons)
+        begins = finishing.every > 0 and finishing.from_epoch <= training.epochs
+        search = search_of(problem) if leads and begins else None
+        if search is Rewirer:
+            self._needed += [step, rewire]
+            self._helped += [sets, rewirer]
+        elif search is Finisher and finishing.candidates > 0:
+            self._needed += [judge, step, differentiate]
+            self._guides.append(gradients)
+            self._helped += [candidates, sets]
+            if finishing.rectify > 0 and why_not_rectify(config) is None:
+                self._needed.append(detect)
+                self._guides.append(detectors)
+
+    @property
+    def _step_is_compiled(self) -> bool:
+        return not self._rolls_out or is_compiled(train, self._training.precision)
 
     @property
     def needs_compiling(self) -> bool:
         """Whether some kernels are not compiled on this machine yet; compiling takes a while."""
-        rolls_out = not self._rolls_out or is_compiled(train, self._training.precision)
-        return not (rolls_out and self.search_is_compiled)
+        return not (self._step_is_compiled and self.search_is_compiled)
 
     @property
     def search_is_compiled(self) -> bool:
         """Whether all kernels of the run's searches are on disk, or it has none."""
-        needed = (judge, step, differentiate, *((detect,) if self._rectifies else ()))
-        return not self._searches or all(map(is_compiled, needed))
+        return all(map(is_compiled, self._needed))
 
     def begin(self, netlist: Netlist, logits: Array) -> None:
         """Compile or load the kernels of a step. `logits` (16, parameters) are not changed.
@@ -93,14 +120,10 @@ class Compilation:
         groups: list[Callable[[], object]] = [rollouts] if self._rolls_out else []
         groups.append(partial(compile_updates, logits, training))
         groups.append(hard_simulator.load_kernels)
-        helped = [hard_simulator]
-        if self._searches:
-            guides = [gradients, detectors] if self._rectifies else [gradients]
-            self._later = [each.load_kernels for each in guides]
-            self._later += [self._take_over, sets.load_kernels]
-            helped += [candidates, sets]
+        if self._needed:
+            self._later = [*(each.load_kernels for each in self._guides), self._take_over]
         if self.needs_compiling and may_help():
-            names = [each.__name__ for each in helped]
+            names = [each.__name__ for each in self._helped]
             self._wait = self._helping.enter_context(helping(names))
         self._compile(groups)
 
@@ -114,7 +137,8 @@ class Compilation:
     def _take_over(self) -> None:
         """Load what the helper has left on disk, or else compile it here."""
         self._wait()
-        candidates.load_kernels()
+        for each in self._helped:
+            each.load_kernels()
 
     def _compile(self, groups: Sequence[Callable[[], object]]) -> None:
         told = tell if self.needs_compiling else ignore

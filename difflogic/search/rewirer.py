@@ -20,7 +20,7 @@ import numpy as np
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import OPS, PASS_THROUGH, fixed_logits
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD
-from difflogic.circuit.hard_netlist import netlist_of
+from difflogic.circuit.hard_netlist import netlist_of, unchanging
 from difflogic.circuit.layer import Layer, levels_of, staged
 from difflogic.circuit.netlist import WiredLayers
 from difflogic.circuit.soft_circuit import SoftCircuit
@@ -34,7 +34,7 @@ from difflogic.evaluation.trial import Ops
 from difflogic.search.finisher import AnyFinisher, Finished, SearchContext, must_be_tough
 from difflogic.search.polish import CircuitCost, Polished
 from difflogic.search.walk import OnProgress, SearchProgress, walk
-from difflogic.system.array_types import Array, Int64s
+from difflogic.system.array_types import Array, Int64s, Words
 from difflogic.system.arrays import aligned
 from difflogic.system.streams import Purpose, stream
 from difflogic.system.work import ignore
@@ -127,7 +127,7 @@ def rewire(
 
     Tries about `budget` changes; enter the `workers` before.
     """
-    nets = [_net_of(circuit, limits) for _ in range(DRIFTS)]
+    nets = [_net_of(circuit, *limits.planes) for _ in range(DRIFTS)]
     for net in nets:
         k.load(net)
 
@@ -161,8 +161,7 @@ def _call_all(jobs: list[Any]) -> None:
         job()
 
 
-def _net_of(circuit: Circuit, limits: Limits) -> k.RewiredNet:
-    cases, refused = limits.planes
+def _net_of(circuit: Circuit, cases: Words, refused: Words) -> k.RewiredNet:
     rows = circuit.rows
     gates = circuit.gates
     words = cases.shape[2]
@@ -225,3 +224,12 @@ def rebuilt(before: SoftCircuit, circuit: Circuit) -> SoftCircuit:
     layers = WiredLayers(sizes, ((looks,),), tuple(update))
     chosen = np.concatenate([np.full(len(around), PASS_THROUGH), *(stage.op for stage in found)])
     return SoftCircuit(layers, fixed_logits(chosen, before.logits.dtype))
+
+
+def load_kernels() -> None:
+    """Compile or load the kernels, which are the same for all circuits and limits."""
+    circuit = unchanging()
+    cases = np.zeros((circuit.inputs, 2, 1), np.uint64)
+    net = _net_of(circuit, cases, cases[: circuit.channels])
+    k.load(net)
+    k.rewire(net, np.zeros((1, k.DRAWS), np.int64))

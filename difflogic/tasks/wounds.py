@@ -60,20 +60,9 @@ class Wounds(Task):
     def draw_lesson(self, rng: np.random.Generator) -> Lesson:
         """Draw a board of small ones with gaps, some cells wounded, and what it teaches."""
         # Numba is imported by those who draw lessons.
-        from difflogic.tasks.kernels.lessons import KIND_SHARES, Lesson, draw
+        from difflogic.tasks.kernels.lessons import draw, new_lesson
 
-        size = (self.height, self.width)
-        lesson = Lesson(
-            words=np.empty(0, np.int64),
-            used=np.ones(2, np.int64),
-            plane=self._plane,
-            rows=np.empty(self.height, np.int64),
-            columns=np.empty(self.width, np.int64),
-            shares=np.empty(len(KIND_SHARES)),
-            cells=np.empty((self.height + 2, self.width + 2), np.int64),
-            state=np.empty((CODE_CHANNELS, *size), np.uint8),
-            target=np.empty((CODE_CHANNELS, *size)),
-        )
+        lesson = new_lesson(self._plane, self.height, self.width)
         count = 2 ** (3 * self.height * self.width).bit_length()
         while lesson.used[0] > len(lesson.words):
             more = rng.bit_generator.random_raw(max(count, len(lesson.words)))

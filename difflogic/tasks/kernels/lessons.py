@@ -289,3 +289,24 @@ def draw(lesson, period):
     while not taught and lesson.used[0] <= len(lesson.words):
         draw_state(lesson, period)
         taught = teach(lesson)
+
+
+def new_lesson(plane: npt.NDArray[np.uint8], height: int, width: int) -> Lesson:
+    """Return a lesson on a part of the plane, before any word is drawn."""
+    return Lesson(
+        words=np.empty(0, np.int64),
+        used=np.ones(2, np.int64),
+        plane=plane,
+        rows=np.empty(height, np.int64),
+        columns=np.empty(width, np.int64),
+        shares=np.empty(len(KIND_SHARES)),
+        cells=np.empty((height + 2, width + 2), np.int64),
+        state=np.empty((len(plane), height, width), np.uint8),
+        target=np.empty((len(plane), height, width)),
+    )
+
+
+def load_kernels() -> None:
+    """Compile or load the kernel, which is the same for all boards."""
+    lesson = new_lesson(np.zeros((1, 2, 2), np.uint8), 1, 1)
+    draw(lesson._replace(words=np.full(1, -1)), 1)

@@ -6,13 +6,18 @@ import subprocess
 import sys
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from difflogic.config import load_config
 from difflogic.experiment import compiling
 from difflogic.experiment.searching import Trainer
+from difflogic.pictures.picture import Picture
 from difflogic.system.jit import JIT
-from difflogic.system.work import HALF_DONE, Progress, Stopped, working
+from difflogic.system.work import HALF_DONE, Progress, Stopped, ignore, working
+from tests.difflogic.pictures.counting import counting
 from tests.difflogic.training.tiny import growing
 
 ROOT = Path(__file__).parents[3]
@@ -94,17 +99,26 @@ def test_waiting_for_a_helper_can_be_stopped():
         wait()
 
 
-@pytest.mark.parametrize(("epochs", "waits", "modules"), [(2, [2], 3), (1, [], 1)])
-def test_only_searches_wait_for_the_helper(monkeypatch, epochs, waits, modules):
+@pytest.fixture
+def helped(monkeypatch):
+    """The names of the modules that helpers load, and `wait`, which may be replaced."""
+    found = SimpleNamespace(names=[], wait=ignore)
+
     @contextmanager
     def helping(names):
-        assert len(names) == modules
-        yield lambda: waited.append(trainer.epoch)
+        found.names += [name.rpartition(".")[2] for name in names]
+        yield lambda: found.wait()
 
-    waited: list[int] = []
     monkeypatch.setattr(compiling, "may_help", lambda: True)
     monkeypatch.setattr(compiling, "helping", helping)
-    monkeypatch.setattr(compiling.Compilation, "needs_compiling", True)
+    monkeypatch.setattr(compiling, "is_compiled", lambda *kernel: False)
+    return found
+
+
+@pytest.mark.parametrize(("epochs", "waits", "modules"), [(2, [2], 3), (1, [], 1)])
+def test_only_searches_wait_for_the_helper(helped, epochs, waits, modules):
+    waited: list[int] = []
+    helped.wait = lambda: waited.append(trainer.epoch)
     told: list[Progress] = []
     with (
         working(tell=told.append),
@@ -114,4 +128,21 @@ def test_only_searches_wait_for_the_helper(monkeypatch, epochs, waits, modules):
         for _ in range(epochs):
             trainer.step()
     assert waited == waits
-    assert told[-1].done == told[-1].total == (7 if waits else 3)
+    assert len(helped.names) == modules
+    assert told[-1].done == told[-1].total == (6 if waits else 3)
+
+
+COUNTED = Picture("any", np.ones((1, 4, 4), np.uint8))
+
+
+@pytest.mark.parametrize(
+    ("config", "modules"),
+    [
+        (load_config("checkerboard-tough"), ["hard_simulator", "lessons", "sets", "rewirer"]),
+        (counting(COUNTED), ["hard_simulator"]),
+    ],
+)
+def test_the_helper_compiles_what_a_run_calls(helped, config, modules):
+    with Trainer(config) as trainer:
+        trainer.warm_up()
+    assert helped.names == modules

@@ -14,6 +14,7 @@ from difflogic.circuit.hard_netlist import hard_circuit, netlist_of
 from difflogic.circuit.soft_circuit import SoftCircuit
 from difflogic.config import load_config
 from difflogic.engine.hard.hard_simulator import active_gates
+from difflogic.engine.kernels import rewiring
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import answer_about
 from difflogic.evaluation.judge import Judge
@@ -24,8 +25,9 @@ from difflogic.proof.answer import Answer
 from difflogic.proof.convergence import sets
 from difflogic.proof.convergence.planes import Board, Network
 from difflogic.search.finisher import SearchContext
-from difflogic.search.rewirer import Rewirer, rebuilt, rewire
+from difflogic.search.rewirer import Rewirer, load_kernels, rebuilt, rewire
 from difflogic.search.searches import search_for
+from difflogic.system.jit import JIT
 from difflogic.tasks import make_task
 from tests.difflogic.circuit.rules import random_circuit
 from tests.difflogic.library.test_signals import tough_checkerboard
@@ -111,6 +113,13 @@ def test_a_smaller_circuit_keeps_the_limits(seed: int) -> None:
         for before, after, most in pairs:
             # Limits that the circuit does not keep are lifted value by value.
             assert after <= most | before
+
+
+@pytest.mark.skipif(not JIT, reason="nothing is compiled")
+def test_what_is_compiled_before_is_what_rewiring_calls() -> None:
+    load_kernels()
+    test_a_smaller_circuit_keeps_the_limits(0)
+    assert len(rewiring.load.signatures) == len(rewiring.rewire.signatures) == 1
 
 
 def test_a_rebuilt_model_is_its_circuit() -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from difflogic.circuit.grid import NEIGHBORS, OFFSETS
 from difflogic.config import load_config
 from difflogic.system.elementary import exponential, logarithm
+from difflogic.system.jit import JIT
 from difflogic.tasks import make_task
 from difflogic.tasks.kernels import lessons as k
 from difflogic.tasks.wounds import CODE_CHANNELS, Wounds
@@ -134,6 +136,13 @@ def test_a_lesson_says_what_each_cell_can_know(seed: int, side: int) -> None:
         found = expected(state, rows, columns)
     assert np.array_equal(start, state)
     assert np.array_equal(target, found, equal_nan=True)
+
+
+@pytest.mark.skipif(not JIT, reason="nothing is compiled")
+def test_what_is_compiled_before_is_what_lessons_call() -> None:
+    k.load_kernels()
+    lessons().sample(np.random.default_rng(0))
+    assert len(k.draw.signatures) == 1
 
 
 def test_the_first_bit_of_a_code_is_the_board() -> None:
