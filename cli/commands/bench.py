@@ -146,7 +146,19 @@ def _rates(report: Benchmark) -> dict[str, str]:
         "process": f"{show_bytes(memory)} at most" if memory else "memory unknown on this system",
         "processors": f"{machine.cpu_name()}, {counted(machine.cpu_count(), 'worker')} by default",
         "noise": noise(report.noise, len(path.steps)),
+        "core": core(path),
     }
+
+
+def core(path: Measurement) -> str:
+    """Say whether the core was shared with another thread while it measured."""
+    if not path.shared:
+        return "not shared with another thread"
+    return (
+        f"shared with another thread beside {100 * path.shared:.0f} % of the steps "
+        f"({min(path.passed):.1f} instead of {max(path.passed):.1f} instructions a cycle): "
+        "measure again"
+    )
 
 
 def noise(share: float, repeats: int) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from difflogic.config import Config
-from difflogic.engine.kernels.probes import fma_peak, fma_per_round
+from difflogic.engine.kernels.probes import fma_peak, fma_per_round, instructions_per_cycle
 from difflogic.engine.workers import Workers
 from difflogic.experiment.searching import Trainer
 from difflogic.run.measures import PHASES
@@ -29,6 +29,13 @@ from difflogic.training.plan import ParallelPlan
 WARM_UP_STEPS = 3
 
 REPEAT = 30
+
+IDLE_ROUNDS = 5000
+"""Rounds of `instructions_per_cycle` beside a step: some ten microseconds."""
+FEW_INSTRUCTIONS = 3.5
+SHARED = 0.75
+"""A core passes four instructions or more in a cycle. One that is shared passes fewer, or fewer
+than this share of the most in the same run: docs/notebook/kernels.md."""
 
 
 @dataclass
@@ -44,6 +51,8 @@ class Measurement:
     losses: list[float] = field(default_factory=list)
     peak: float | None = None
     """Fused multiply-adds per second on as many threads, measured in the same run."""
+    passed: list[float] = field(default_factory=list)
+    """Instructions that a core passed in a cycle, beside each step."""
     difference: float | None = None
     """Largest difference from the first row; None if nothing was compared."""
 
@@ -80,6 +89,12 @@ class Measurement:
         """Share of the workers' time in which they waited for each other or a core, 0 to 1."""
         return sum(self.phases["waiting"]) / sum(self.steps)
 
+    @property
+    def shared(self) -> float:
+        """Share of the steps beside which the core was shared with another thread, 0 to 1."""
+        few = max(FEW_INSTRUCTIONS, SHARED * max(self.passed, default=0.0))
+        return float(np.mean([found < few for found in self.passed or [few]]))
+
     def speedup(self, first: Measurement) -> float | None:
         """Return the speed-up: the median of pairs."""
         return ratio(first.steps, self.steps)
@@ -98,7 +113,7 @@ class Measurement:
             "speedup": self.speedup(first),
             "efficiency": self.efficiency(first),
             **chosen(self, "workers", "oversubscribed", "waiting"),
-            **chosen(self, "peak", "difference", "equal", "plan"),
+            **chosen(self, "peak", "shared", "difference", "equal", "plan"),
         }
 
 
@@ -195,6 +210,8 @@ def _measure(row: Measurement, trainer: Trainer) -> None:
     before = dict(trainer.phases.seconds)
     start = time.perf_counter()
     row.losses.append(trainer.step().soft_loss)
-    row.steps.append(time.perf_counter() - start)
+    now = time.perf_counter()
+    row.passed.append(instructions_per_cycle(IDLE_ROUNDS, 1)[0])
+    row.steps.append(now - start)
     for phase in PHASES:
         row.phases.setdefault(phase, []).append(trainer.phases.seconds[phase] - before[phase])

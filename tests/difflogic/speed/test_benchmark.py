@@ -37,6 +37,8 @@ def compared(way, repeat=1):
 
 def test_a_report_counts_the_work_of_a_step():
     report = benchmark.run(CONFIG, repeat=4)
+    assert len(report.path.passed) == 4
+    assert all(0.001 < found < 100 for found in report.path.passed)
     assert report.vector_bits in (128, 256, 512)
     # 2 kernels · 14 gates · 2 channels, 14 gates of the update; 42 cells, 2 steps, 3 samples.
     assert report.gate_lanes == 70 * 42 * 2 * 3
@@ -50,6 +52,14 @@ def test_a_report_counts_the_work_of_a_step():
     assert found["path"]["plan"]["bytes_per_worker"] == planned.bytes_per_worker
     assert found["path"]["plan"]["bytes_shared"] == planned.bytes_shared
     assert report.noise == report.path.total.median / report.path.total.minimum - 1
+
+
+@pytest.mark.parametrize(
+    ("passed", "shared"), [([5.9] * 4, 0), ([5.9, 3.0, 5.8, 5.9], 0.25), ([3.0] * 3, 1), ([], 0)]
+)
+def test_a_core_that_passes_few_instructions_is_shared(passed, shared):
+    row = measurements.Measurement("configured", CONFIG, None, steps=[1.0] * 4, passed=passed)
+    assert row.shared == shared
 
 
 def test_both_ways_are_measured_in_every_phase_and_give_the_same_bits():

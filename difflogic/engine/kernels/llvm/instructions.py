@@ -7,6 +7,7 @@ import sys
 import time
 
 from llvmlite import ir
+from llvmlite.binding import initialize_native_asmparser
 from numba import types
 from numba.core import cgutils
 
@@ -86,6 +87,19 @@ def fma_chains(context, builder, signature, args):
     for chain in chains[1:]:
         total = builder.fadd(total, builder.load(chain))
     return builder.extract_element(total, I32(0))
+
+
+@emitting(lambda count: types.void(types.int64))
+def do_nothing(context, builder, signature, args):
+    """Run `count` rounds of IDLE instructions that only take their way through the processor."""
+    initialize_native_asmparser()
+    kind = ir.FunctionType(ir.VoidType(), [])
+    with cgutils.for_range(builder, args[0], intp=I64):
+        builder.asm(kind, "nop\n" * IDLE, "", (), side_effect=True)
+    return context.get_dummy_value()
+
+
+IDLE = 64
 
 
 def _element(context, builder, signature, args):
