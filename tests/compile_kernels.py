@@ -3,8 +3,6 @@
 Otherwise each of pytest's workers compiles the same kernels at the same time.
 """
 
-from __future__ import annotations
-
 from difflogic.experiment.searching import Trainer
 from difflogic.simplification import EFFORTS, simplify
 from difflogic.system.jit import JIT, keeps_code

@@ -4,8 +4,6 @@
 so only if a change is meant to alter bits, and say in its commit why.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sys

@@ -11,8 +11,6 @@ PART is the beginning of a mutant's name, such as proof/; COUNT mutants are draw
 docs/notebook/mutations.md has the results.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import json

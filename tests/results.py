@@ -9,8 +9,6 @@ replaces what file and pages say. seeds.csv keeps what came of each seed of the 
 so that tests can repeat single ones.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import json

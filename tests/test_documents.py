@@ -1,7 +1,5 @@
 """The documents are true: code runs, commands exist, links have targets."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import re

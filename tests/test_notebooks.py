@@ -4,6 +4,8 @@ import json
 from importlib.util import find_spec
 from pathlib import Path
 
+import nbclient
+import nbformat
 import pytest
 
 NOTEBOOKS = sorted((Path(__file__).parent.parent / "docs" / "notebooks").glob("*.ipynb"))
@@ -20,9 +22,6 @@ def test_a_notebook_is_stored_without_outputs(path):
 @pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs(path, tmp_path, monkeypatch):
-    nbformat = pytest.importorskip("nbformat", reason="nbclient is not installed")
-    nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
-    pytest.importorskip("ipykernel", reason="ipykernel is not installed")
     book = nbformat.read(path, as_version=4)
     if "import torch" in path.read_text("utf-8") and find_spec("torch") is None:
         pytest.skip("PyTorch is not installed")

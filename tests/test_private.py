@@ -3,8 +3,6 @@
 A new version of a library that lacks one fails the test that looks for it, not a user's run.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 from operator import attrgetter

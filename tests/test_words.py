@@ -1,7 +1,5 @@
 """Words that claim a proof come from the module whose function proved it, and names exist."""
 
-from __future__ import annotations
-
 import ast
 import io
 import re

@@ -8,9 +8,10 @@ import fcntl
 import io
 import os
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 FAULTS = ("interrupt", "interrupt after", "ENOSPC", "EIO", "EACCES", "kill")
 READING = ("EIO", "EACCES", "EMFILE")
@@ -39,7 +40,7 @@ class Faults:
         self._looking = False
         self.dead = False
         self._locks: list[int] = []
-        self._undo: list[Callable[[], None]] = []
+        self._patches = ExitStack()
 
     def __enter__(self) -> Faults:
         one = self._first
@@ -68,8 +69,7 @@ class Faults:
         return self
 
     def __exit__(self, *raised: object) -> None:
-        while self._undo:
-            self._undo.pop()()
+        self._patches.close()
         if self.dead:  # the system takes a dead process's locks away
             for descriptor in self._locks:
                 with suppress(OSError):
@@ -93,9 +93,7 @@ class Faults:
         raise Killed if self.dead else KeyboardInterrupt
 
     def _patch(self, module: Any, name: str, new: Any) -> None:
-        old = getattr(module, name)
-        setattr(module, name, new)
-        self._undo.append(lambda: setattr(module, name, old))
+        self._patches.enter_context(mock.patch.object(module, name, new))
 
     def _counted(self, real: Any, place: Callable[..., str], what: str) -> Any:
         def call(*arguments: Any, **more: Any) -> Any:

@@ -1,7 +1,5 @@
 """`dct` and Python in processes of their own, and what /proc tells of them."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import signal
@@ -85,7 +83,6 @@ Trainer.step = held
 
 def mpiexec(ranks: int) -> dict[str, Any]:
     """Return options of a process that is started as several ranks, without a port."""
-    pytest.importorskip("mpi4py", reason="several ranks need mpi4py")
     program = Path(sysconfig.get_path("scripts")) / "mpiexec.gforker"
     if not program.is_file():
         pytest.skip("needs the launcher of MPICH's wheel")

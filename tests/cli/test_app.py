@@ -1,7 +1,5 @@
 """The command as a whole: start-up, help, exit codes, completion."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

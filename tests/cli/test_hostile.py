@@ -1,7 +1,5 @@
 """Hostile files and values: every command refuses them with a message, and changes nothing."""
 
-from __future__ import annotations
-
 import os
 import re
 

@@ -1,7 +1,5 @@
 """Options: what texts mean, what functions declare, and how they reach the library."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

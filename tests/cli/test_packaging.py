@@ -7,8 +7,6 @@ import pytest
 
 from tests.cli.processes import ROOT, run_python
 
-pytest.importorskip("hatchling")
-
 
 def files_in(folder):
     return {path.relative_to(folder) for path in folder.rglob("*.*") if path.suffix != ".pyc"}

@@ -4,8 +4,6 @@ What it leaves begins again, resumes to the same results, or is refused with wha
 be removed. docs/reliability.md has the table.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

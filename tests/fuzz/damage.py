@@ -3,8 +3,6 @@
 Values are replaced, moved, doubled and dropped; an archive's checksums stay valid.
 """
 
-from __future__ import annotations
-
 import copy
 import io
 import json

@@ -3,8 +3,6 @@
 With DCT_DAMAGED=COUNT this many of each kind, with other damages than the usual ones.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import os

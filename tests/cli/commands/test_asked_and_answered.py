@@ -3,8 +3,6 @@
 Limits are in looks at the clock, each a millisecond, so that time runs out at any of them.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from pathlib import Path

@@ -78,7 +78,6 @@ def test_comparable_files_have_the_same_inputs(dct, source):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("-f verlog", 'no format "verlog": did you mean "verilog"?'),
         ("-o x.txt", '"x.txt": no format has this suffix'),
         ("", "choose a format with --format: json, verilog"),
         ("-f c --comparable", "--comparable does not apply to the format c"),

@@ -1,7 +1,5 @@
 """A terminal that a test can read."""
 
-from __future__ import annotations
-
 import io
 import re
 import sys

@@ -41,13 +41,12 @@ def test_preferred_ops_become_the_most_probable(logits, ops):
     before = logits.copy()
     make_most_probable(logits, np.array(ops, np.uint8))
     assert_array_equal(logits.argmax(axis=0), ops)
-    for gate, op in enumerate(ops):
-        present = before[:, gate].argmax()
-        expected = before[:, gate].copy()
-        expected[[present, op]] = expected[[op, present]]
-        np.testing.assert_allclose(logits[:, gate], expected, rtol=1e-6, atol=1e-37)
+    for found, expected, op in zip(logits.T, before.T, ops, strict=True):
+        present = expected.argmax()
         if op == present:
-            assert_array_equal(logits[:, gate], before[:, gate])
+            assert_array_equal(found, expected)
+        expected[[present, op]] = expected[[op, present]]
+        np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-37)
 
 
 class GivenSearches:

@@ -1,7 +1,5 @@
 """The GPU that tests run on, and one training step there and by the plain oracle."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Whole runs on a GPU: up to an exact circuit, resumed on the processor and back, in sweeps."""
 
-from __future__ import annotations
-
 import pytest
 
 from difflogic import check, load

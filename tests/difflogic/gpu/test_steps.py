@@ -1,7 +1,5 @@
 """Training steps on a GPU against the plain oracle, and whole runs against the processor's."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The shader's tables and constants, and a GPU's limits. No GPU is needed."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

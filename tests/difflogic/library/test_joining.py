@@ -1,7 +1,5 @@
 """Joined circuits: what they show is what their parts show alone, by a plain simulator."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace

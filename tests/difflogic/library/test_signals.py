@@ -1,7 +1,5 @@
 """Rules as functions: their circuits do what the functions do with plain bits."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from functools import cache

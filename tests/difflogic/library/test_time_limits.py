@@ -1,7 +1,5 @@
 """Time limits of proofs, by the processor's clock: an answer in time, and no false verdict."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from contextlib import suppress

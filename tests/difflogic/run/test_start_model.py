@@ -1,7 +1,5 @@
 """Runs that start from a saved model."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

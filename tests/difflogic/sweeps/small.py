@@ -1,7 +1,5 @@
 """Sweeps whose runs take no time."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -5,9 +5,9 @@ import os
 import signal
 import sys
 from contextlib import suppress
-from importlib.util import find_spec
 
 import pytest
+from dask import config
 
 from difflogic.sweeps import cluster
 from difflogic.sweeps.cluster import ClusterError, ClusterLostError, DaskBackend
@@ -15,10 +15,7 @@ from tests.cli.processes import wait_until
 from tests.difflogic.experiment.kill import forked
 from tests.difflogic.sweeps.small import at_work, execute_all, small_plan, timeless
 
-pytestmark = [
-    pytest.mark.once,
-    pytest.mark.skipif(find_spec("distributed") is None, reason="distributed is not installed"),
-]
+pytestmark = pytest.mark.once
 
 
 SEEDS = (0, 1, 2, 3)
@@ -170,9 +167,8 @@ def test_a_worker_that_does_not_see_the_sweep_is_refused(tmp_path, dask):
     ],
 )
 def test_what_tls_needs_is_told(required, address, remedy):
-    settings = pytest.importorskip("dask").config.set
     with (
-        settings({"distributed.comm.require-encryption": required}),
+        config.set({"distributed.comm.require-encryption": required}),
         pytest.raises(ClusterError, match=f"no scheduler answers at {address} .*{remedy}"),
     ):
         cluster._connect(address, 0.1)

@@ -13,7 +13,6 @@ import socket
 import subprocess
 import sys
 from contextlib import closing, suppress
-from importlib.util import find_spec
 from pathlib import Path
 
 import psutil
@@ -23,10 +22,7 @@ from difflogic.sweeps.cluster import DaskBackend, is_exposed
 from tests.cli.processes import listening, wait_until
 from tests.difflogic.sweeps.small import TINY
 
-pytestmark = [
-    pytest.mark.thorough,
-    pytest.mark.skipif(find_spec("distributed") is None, reason="distributed is not installed"),
-]
+pytestmark = pytest.mark.thorough
 
 ROOT = Path(__file__).resolve().parents[3]
 BLOCKS = re.findall(r"```\n(.*?)```", (ROOT / "docs" / "sweeps.md").read_text("utf-8"), flags=re.S)

@@ -1,7 +1,5 @@
 """A clock for tests of time limits, independent of the machine's speed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from difflogic.system.deadline import Deadline

@@ -1,7 +1,5 @@
 """Tiles: guides and targets against plain definitions, lessons, whole runs, and what is refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

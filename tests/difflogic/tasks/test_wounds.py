@@ -1,7 +1,5 @@
 """Lessons about wounds: against draws of NumPy's own, and an oracle that teaches cell by cell."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

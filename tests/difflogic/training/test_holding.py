@@ -1,7 +1,5 @@
 """Training for pictures that stay and grow back."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Samples that start from later states of the hard circuit's rollout."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

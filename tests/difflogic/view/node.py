@@ -1,7 +1,5 @@
 """Modules of pages, run in Node.js."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

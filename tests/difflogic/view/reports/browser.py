@@ -1,11 +1,8 @@
 """Headless Chromium for the tests, with its own profile, console and list of requests."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -30,9 +27,8 @@ FLAGS = (
 
 
 def missing():
-    """The programs and packages that are missing."""
-    absent = [name for name in PROGRAMS if shutil.which(name) is None]
-    return absent if find_spec("selenium") else [*absent, "selenium"]
+    """The programs that are missing."""
+    return [name for name in PROGRAMS if shutil.which(name) is None]
 
 
 needs_browser = pytest.mark.skipif(bool(missing()), reason=f"needs {', '.join(missing())}")

@@ -5,6 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from selenium.webdriver.common.keys import Keys
 
 from difflogic.config import load_config
 from difflogic.evaluation.battery import run_tests
@@ -17,7 +18,6 @@ from tests.difflogic.view.reports.pages import automaton, page
 from tests.difflogic.view.reports.test_engines import case, in_python
 
 pytestmark = [needs_browser, pytest.mark.slow]
-Keys = pytest.importorskip("selenium.webdriver.common.keys").Keys
 
 
 @pytest.fixture
