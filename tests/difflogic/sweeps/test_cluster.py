@@ -6,6 +6,7 @@ import signal
 import sys
 from contextlib import suppress
 
+import distributed  # its settings are restored with those that a test sets
 import pytest
 from dask import config
 
@@ -75,8 +76,6 @@ class Cluster:
 
     def wait_for(self, workers):
         """Wait until the scheduler has this number of workers."""
-        import distributed
-
         with distributed.Client(self.address, timeout=120, set_as_default=False) as client:
             wait_until(
                 lambda: (
