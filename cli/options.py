@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
-from difflogic.library.exchange import Set
+from difflogic.experiment.overrides import Set
 from difflogic.system.declaration import (
     AUTO,
     THREAD_RANGE,

@@ -148,7 +148,7 @@ class Shown(ExitStack):
         for warning in trainer.descent.warnings:
             note(f"warning: {warning}")
         if self._watch:
-            from difflogic.library.serving import serve_training
+            from difflogic.view.watching.serving import serve_training
 
             server, self._publish = self.enter_context(serve_training(session))
             note(f"watch the run at {server.link}")

@@ -13,7 +13,7 @@ from difflogic.system.declaration import Recipe
 from difflogic.system.quantities import counted, show_bytes
 
 if TYPE_CHECKING:
-    from difflogic.library.benchmarking import Planned
+    from difflogic.speed.benchmark import Planned
     from difflogic.training.plan import ParallelPlan
 
 

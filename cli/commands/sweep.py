@@ -6,7 +6,6 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -16,15 +15,14 @@ from cli.interrupt import Interruption
 from cli.options import AsJson, ConfigArgument, DeviceOption, Epochs, Quiet, with_flags
 from cli.terminal import output
 from cli.terminal.screen import QUIET_SECONDS, Bar, Display, Screen, can_animate
-from difflogic.library.groups import SweepOptions
+from difflogic.sweeps.options import SweepOptions
 from difflogic.system.files import for_shell
 from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
-    from difflogic.library.sweeping import SweepProgress
     from difflogic.sweeps.comparison import ComparedVariant, Interval
     from difflogic.sweeps.execution import Execution
-    from difflogic.sweeps.sweep_plan import SweepPlan
+    from difflogic.sweeps.sweep import SweepProgress, Swept
     from difflogic.sweeps.sweep_results import Row
 
 SPARED_COLUMNS = (
@@ -60,54 +58,56 @@ def sweep(
     if found.problem is not None:
         note(f"error: {found.problem}")
         code = FAILURE
-    _report(found.path, found.plan, found.rows, code, as_json)
+    _report(found, code, as_json)
     if code or any(row.status in ("failed", "missing") for row in found.rows):
         raise typer.Exit(code or FAILURE)
 
 
-def _report(path: Path, plan: SweepPlan, rows: Sequence[Row], code: int, as_json: bool) -> None:
+def _report(found: Swept, code: int, as_json: bool) -> None:
     """Report failed and missing runs, and print the table of variants, or everything as JSON.
 
     `code` is 0, FAILURE if the sweep had to stop, or the exit code of an interruption.
     """
-    from difflogic.sweeps import sweep_results
-    from difflogic.sweeps.comparison import compare
-    from difflogic.sweeps.directory import SweepDirectory
-
-    kept = SweepDirectory(path).is_sweep
+    rows = found.rows
     interrupted = code not in (0, FAILURE)
     missing = sum(row.status == "missing" for row in rows)
     for row in rows:
         if row.status == "failed":
             note(f"error: {row.variant}, seed {row.seed}: {row.error}")
     if missing:
-        then = f"continue with: dct sweep --dir {for_shell(path)}"
+        then = f"continue with: dct sweep --dir {for_shell(found.path)}"
         note(
             f"{'interrupted' if interrupted else 'not finished'}: {len(rows) - missing} of "
-            f"{len(rows)} runs ended; {then if kept else 'nothing is saved: begin again'}"
+            f"{len(rows)} runs ended; {then if found.is_kept else 'nothing is saved: begin again'}"
         )
     elif interrupted:
         note(f"interrupted after all {len(rows)} runs had ended")
     if as_json:
-        data = sweep_results.to_data(plan, rows)
-        heads = {"directory": str(path) if kept else None, "interrupted": interrupted}
-        output.show_json({**heads, **data, "comparison": compare(plan, rows)})
-        return
-    if not kept or missing == len(rows):
-        return
+        directory = str(found.path) if found.is_kept else None
+        heads = {"directory": directory, "interrupted": interrupted}
+        output.show_json(heads | found.as_dict())
+    elif found.is_kept and missing < len(rows):
+        _show(found)
+
+
+def _show(found: Swept) -> None:
+    """Print the table of variants, and of their comparison."""
+    from difflogic.sweeps import sweep_results
+
+    plan = found.plan
+    results = found.results
     headings = list(plan.axes) or ["experiment"]
-    found = sweep_results.aggregate(plan, rows)
-    lines = [sweep_results.to_cells(plan, result) for result in found]
+    lines = [sweep_results.to_cells(plan, result) for result in results]
     names = [*headings, *sweep_results.HEADINGS]
     output.show_table(" | ".join(names), lines, len(headings), SPARED_COLUMNS)
-    if len(plan.variants) > 1:
-        _show_comparison(compare(plan, rows))
-    proved = sum(each.proved for each in found)
-    ended = sum(each.seeds for each in found)
-    shown = in_one_line(str(path))
+    if len(results) > 1:
+        _show_comparison(found.comparison)
+    proved = sum(each.proved for each in results)
+    ended = sum(each.seeds for each in results)
+    shown = in_one_line(str(found.path))
     typer.echo(f"\nproved: {proved} of {counted(ended, 'run')}")
     typer.echo(f"sweep      {shown}   (table.csv, table.json)")
-    typer.echo(f"next       dct runs {for_shell(path)}")
+    typer.echo(f"next       dct runs {for_shell(found.path)}")
 
 
 def _show_comparison(found: Sequence[ComparedVariant]) -> None:

@@ -1,27 +1,15 @@
-"""What the library's functions share: callbacks, overrides, and output files."""
+"""What the library's functions share: asking whether to stop, and output files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
 
-from difflogic.system.declaration import Opt
 from difflogic.system.errors import ConfigError
 from difflogic.system.files import check_output, write_whole
 
-if TYPE_CHECKING:
-    from difflogic.config import Override
-
-    Changes = Sequence[str | Override]
-else:  # an option has texts only
-    Changes = Sequence[str]
-
 ShouldStop = Callable[[], bool]
 """Asks whether to stop; the work then keeps its partial results."""
-Set = Annotated[
-    Changes, Opt("Override a configuration value; repeatable", "SECTION.KEY=VALUE", names="--set")
-]
 
 
 def require_output(file: str | Path, suffixes: str | tuple[str, ...], force: bool = False) -> Path:

@@ -9,19 +9,14 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from difflogic.circuit.colors import Color, parse_color
-from difflogic.library.exchange import Set
 from difflogic.system.declaration import (
     Advanced,
-    AllowCode,
     CellSide,
     CheckedOptions,
     Count,
-    NewDirectory,
     Opt,
     PixelCount,
     Range,
-    Recipe,
-    Seeds,
     Share,
 )
 from difflogic.system.errors import ConfigError
@@ -238,38 +233,3 @@ class ChipOptions(CheckedOptions):
     pins: Annotated[
         str | Path | None, Opt("Pin assignments, as PCF (iCE40) or LPF (ECP5)", "FILE")
     ] = None
-
-
-@dataclass(frozen=True)
-class SweepOptions(CheckedOptions):
-    """What a sweep trains, where its runs go, and who trains them."""
-
-    seeds: Annotated[
-        Seeds, Opt("Random seeds, such as 0-15 or 0-3,7; a new sweep needs them", "SEEDS")
-    ] = None
-    grid: Annotated[
-        Sequence[str], Opt("Values to try; repeat it to combine several keys", "SECTION.KEY=V1,V2")
-    ] = ()
-    overrides: Set = ()
-    recipe: Recipe = None
-    directory: Annotated[
-        NewDirectory, Opt("Sweep directory; an earlier sweep there is continued")
-    ] = None
-    jobs: Annotated[
-        int | None,
-        Range(1, 4096),
-        Opt(
-            "Runs at a time, each in its own process if several",
-            names="--workers",
-            shown="one per core",
-        ),
-    ] = None
-    scheduler: Annotated[
-        str | None, Advanced("Dask scheduler, such as tcp://127.0.0.1:8786", "ADDRESS")
-    ] = None
-    scheduler_timeout: Annotated[
-        float | None,
-        Range(0.1, 1e6),
-        Advanced("How long to wait for the Dask scheduler and a worker", "SECONDS", shown="60"),
-    ] = None
-    allow_code: AllowCode = False

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from difflogic.config import Config, Override, load_config, shipped_configs
 from difflogic.config.effects import without_effect
+from difflogic.experiment.overrides import Set
 from difflogic.experiment.session import Session
-from difflogic.library.exchange import Set, ShouldStop
+from difflogic.library.exchange import ShouldStop
 from difflogic.library.loaded import Source, load
 from difflogic.run.measures import StepResult
 from difflogic.run.opened_run import StartModel

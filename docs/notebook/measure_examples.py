@@ -20,7 +20,7 @@ from pathlib import Path
 from difflogic.examples.pairs import Examples
 from difflogic.examples.reading import read_examples
 from difflogic.experiment.example_options import ExampleOptions
-from difflogic.library.exemplifying import train_examples
+from difflogic.experiment.example_run import train_examples
 from difflogic.system.errors import ConfigError
 
 HEAD = "what,seed,outcome,train,test,tests,gates,steps,features,seconds"

@@ -82,7 +82,7 @@ class TestRun:
 def test_a_report_is_shown(dct, monkeypatch, report):
     report.path.passed[:] = [6.0, 3.0, 5.9, 6.0]
     monkeypatch.setattr("difflogic.experiment.searching.compile_kernels", lambda *given: None)
-    monkeypatch.setattr(benchmark, "run", lambda *_: report)
+    monkeypatch.setattr(benchmark, "bench", lambda *_, **__: report)
     result = dct("bench")
     assert result.stderr == (
         "note: using the published batch size, 2; training uses 1 (--set training.batch=1)\n"

@@ -6,11 +6,11 @@ import pytest
 
 from difflogic.config import load_config, shipped_configs
 from difflogic.config.effects import why_not_rectify, without_effect
-from difflogic.library.groups import SweepOptions
-from difflogic.library.sweeping import sweep
 from difflogic.library.training import train
 from difflogic.search.finisher import SearchContext
 from difflogic.search.rectification import can_rectify
+from difflogic.sweeps.options import SweepOptions
+from difflogic.sweeps.sweep import sweep
 from difflogic.tasks import make_task
 from tests.difflogic.training.tiny import growing, tiny
 

@@ -16,7 +16,7 @@ from tests.cli.processes import SECONDS
 _SERVER = multiprocessing.get_context("forkserver")
 """Forks processes that have imported everything. A fork of the tests' process could deadlock: other
 tests started threads in it."""
-PRELOADED = ["difflogic.library.training", "difflogic.library.sweeping", "dask.cli", "distributed"]
+PRELOADED = ["difflogic.library.training", "difflogic.sweeps.sweep", "dask.cli", "distributed"]
 
 
 def forked(work, *arguments):

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from difflogic.library.groups import SweepOptions
-from difflogic.library.sweeping import sweep
 from difflogic.library.training import train
 from difflogic.run.lock import RunLock, holding, removable
 from difflogic.run.run_directory import RunDirectory
+from difflogic.sweeps.options import SweepOptions
+from difflogic.sweeps.sweep import sweep
 from difflogic.system.errors import RunDirectoryError
 from tests.cli.conftest import TINY
 

@@ -36,7 +36,7 @@ def compared(way, repeat=1):
 
 
 def test_a_report_counts_the_work_of_a_step():
-    report = benchmark.run(CONFIG, repeat=4)
+    report = benchmark.bench(CONFIG, repeat=4)
     assert len(report.path.passed) == 4
     assert all(0.001 < found < 100 for found in report.path.passed)
     assert report.vector_bits in (128, 256, 512)
@@ -85,7 +85,7 @@ def test_both_ways_are_measured_in_every_phase_and_give_the_same_bits():
 def test_measured_steps_neither_search_nor_restart():
     searching = growing("finishing.every=2", "finishing.from_epoch=2", "training.restart_every=4")
     configs = searching, searching.without_searches()
-    one, other = (benchmark.run(config, repeat=2) for config in configs)
+    one, other = (benchmark.bench(config, repeat=2) for config in configs)
     assert one.path.losses == other.path.losses
     assert one.path.phase("finish").maximum == 0
     found = [measure(of_workers(config, [1, 2]), 2).rows for config in configs]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from difflogic.library.benchmarking import compare
 from difflogic.speed import measurements
+from difflogic.speed.benchmark import compare
 from difflogic.speed.measurements import measure, of_workers, ratio
 from difflogic.system.errors import ConfigError
 from tests.difflogic.training.tiny import tiny

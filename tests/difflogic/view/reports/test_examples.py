@@ -9,8 +9,8 @@ import pytest
 from difflogic.evaluation.settled import answers
 from difflogic.examples.encoding import CLASH, FEATURE_NAMES, MOVED_FEATURES, Encoding
 from difflogic.experiment.example_options import ExampleOptions
+from difflogic.experiment.example_run import train_examples
 from difflogic.library.applying import apply
-from difflogic.library.exemplifying import train_examples
 from difflogic.library.reporting import report
 from difflogic.view.reports.circuits import running
 from difflogic.view.reports.symbols import encoding_of

@@ -7,8 +7,8 @@ import pytest
 
 import difflogic
 from difflogic.experiment.session import Session
-from difflogic.library.serving import serve_training
 from difflogic.run.run_directory import RunDirectory
+from difflogic.view.watching.serving import serve_training
 from tests.difflogic.view.reports.browser import needs_browser
 
 pytestmark = [needs_browser, pytest.mark.slow]
@@ -38,7 +38,7 @@ GONE = "!document.querySelector('#gone').hidden"
 
 def test_training_is_shown_to_its_end(window, tmp_path, monkeypatch):
     """Training runs in a thread, and waits until the browser has shown earlier epochs."""
-    monkeypatch.setattr("difflogic.library.serving.PUBLISH_SECONDS", 0.0)
+    monkeypatch.setattr("difflogic.view.watching.serving.PUBLISH_SECONDS", 0.0)
     seen = {epoch: threading.Event() for epoch in (4, 9)}
     # As the command does: nothing was published about such a small circuit.
     config = difflogic.load_config("checkerboard-small", SETTINGS, drop_published=True)

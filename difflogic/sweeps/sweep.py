@@ -9,18 +9,19 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from difflogic.config import load_config
 from difflogic.config.effects import without_effect
 from difflogic.experiment.searching import compile_kernels
-from difflogic.library.exchange import ShouldStop
-from difflogic.library.groups import SweepOptions
 from difflogic.run.lock import RunLock, holding
 from difflogic.sweeps.backends import Backend, DeviceBackend, LocalBackend
+from difflogic.sweeps.comparison import ComparedVariant, compare
 from difflogic.sweeps.directory import SweepDirectory
 from difflogic.sweeps.execution import Execution, default_jobs
+from difflogic.sweeps.options import SweepOptions
 from difflogic.sweeps.sweep_plan import MAX_NAME, Request, SweepPlan, make_plan
-from difflogic.sweeps.sweep_results import Row, VariantResult, aggregate, write_tables
+from difflogic.sweeps.sweep_results import Row, VariantResult, aggregate, to_data, write_tables
 from difflogic.system.deadline import never_stop
 from difflogic.system.declaration import checked
 from difflogic.system.errors import ConfigError, RunDirectoryError, TrainingError
@@ -60,6 +61,20 @@ class Swept:
     """Why it ended early, if workers were lost."""
 
     @property
+    def is_kept(self) -> bool:
+        """Whether its directory is there: one that is stopped before its runs leaves none."""
+        return SweepDirectory(self.path).is_sweep
+
+    @property
+    def comparison(self) -> list[ComparedVariant]:
+        """Each combination of settings beside the first one, on the same seeds."""
+        return compare(self.plan, self.rows)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as values for JSON."""
+        return {**to_data(self.plan, self.rows), "comparison": self.comparison}
+
+    @property
     def results(self) -> list[VariantResult]:
         """The results of each combination of settings, over its seeds."""
         return aggregate(self.plan, self.rows)
@@ -74,7 +89,7 @@ def sweep(
     options: SweepOptions = EARLIER,
     *,
     progress: Callable[[SweepProgress], None] = lambda progress: None,
-    should_stop: ShouldStop = never_stop,
+    should_stop: Callable[[], bool] = never_stop,
 ) -> Swept:
     """Train a configuration with many seeds, and with all combinations of some settings.
 
@@ -166,7 +181,7 @@ class _Sweep:
     plan: SweepPlan
     backend: Backend
     progress: Callable[[SweepProgress], None]
-    should_stop: ShouldStop
+    should_stop: Callable[[], bool]
 
     def run(self) -> Swept:
         """Train the missing runs, and write the tables."""

@@ -11,12 +11,12 @@ import pytest
 import difflogic
 from difflogic.examples.pairs import Examples, Pair, local
 from difflogic.examples.reading import read_inputs
+from difflogic.experiment import example_run
 from difflogic.experiment.example_options import ExampleOptions
+from difflogic.experiment.example_run import train_examples
 from difflogic.experiment.example_ways import ways_to_learn
 from difflogic.formats.circuit_file import read_circuit, write_circuit
-from difflogic.library import exemplifying
 from difflogic.library.applying import save_grids
-from difflogic.library.exemplifying import train_examples
 from difflogic.run.lock import holding, removable
 from difflogic.run.run_directory import RunDirectory
 from difflogic.system.errors import CircuitError, ConfigError, RunDirectoryError
@@ -108,7 +108,7 @@ def test_a_second_process_is_refused_and_touches_nothing(tmp_path, examples, mon
         (run.attempt(1).path).mkdir()
         return ways_to_learn(*_)
 
-    monkeypatch.setattr(exemplifying, "ways_to_learn", begin)
+    monkeypatch.setattr(example_run, "ways_to_learn", begin)
     with held, pytest.raises(RunDirectoryError, match="is not empty"):
         train_examples(examples, ExampleOptions(directory=run.path))
     assert run.attempt(1).path.exists()

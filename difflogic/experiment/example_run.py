@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import count
@@ -21,7 +21,6 @@ from difflogic.examples.reading import read_examples
 from difflogic.experiment.example_options import AS_FITS, ExampleOptions
 from difflogic.experiment.example_race import LearnedRule, learned_by, race, wrong_places
 from difflogic.experiment.example_ways import Way, describe, ways_to_learn
-from difflogic.library.exchange import ShouldStop
 from difflogic.run.lock import clear, holding
 from difflogic.run.measures import Clocks, clocks
 from difflogic.run.run_directory import RunDirectory
@@ -41,7 +40,7 @@ def train_examples(
     source: str | Path | Sequence[str | Path] | Examples,
     options: ExampleOptions = AS_FITS,
     *,
-    should_stop: ShouldStop = never_stop,
+    should_stop: Callable[[], bool] = never_stop,
     began: Clocks | None = None,
 ) -> LearnedRule:
     """Learn a rule that turns each grid of some pairs into the other, in a run directory.
