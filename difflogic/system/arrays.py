@@ -14,12 +14,21 @@ CACHE_LINE = 64
 """Bytes of a cache line on every processor that matters here, and of the widest vector."""
 
 
-def aligned(shape: tuple[int, ...], dtype: npt.DTypeLike) -> Array:
-    """Return zeros of `shape` that start at a cache line. They take no memory until written."""
+PAGE = 4096
+"""Bytes of a page, on most machines. Processors first tell addresses apart by their place in it."""
+
+
+def aligned(
+    shape: tuple[int, ...], dtype: npt.DTypeLike, multiple: int = CACHE_LINE, after: int = 0
+) -> Array:
+    """Return zeros of `shape` that start at a cache line. They take no memory until written.
+
+    The first byte is `after` bytes after a `multiple`.
+    """
     dtype = np.dtype(dtype)
     size = int(np.prod(shape)) * dtype.itemsize
-    buffer = np.zeros(size + CACHE_LINE, dtype=np.uint8)
-    start = -buffer.ctypes.data % CACHE_LINE
+    buffer = np.zeros(size + multiple, dtype=np.uint8)
+    start = (after - buffer.ctypes.data) % multiple
     return buffer[start : start + size].view(dtype).reshape(shape)
 
 

@@ -5,4 +5,5 @@ from __future__ import annotations
 
 from difflogic.engine.kernels.llvm.instructions import *
 from difflogic.engine.kernels.llvm.moves import *
+from difflogic.engine.kernels.llvm.stars import *
 from difflogic.engine.kernels.llvm.vectors import *

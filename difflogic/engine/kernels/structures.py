@@ -12,10 +12,13 @@ from difflogic.system.jit.processor import Registers
 LANES = (16, 32, 64)
 """Lanes that a tile can have; the vector loops are unrolled for each."""
 MAX_LANES = max(LANES)
+PIECE = 256
+"""Lanes of adjacent rows that a star's gates walk back over before the next gate's turn: their
+values and gradients stay in the first-level cache."""
 SCRATCH_SUMS = 28 * LANES[0]
-SCRATCH = SCRATCH_SUMS + MAX_LANES
-"""Numbers in a worker's scratch: the four sums of a star's seven gates, a vector each, and then
-zeros, which are never written."""
+SCRATCH = SCRATCH_SUMS + 7 * PIECE
+"""Numbers in a worker's scratch: the four sums of a star's seven gates, a vector each, then zeros,
+which are never written, and the inner values of a star."""
 
 RING = 2
 """Steps whose input gradients are kept. When a tile may read the gradients of step s + 1, its

@@ -26,7 +26,7 @@ take at most 37 kB of the first-level cache."""
 def run_forward(code, coefficients, workspace, lanes):
     """Evaluate all gates of a worker's tile; its input rows are already filled."""
     tile = workspace.values
-    stars_forward((tile, code.stars, coefficients), lanes)
+    stars_forward((tile, code.stars, coefficients, workspace.scratch), lanes)
     runs_forward((tile, code.runs, coefficients), lanes)
     gates_forward((tile, code.gates, coefficients), lanes)
 

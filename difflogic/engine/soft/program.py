@@ -6,7 +6,7 @@ Moving rows costs more than arithmetic, so there are three kinds of instruction:
   shared value and its gradient stay in registers;
 - a *run* is adjacent gates that share their logits: a perception gate's copies for all channels;
 - a *star* is seven runs at once: the tree of 4, 2 and 1 gates over four neighbours and the centre
-  that gives one output of a perception kernel. Its inner values never leave the registers.
+  that gives one output of a perception kernel. Its inner values stay in registers and a scratch.
 
 Rows are assigned by liveness. A row that nobody will read again is reused by a later instruction,
 so that the kernels' memory stays in the nearest caches.

@@ -11,7 +11,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from difflogic.engine.kernels.llvm.rows import I32, I64, Arrays, Emitter, for_each_lanes, unpack
+from difflogic.engine.kernels.llvm.rows import I64, Arrays, Emitter, for_each_lanes, unpack
 from difflogic.system.jit.intrinsics import emitting
 
 AHEAD = 8
@@ -26,9 +26,6 @@ class _Moves(Emitter, Arrays):
     def __init__(self, context, builder, arrays, values, lanes):
         Emitter.__init__(self, context, builder, arrays[0].dtype, lanes)
         Arrays.__init__(self, context, builder, arrays, values)
-        name = "llvm.prefetch.p0i8"
-        signature = ir.FunctionType(ir.VoidType(), [ir.IntType(8).as_pointer(), I32, I32, I32])
-        self._prefetch = cgutils.get_or_insert_function(builder.module, signature, name)
 
     def tile_row(self, array, number):
         """Return a pointer to the first lane of a tile's row."""
@@ -46,17 +43,12 @@ class _Moves(Emitter, Arrays):
         value.align = self.element
         return value
 
-    def prefetch(self, array, number, place, writes):
+    def prefetch_grid(self, array, number, place, writes):
         """Prefetch the lines of some lanes of a grid's row, which need not exist."""
         base = self.builder.gep(self.grid_row(array, number), [place])
         # Rows are written from the start of a line; a row that is read may end in one more line.
-        line = 64 // self.element
         ends = [] if writes else [self.lanes - 1]
-        for lane in (*range(0, self.lanes, line), *ends):
-            byte = self.builder.bitcast(
-                self.builder.gep(base, [I64(lane)]), ir.IntType(8).as_pointer()
-            )
-            self.builder.call(self._prefetch, [byte, I32(int(writes)), I32(3), I32(1)])
+        self.prefetch(base, [*self.line_starts(), *ends], writes)
 
 
 def moving(emit):
@@ -106,7 +98,7 @@ def rows_seen(v, seen):
     builder = v.builder
     with cgutils.for_range(builder, seen.rows, intp=I64) as loop:
         number = builder.add(seen.row, loop.index)
-        v.prefetch(1, builder.add(number, I64(AHEAD)), seen.first, writes=False)
+        v.prefetch_grid(1, builder.add(number, I64(AHEAD)), seen.first, writes=False)
         whole = v.grid_row(1, number)
         source = builder.gep(whole, [seen.first])
         target = v.tile_row(0, builder.add(seen.to, loop.index))
@@ -157,7 +149,7 @@ def rows_left(v, count, place):
     builder = v.builder
     with cgutils.for_range(builder, count, intp=I64) as loop:
         source = v.tile_row(0, v.number(2, loop.index))
-        v.prefetch(1, builder.add(loop.index, I64(AHEAD)), place, writes=True)
+        v.prefetch_grid(1, builder.add(loop.index, I64(AHEAD)), place, writes=True)
         target = builder.gep(v.grid_row(1, loop.index), [place])
         for k in range(v.vectors):
             value = v.load(v.pointer(source, I64(k * v.width)))

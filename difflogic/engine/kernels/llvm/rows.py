@@ -5,11 +5,13 @@ The same loops written in plain numba check for aliasing at every gate.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from difflogic.engine.kernels.structures import LANES, SCRATCH_SUMS
+from difflogic.engine.kernels.structures import LANES, PIECE, SCRATCH_SUMS
 from difflogic.system.jit.arithmetic import fma
 from difflogic.system.jit.intrinsics import emitting
 from difflogic.system.jit.processor import registers
@@ -101,26 +103,19 @@ class Emitter:
         """Return a pointer to the first lane of a tile's row."""
         return self.builder.gep(base, [self.builder.mul(number, I64(self.lanes))])
 
-    def blocks(self, row, column, body, step):
-        """Call body(offsets of `step` vectors) over all lanes of the rows that `column` counts.
+    def line_starts(self):
+        """Return the first lane of each line of a row."""
+        return range(0, self.lanes, 64 // self.element)
 
-        As a second argument it gets the numbers of these vectors in their row.
-        """
-        builder = self.builder
-        # Those that add to the first part of a sum come first.
-        order = sorted(range(self.vectors), key=lambda k: k % self.parts)
-
-        def one_row(start):
-            for first in range(0, self.vectors, step):
-                vectors = order[first : first + step]
-                body([builder.add(start, I64(k * self.width)) for k in vectors], vectors)
-
-        if column is None:
-            one_row(I64(0))
-        else:
-            count = self.field(row, column)
-            with cgutils.for_range(builder, count, intp=I64) as loop:
-                one_row(builder.mul(loop.index, I64(self.lanes)))
+    def prefetch(self, base, lanes, writes=False):
+        """Prefetch the lines that hold some lanes of a row, to read them or to write them."""
+        byte = ir.IntType(8).as_pointer()
+        signature = ir.FunctionType(ir.VoidType(), [byte, I32, I32, I32])
+        name = "llvm.prefetch.p0i8"
+        function = cgutils.get_or_insert_function(self.builder.module, signature, name)
+        for lane in lanes:
+            place = self.builder.bitcast(self.builder.gep(base, [I64(lane)]), byte)
+            self.builder.call(function, [place, I32(int(writes)), I32(3), I32(1)])
 
     def gate(self, c, a, b):
         # f(a, b) = c0 + c1·a + c2·b + c3·a·b
@@ -152,6 +147,11 @@ class Emitter:
         for pointers in sums:
             for pointer in pointers:
                 self.store(value, pointer)
+
+    def copy_sums(self, sums, target):
+        for pointers, others in zip(sums, target, strict=True):
+            for pointer, other in zip(pointers, others, strict=True):
+                self.store(self.load(pointer), other)
 
     def add_sums(self, sums, vectors, g, a, b):
         """Add g, g·a, g·b and g·a·b of some `vectors` of a row to `sums`.
@@ -214,6 +214,43 @@ class Emitter:
         builder.store(builder.fadd(before, folded), target).align = self.element
 
 
+class Lines(Emitter):
+    """Emits loops over adjacent rows: their lanes are known at run time, a multiple of a line's."""
+
+    def __init__(self, context, builder, dtype, lanes, count):
+        super().__init__(context, builder, dtype, LANES[0], count)
+        self._row_lanes = lanes
+
+    def row(self, base, number):
+        return self.builder.gep(base, [self.lanes_of(number)])
+
+    def lanes_of(self, rows):
+        return self.builder.mul(rows, self._row_lanes)
+
+    @contextmanager
+    def pieces(self, rows):
+        """Loop over pieces of some rows: yield the first lane of a piece, and its lanes."""
+        builder = self.builder
+        lanes = self.lanes_of(rows)
+        most = I64(PIECE)
+        with cgutils.for_range_slice(builder, I64(0), lanes, most, I64) as (start, _):
+            left = builder.sub(lanes, start)
+            yield start, builder.select(builder.icmp_unsigned("<", left, most), left, most)
+
+    def lines(self, lanes, body):
+        """Call body(offset, number in its line) for each vector of some `lanes`.
+
+        As many parts of a sum at a time as leave it in registers; each part's vectors in order.
+        """
+        together = min(self.parts, self.registers // 8)
+        for first in range(0, self.parts, together):
+            steps = cgutils.for_range_slice(self.builder, I64(0), lanes, I64(self.lanes), I64)
+            with steps as (start, _):
+                for k in range(self.vectors):
+                    if first <= k % self.parts < first + together:
+                        body(self.builder.add(start, I64(k * self.width)), k)
+
+
 def unpack(context, builder, arrays, integers, args):
     """Return the values of a tuple of arrays, and a list of 64-bit numbers.
 
@@ -251,7 +288,15 @@ def primitive(emit):
     The first array gives the element type. The second is the instruction matrix, whose length is
     the emitter's `count`.
     """
+    return _intrinsic(emit, Emitter, for_each_lanes)
 
+
+def looping(emit):
+    """Do what `primitive` does with one code for all numbers of lanes: `emit` gets `Lines`."""
+    return _intrinsic(emit, Lines, lambda builder, lanes, emit_for: emit_for(lanes))
+
+
+def _intrinsic(emit, kind, choose):
     def emit_rows(context, builder, signature, args):
         kinds = signature.args[0]
         arrays = Arrays(
@@ -260,10 +305,10 @@ def primitive(emit):
         count = builder.extract_value(arrays[1].shape, 0)
 
         def emit_for(lanes):
-            emitter = Emitter(context, builder, kinds[0].dtype, lanes, count)
+            emitter = kind(context, builder, kinds[0].dtype, lanes, count)
             emit(emitter, *(array.data for array in arrays))
 
-        for_each_lanes(builder, args[1], emit_for)
+        choose(builder, args[1], emit_for)
         return context.get_dummy_value()
 
     emit_rows.__name__ = emit.__name__
@@ -278,13 +323,9 @@ def flag(v, flags, bit):
     return v.builder.icmp_unsigned("!=", v.builder.and_(flags, I64(bit)), I64(0))
 
 
-def coefficients_of(v, base, param, many=False):
-    """Return a gate's coefficients as vectors; `many` for several gates at once."""
+def coefficients_of(v, base, param):
+    """Return a gate's coefficients as vectors."""
     start = slot_of(v, base, param)
-    if many and v.width == 4:  # NEON multiplies by one element of a register
-        four = v.builder.load(v.pointer(start, I64(0)))
-        four.align = v.element
-        return [v.shuffle(four, four, [k] * 4) for k in range(4)]
     return [v.splat(start, k) for k in range(4)]
 
 

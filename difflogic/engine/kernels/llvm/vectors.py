@@ -1,4 +1,4 @@
-"""Soft gates as vectors: runs, chains and stars of gates, forward and backward."""
+"""Soft gates as vectors: runs and chains of gates, forward and backward."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from difflogic.engine.kernels.llvm.rows import (
     coefficients_of,
     flag,
     instruction,
+    looping,
     primitive,
     reversed_index,
     slot_of,
 )
 
 
-@primitive
+@looping
 def runs_forward(v, tile, code, coefficients):
     with cgutils.for_range(v.builder, v.count, intp=I64) as loop:
         row = instruction(v, code, loop.index, st.FIELDS)
         a, b, out = (v.row(tile, v.field(row, k)) for k in (st.A, st.B, st.OUT))
         c = coefficients_of(v, coefficients, v.field(row, st.PARAM))
 
-        def block(offsets, _):
-            for o in offsets:
-                value = v.gate(c, v.load(v.pointer(a, o)), v.load(v.pointer(b, o)))
-                v.store(value, v.pointer(out, o))
+        def line(o, _):
+            value = v.gate(c, v.load(v.pointer(a, o)), v.load(v.pointer(b, o)))
+            v.store(value, v.pointer(out, o))
 
-        v.blocks(row, st.WIDTH, block, step=v.vectors)
+        v.lines(v.lanes_of(v.field(row, st.WIDTH)), line)
 
 
 @primitive
@@ -53,38 +53,6 @@ def gates_forward(v, tile, code, coefficients):
             v.store(v.gate(c, value_a, value_b), v.pointer(out, o))
             if v.holds:
                 builder.store(value_b, held)
-
-
-@primitive
-def stars_forward(v, tile, code, coefficients):
-    with cgutils.for_range(v.builder, v.count, intp=I64) as loop:
-        row = instruction(v, code, loop.index, st.STAR_FIELDS)
-        leaves = [v.row(tile, v.field(row, st.STAR_LEAVES + k)) for k in range(4)]
-        center = v.row(tile, v.field(row, st.STAR_CENTER))
-        out = v.row(tile, v.field(row, st.STAR_OUT))
-        params = [v.field(row, st.STAR_PARAMS + k) for k in range(7)]
-
-        def block(offsets, _):
-            middle = [v.load(v.pointer(center, o)) for o in offsets]
-
-            def leaf(k):
-                c = coefficients_of(v, coefficients, params[k], many=True)
-                return [
-                    v.gate(c, v.load(v.pointer(leaves[k], o)), m)
-                    for o, m in zip(offsets, middle, strict=True)
-                ]
-
-            def join(k, left, right):
-                c = coefficients_of(v, coefficients, params[k], many=True)
-                return [v.gate(c, x, y) for x, y in zip(left, right, strict=True)]
-
-            left = join(4, leaf(0), leaf(1))
-            right = join(5, leaf(2), leaf(3))
-            for value, o in zip(join(6, left, right), offsets, strict=True):
-                v.store(value, v.pointer(out, o))
-
-        # As many vectors at a time as leave a star's inner values in the registers.
-        v.blocks(row, st.STAR_WIDTH, block, step=4 if v.registers > 16 else 3)
 
 
 def _add_or_store(v, adds, values, base, offsets):
@@ -113,7 +81,7 @@ def _way_back(v, code, index, tile, coefficients, grad):
     return (row, *values, *gradients, param, flags, coefficients_of(v, coefficients, param))
 
 
-@primitive
+@looping
 def runs_backward(v, tile, code, coefficients, grad, sums):
     builder = v.builder
     acc = v.sums()
@@ -122,22 +90,25 @@ def runs_backward(v, tile, code, coefficients, grad, sums):
         row, a, b, grad_a, grad_b, grad_out, param, flags, c = _way_back(
             v, code, index, tile, coefficients, grad
         )
-        adds_a = flag(v, flags, st.ADD_A)
-        adds_b = flag(v, flags, st.ADD_B)
+        targets = (grad_b, flag(v, flags, st.ADD_B)), (grad_a, flag(v, flags, st.ADD_A))
         v.clear_sums(acc, v.zero())
 
-        def block(offsets, vectors):
-            for k, o in zip(vectors, offsets, strict=True):
-                g = v.load(v.pointer(grad_out, o))
-                value_a = v.load(v.pointer(a, o))
-                value_b = v.load(v.pointer(b, o))
-                to_a, to_b = v.pull(c, g, value_a, value_b)
-                _add_or_store(v, adds_b, [builder.fmul(g, to_b)], grad_b, [o])
-                _add_or_store(v, adds_a, [builder.fmul(g, to_a)], grad_a, [o])
-                v.add_sums(acc, [k], [g], [value_a], [value_b])
+        def line(o, k):
+            g, value_a, value_b = (v.load(v.pointer(base, o)) for base in (grad_out, a, b))
+            v.add_sums(acc, [k], [g], [value_a], [value_b])
+            to_a, to_b = v.pull(c, g, value_a, value_b)
+            for (base, adds), to in zip(targets, (to_b, to_a), strict=True):
+                value = builder.fmul(g, to)
+                total = builder.fadd(value, v.load(v.pointer(base, o)))
+                v.store(builder.select(adds, total, value), v.pointer(base, o))
 
-        v.blocks(row, st.WIDTH, block, step=v.vectors)
+        v.lines(v.lanes_of(v.field(row, st.WIDTH)), line)
         v.fold_sums(acc, slot_of(v, sums, param))
+
+
+EARLY = 2
+"""Gates by which rows are prefetched on the way back: each is needed once, mostly from the
+second-level cache, and no processor predicts which comes next."""
 
 
 @primitive
@@ -154,6 +125,11 @@ def gates_backward(v, tile, code, coefficients, grad, sums):
         _, a, b, grad_a, grad_b, grad_out, param, flags, c = _way_back(
             v, code, index, tile, coefficients, grad
         )
+        enough = builder.icmp_unsigned(">=", index, I64(EARLY))
+        later = builder.select(enough, builder.sub(index, I64(EARLY)), index)
+        later = instruction(v, code, later, st.FIELDS)
+        v.prefetch(v.row(tile, v.field(later, st.A)), v.line_starts())
+        v.prefetch(v.row(grad, v.field(later, st.GRAD_OUT)), v.line_starts())
         v.clear_sums(acc, v.nothing())
         with builder.if_then(builder.not_(flag(v, flags, st.LINKED))):
             for value, held, o in zip(held_value, held_grad, offsets, strict=True):
@@ -189,71 +165,3 @@ def gates_backward(v, tile, code, coefficients, grad, sums):
             _add_or_store(v, flag(v, flags, st.ADD_A), values, grad_a, offsets)
         if v.holds:
             v.add_folds(folds, slot_of(v, sums, param))
-
-
-@primitive
-def stars_backward(v, tile, code, coefficients, grad, sums, scratch):
-    builder = v.builder
-    # The sums of seven gates do not fit the registers: they are kept in a scratch of 28 lines.
-    acc = [v.sums_in(scratch, gate) for gate in range(7)]
-    zeros = builder.gep(scratch, [I64(st.SCRATCH_SUMS)])
-    with cgutils.for_range(builder, v.count, intp=I64) as loop:
-        row = instruction(v, code, reversed_index(v, loop.index), st.STAR_FIELDS)
-        leaves = [v.row(tile, v.field(row, st.STAR_LEAVES + k)) for k in range(4)]
-        center = v.row(tile, v.field(row, st.STAR_CENTER))
-        grad_leaves = [v.row(grad, v.field(row, st.STAR_GRAD_LEAVES + k)) for k in range(4)]
-        grad_center = v.row(grad, v.field(row, st.STAR_GRAD_CENTER))
-        grad_out = v.row(grad, v.field(row, st.STAR_GRAD_OUT))
-        adds = [flag(v, v.field(row, st.STAR_ADDS), 1 << k) for k in range(5)]
-        params = [v.field(row, st.STAR_PARAMS + k) for k in range(7)]
-        for sums_of_gate in acc:
-            v.clear_sums(sums_of_gate, v.zero())
-
-        def block(offsets, vectors):
-            n = range(len(offsets))
-            middle = [v.load(v.pointer(center, o)) for o in offsets]
-            x = [[v.load(v.pointer(leaf, o)) for o in offsets] for leaf in leaves]
-
-            def values(k, left, right):
-                c = coefficients_of(v, coefficients, params[k], many=True)
-                return [v.gate(c, left[i], right[i]) for i in n]
-
-            y = [values(k, x[k], middle) for k in range(4)]
-            z = [values(4, y[0], y[1]), values(5, y[2], y[3])]
-
-            def pulls(k, g, left, right):
-                c = coefficients_of(v, coefficients, params[k], many=True)
-                v.add_sums(acc[k], vectors, g, left, right)
-                return [v.pull(c, g[i], left[i], right[i]) for i in n]
-
-            def back(k, g, left, right):
-                to = pulls(k, g, left, right)
-                to_left = [builder.fmul(g[i], to[i][0]) for i in n]
-                return to_left, [builder.fmul(g[i], to[i][1]) for i in n]
-
-            g = [v.load(v.pointer(grad_out, o)) for o in offsets]
-            g4, g5 = back(6, g, z[0], z[1])
-            below = [*back(4, g4, y[0], y[1]), *back(5, g5, y[2], y[3])]
-            # The first star that reaches an input's gradient adds to zeros.
-            start = builder.sub(offsets[0], I64(vectors[0] * v.width))
-            before = [
-                builder.select(add, builder.gep(base, [start]), zeros)
-                for add, base in zip(adds, [*grad_leaves, grad_center], strict=True)
-            ]
-            at = [I64(k * v.width) for k in vectors]
-            to_center = [v.load(v.pointer(before[4], o)) for o in at]
-            # Loaded again: kept in registers, they would be written to the stack.
-            middle = [v.load(v.pointer(center, o)) for o in offsets]
-            for k in range(4):
-                to = pulls(k, below[k], [v.load(v.pointer(leaves[k], o)) for o in offsets], middle)
-                for i in n:
-                    held = v.load(v.pointer(before[k], at[i]))
-                    target = v.pointer(grad_leaves[k], offsets[i])
-                    v.store(v.fma(below[k][i], to[i][0], held), target)
-                    to_center[i] = v.fma(below[k][i], to[i][1], to_center[i])
-            for i in n:
-                v.store(to_center[i], v.pointer(grad_center, offsets[i]))
-
-        v.blocks(row, st.STAR_WIDTH, block, step=2)
-        for gate in range(7):
-            v.fold_sums(acc[gate], slot_of(v, sums, params[gate]))
