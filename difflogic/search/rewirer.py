@@ -107,13 +107,18 @@ class Rewirer(AnyFinisher):
         if asked is None:
             return None
         with Workers(self._context.workers) as workers:
-            smaller = rewire(*asked, workers, rng, self._settings.polish)
-        made = rebuilt(self._start, smaller)
-        tough = self._context.toughness(made.netlist)(made.ops) <= self._settings.tough
-        if not tough or self._judge(made.netlist).is_late(made.ops):
-            return None
+            made = rebuilt(self._start, rewire(*asked, workers, rng, self._settings.polish))
+            kept = _share(workers, [partial(self._is_proved, made), partial(self._is_tough, made)])
+        return made if all(kept) else None
+
+    def _is_proved(self, made: SoftCircuit) -> bool:
+        if self._judge(made.netlist).is_late(made.ops):
+            return False
         kept = self._context.certify(made).confinement
-        return made if kept is not None and kept.in_any_order else None
+        return kept is not None and kept.in_any_order
+
+    def _is_tough(self, made: SoftCircuit) -> bool:
+        return self._context.toughness(made.netlist)(made.ops) <= self._settings.tough
 
     def _cost(self, circuit: SoftCircuit) -> CircuitCost:
         gates = active_gates(circuit.netlist, circuit.ops, self._context.problem.task.loss_channels)
@@ -137,9 +142,7 @@ def rewire(
     def accept(draws: Int64s) -> int:
         """Let each net keep what does no harm; then all go on from the smallest."""
         jobs = [partial(k.rewire, *each) for each in zip(nets, draws, strict=True)]
-        workers.run(
-            _call_all, [(jobs[number :: workers.count],) for number in range(workers.count)]
-        )
+        _share(workers, jobs)
         best = min(nets, key=lambda net: int(net.gates[0]))
         for net in nets:
             for mine, theirs in zip(net, best, strict=True):
@@ -156,9 +159,15 @@ def rewire(
     return Circuit(op, a, b, outputs, circuit.labels)
 
 
-def _call_all(jobs: list[Any]) -> None:
-    for job in jobs:
-        job()
+def _share(workers: Workers, jobs: list[Any]) -> list[Any]:
+    """Let workers call all jobs, this thread the first one; return the results in any order."""
+    found: list[Any] = []
+
+    def call(some: list[Any]) -> None:
+        found.extend([job() for job in some])
+
+    workers.run(call, [(jobs[number :: workers.count],) for number in range(workers.count)])
+    return found
 
 
 def _net_of(circuit: Circuit, cases: Words, refused: Words) -> k.RewiredNet:
