@@ -20,7 +20,6 @@ from difflogic.circuit.evaluate import OP_FUNCTIONS, Logic, evaluate
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.system.array_types import Bits, Int32s, Ints
-from difflogic.system.deadline import NEVER, Deadline
 
 FALSE = 0
 TRUE = 1
@@ -115,14 +114,9 @@ class Xag(Logic[int]):
         flip_x, flip_y, flip = flips
         return self.and_(x ^ flip_x, y ^ flip_y) ^ flip
 
-    def next_state(
-        self, circuit: Circuit, inputs: Iterable[int], deadline: Deadline = NEVER
-    ) -> list[int]:
-        """Add a circuit that reads the literals `inputs`; return the literals of its outputs.
-
-        Raises OutOfTimeError if `deadline` passes first.
-        """
-        rows = evaluate(circuit, inputs, self, check=deadline.check)
+    def next_state(self, circuit: Circuit, inputs: Iterable[int]) -> list[int]:
+        """Add a circuit that reads the literals `inputs`; return the literals of its outputs."""
+        rows = evaluate(circuit, inputs, self)
         return [rows[row] for row in circuit.outputs.tolist()]
 
     def any_of(self, numbers: Iterable[int], bits: Sequence[int]) -> int:

@@ -11,7 +11,7 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.live_part import live_part
 from difflogic.circuit.specification import Cases
 from difflogic.evaluation.settled import lasts
-from difflogic.proof.answer import QUICK, Answer, Assurance, Budget
+from difflogic.proof.answer import Answer, Assurance
 from difflogic.proof.cases import ListedStarts
 from difflogic.proof.convergence.every_size import Plane
 from difflogic.proof.convergence.findings import Convergence
@@ -31,15 +31,13 @@ WOUND = Wound(10, margin=1, zeros=False)
 """Damage that a tough circuit must keep local. At the edges none does: docs/tough.md."""
 
 
-def assure_automaton(
-    automaton: Automaton, task: Task, wound: Wound | None = None, budget: Budget = QUICK
-) -> Assurance:
+def assure_automaton(automaton: Automaton, task: Task, wound: Wound | None = None) -> Assurance:
     """Return what is proved about an automaton for `task`.
 
     If the task asks for every size, and that is proved, also says whether damage by a `wound` stays
     local.
     """
-    return in_words(prove(question_of(automaton, task, wound), budget))
+    return in_words(prove(question_of(automaton, task, wound)))
 
 
 def in_words(answer: Answer) -> Assurance:

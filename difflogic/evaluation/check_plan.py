@@ -12,6 +12,7 @@ from difflogic.evaluation.scene import NumberedStarts, Patches, Scene, Streams, 
 from difflogic.evaluation.scores import Counted
 from difflogic.evaluation.trial import counts_of
 from difflogic.system.array_types import Bits, Int64s
+from difflogic.system.streams import Purpose
 from difflogic.tasks.base import Task
 from difflogic.tasks.checked import later_steps
 
@@ -81,32 +82,34 @@ class Plan:
         )
 
     @classmethod
+    def searched(cls, task: Task, starts: int, seed: int) -> Plan:
+        """Return a search's plan. Its streams are not those of the final tests."""
+        streams = Streams(seed, Purpose.CHECK_START, Purpose.CHECK_MASK)
+        if task.whole is task and (task.damages or (task.holds and is_deterministic(task))):
+            return cls.holding(task, streams)
+        plan = cls.of(task, starts, streams)
+        return plan if task.whole is task else replace(plan, proved=plan.proved or task.whole)
+
+    @classmethod
     def holding(cls, task: Task, streams: Streams) -> Plan:
-        """Return the plan for one start whose target must stay.
+        """Return the plan for one start whose target must stay, and grow back after each damage.
 
         It checks every step from the training step T to 3T + 1: a search that checks only some
-        steps finds circuits that are right only then.
+        steps finds circuits that are right only then. Damaged rollouts count at T, 2T + 1 and
+        3T + 1.
         """
         steps = task.automaton.steps
         at = tuple(range(steps, 3 * steps + 2))
-        return cls(scene_of(task, streams, at), 1, at, proved=task, holds=True)
-
-    @classmethod
-    def healing(cls, task: Task, streams: Streams) -> Plan:
-        """Return the plan for one start that must grow back after each damage.
-
-        It checks damaged rollouts at the training step T, 2T + 1 and 3T + 1, and the undamaged one
-        at every step, as in `holding`.
-        """
-        steps = task.automaton.steps
+        scene = scene_of(task, streams, at)
+        if not task.damages:
+            return cls(scene, 1, at, proved=task, holds=True)
         patches = np.concatenate(list(task.patches.values()))
         # Shuffle, since a search begins with the first ones.
         patches = patches[np.random.default_rng(0).permutation(len(patches))]
         damage = Patches(patches, steps + 1)
-        at = tuple(range(steps, 3 * steps + 2))
         healed = steps, 2 * steps + 1, 3 * steps + 1
         undamaged_at = tuple(step for step in at if step not in healed)
-        scene = replace(scene_of(task, streams, at), damage=damage, undamaged_at=undamaged_at)
+        scene = replace(scene, damage=damage, undamaged_at=undamaged_at)
         return cls(
             scene, 1 + len(patches), at, "damages", covers_all_starts=True, proved=task, holds=True
         )

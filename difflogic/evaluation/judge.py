@@ -18,10 +18,9 @@ from difflogic.evaluation.assurance import MOST_STATE_BITS, question_of
 from difflogic.evaluation.check_plan import Plan
 from difflogic.evaluation.trial import Ops
 from difflogic.model.hardening import automaton_of
-from difflogic.proof.answer import Budget
 from difflogic.proof.convergence.every_size import Grids
 from difflogic.proof.convergence.findings import Convergence, Finding
-from difflogic.proof.convergence.methods import SETS
+from difflogic.proof.convergence.methods import by_sets
 from difflogic.proof.convergence.planes import Board
 from difflogic.proof.prover import prove
 from difflogic.proof.verdict import Verdict
@@ -33,10 +32,6 @@ RECALLED = 64
 
 DOUBTFUL = 64
 """Number of starts to draw from those that a certificate leaves open."""
-
-
-BY_SETS = Budget(most=SETS.cost)
-"""Asks the one method that takes milliseconds."""
 
 
 class Judge:
@@ -128,7 +123,7 @@ class Judge:
         circuit = question.circuit
         parts = circuit.op, circuit.a, circuit.b, circuit.outputs
         key = *(part.tobytes() for part in parts), circuit.labels
-        found = self._recent.pop(key, None) or prove(question, BY_SETS).evidence
+        found = self._recent.pop(key, None) or by_sets(question)
         self._recent[key] = found
         if len(self._recent) > RECALLED:
             del self._recent[next(iter(self._recent))]

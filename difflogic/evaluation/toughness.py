@@ -12,13 +12,11 @@ from difflogic.circuit.hard_netlist import hard_circuit
 from difflogic.circuit.live_part import live_part
 from difflogic.circuit.netlist import Netlist
 from difflogic.evaluation.assurance import WOUND, question_of
-from difflogic.evaluation.limits import Limits
 from difflogic.evaluation.scene import Damage, Scene, Streams, scene_of
 from difflogic.evaluation.trial import Ops, Trial
 from difflogic.model.hardening import automaton_of
-from difflogic.proof.convergence import sets
-from difflogic.proof.convergence.confinement import follow_some
 from difflogic.proof.convergence.every_size import Plane
+from difflogic.proof.convergence.limits import Limits, limits_of
 from difflogic.proof.prover import prove
 from difflogic.system.streams import Purpose
 from difflogic.tasks.base import Task
@@ -33,9 +31,6 @@ COUNTED_STEPS = range(400, 701, 10)
 
 GRIDS_DAMAGED = 4
 """Grids that are damaged; with a single one, chance decides by 20 cells and more."""
-
-STRIDE = 11
-"""Limits are taken from each eleventh window."""
 
 LESSONS = 192
 """Lessons that a smaller circuit must not forget."""
@@ -91,15 +86,10 @@ class Toughness:
         table = prove(Plane(small, task.lasting_target_on, task.lasting_period)).evidence.table
         if table is None:
             return None
-        question = table.question
-        circuit = table.question.circuit
-        limits = Limits(circuit.channels)
-        board = question.board
-        if not follow_some(table, WOUND, STRIDE, limits.add_step):
+        limits = limits_of(table, WOUND)
+        if limits is None:
             return None
-        states = list(sets.descend(question.network, board))
-        for before, after in zip(states, [*states[1:], states[-1]], strict=True):
-            limits.add_step(board, board.shown.full, before, after)
+        circuit = table.question.circuit
         some = list(circuit.labels)
         drawn = self._lessons.draw(0, LESSONS)
         limits.add_lessons(*(np.asarray(each)[:, some] for each in drawn))

@@ -139,13 +139,10 @@ class Examples:
         learned = [pair for pair in self.train if seen.setdefault(str(pair), pair) is pair]
         in_both = [pair for pair in self.held_out if str(pair) in seen]
         aside = [pair for pair in self.held_out if seen.setdefault(str(pair), pair) is pair]
-        words = [
-            f"{pair.place or 'a pair kept aside'}: equals {seen[str(pair)].place or 'a pair'} to "
-            "learn from, and is not kept aside"
-            for pair in in_both[:MOST_NAMED]
-        ]
-        if more := len(in_both) - len(words):
-            words.append(f"{more} more kept aside equal pairs to learn from, and are left out")
+        words = list[str]()
+        if in_both:
+            places = named([pair.place for pair in in_both])
+            words.append(f"left out {places}, not kept aside: pairs to learn from equal them")
         repeated = len(self.train) + len(self.held_out) - len(seen) - len(in_both)
         if repeated:
             words.append(f"left out {counted(repeated, 'pair')} that others equal")

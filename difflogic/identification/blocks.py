@@ -15,7 +15,7 @@ import numpy as np
 
 from difflogic.circuit.automaton import Automaton, Blocks
 from difflogic.circuit.circuit import Circuit
-from difflogic.circuit.grid import CENTER, NEIGHBORHOOD, OFFSETS, Boundary
+from difflogic.circuit.grid import CENTER, NEIGHBORHOOD, Boundary
 from difflogic.circuit.xag import Xag, to_circuit
 from difflogic.examples.film import FrameArray
 from difflogic.identification.explanation import Explanation, explained
@@ -107,37 +107,17 @@ class BlockRule(Explanation):
             a, b, c, d = (xag.input(neighbor * channels + bit) for neighbor in near)
             literals.append(either(row, either(column, d, c), either(column, b, a)))
         expand = Expansion(xag, [*literals, column, row], davio=False)
-        after = np.concatenate([self._after(_codes(4, bits), place) for place in range(4)])
+        # The states of the cell at each place, and of its neighbours in the block, in all cases.
+        states = np.indices((1 << bits,) * 4).reshape(4, -1)[::-1].clip(max=self.space.states - 1)
+        after = np.concatenate(
+            [
+                self.space.digits[place, self.complete[self.space.weights[:, 1] @ states[order]]]
+                for place, order in enumerate(np.arange(4)[:, None] ^ np.arange(4))
+            ]
+        )
         outputs = [expand(number_of(after >> bit & 1 == 1)) for bit in range(bits)]
         labels = tuple(range(channels))
         return to_circuit(xag, [*outputs, row ^ 1, column ^ 1], labels, labels)
-
-    def _after(self, codes: BlockCells, place: int) -> BlockCells:
-        """Return the next states of the cells at a place in their blocks.
-
-        `codes` has the bits of the block's cells, in the order of BLOCK_NEIGHBORS, shape
-        (4, cases).
-        """
-        states = np.minimum(codes, self.space.states - 1)
-        numbers = self.space.weights[:, 1] @ states[place ^ np.arange(4)]
-        after: BlockCells = self.space.digits[place, self.complete[numbers]]
-        return after
-
-    def agrees(self, circuit: Circuit) -> bool:
-        """Whether a circuit does what the table says, in all neighbourhoods of nine cells."""
-        bits = self.space.bits
-        codes = _codes(NEIGHBORHOOD, bits)
-        ones = np.arange(bits)[:, None]
-        rows = np.empty((NEIGHBORHOOD, bits + 2, codes.shape[1]), np.bool_)
-        rows[:, :bits] = codes[:, None] >> ones & 1
-        for place, corner in enumerate(BLOCK_CELLS):
-            rows[:, bits:] = ((np.array(OFFSETS) + corner) % 2)[..., None]
-            cases = np.packbits(rows.reshape(circuit.inputs, -1), axis=1)
-            found = np.unpackbits(circuit.next_state(cases), axis=1)
-            wrong = found[:bits] != self._after(codes[BLOCK_NEIGHBORS[place]], place) >> ones & 1
-            if wrong.any() or (found[bits:] == np.array(corner)[:, None]).any():
-                return False
-        return True
 
     def _automaton(self, circuit: Circuit, each: int = 1) -> Automaton:
         found = super()._automaton(circuit, each)
@@ -145,11 +125,6 @@ class BlockRule(Explanation):
         edge: Boundary = "periodic" if self.boundary == "periodic" else "zero"
         blocks = Blocks(bits, bits + 1, *self.corners[0])
         return replace(found, name="blocks", boundary=edge, blocks=blocks)
-
-
-def _codes(cells: int, bits: int) -> BlockCells:
-    """Return the bits of cells in all cases, shape (cells, cases)."""
-    return np.indices((1 << bits,) * cells).reshape(cells, -1)[::-1]
 
 
 def identify(inquiry: Inquiry) -> BlockRule:

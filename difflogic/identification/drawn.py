@@ -38,8 +38,7 @@ class ChanceInterpreter(Interpreter):
         rows = np.arange(band.start - 1, band.stop + 1)
         if g.boundary == "periodic":
             rows %= g.height
-        words = source.words[np.where((rows < 0) | (rows > g.height), g.height, rows)]
-        bits = unpack(words[..., source.columns()], g.width)
+        bits = unpack(source.words[rows][..., source.columns()], g.width)
         states = np.minimum(np.tensordot(1 << np.arange(g.channels), bits, 1), space.states - 1)
         patterns = spread_states(states, space, g.boundary)[1:-1]
         keys = child_keys(child_keys(self._key, [step]), np.arange(band.start, band.stop))

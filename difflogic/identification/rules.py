@@ -53,7 +53,6 @@ COARSER: dict[str, tuple[str, ...]] = {
     "none": (*COUNTED, "isotropic", "rotations", "reflections"),
 }
 """For each symmetry, most of it first, those with fewer entries, whose rules it has, too."""
-BOUNDARIES = ("periodic", "zero", "unknown")
 MOST_PATTERNS = 2**21
 
 _TURNS = {

@@ -17,7 +17,7 @@ from difflogic.circuit.evaluate import BitLogic, Logic, Value, evaluate
 from difflogic.circuit.grid import NEIGHBORS
 from difflogic.proof.satisfiability import Formula
 from difflogic.proof.verdict import Verdict
-from difflogic.system.array_types import Flags, Words
+from difflogic.system.array_types import Words
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError, OutOfTimeError
 from difflogic.system.json_values import fields_of
@@ -134,7 +134,7 @@ def decide_equality(
             outputs.append(output)
             tell("outputs proved:", len(outputs), len(common))
             if case is not None:
-                counterexample = _confirmed(before, after, label, case, deadline)
+                counterexample = _confirmed(before, after, label, case)
                 break
     dropped = tuple(sorted(set(before.labels) ^ set(after.labels)))
     seconds = time.monotonic() - began
@@ -181,39 +181,24 @@ def _first_difference(
     return None if case is None else {place: bool(case >> n & 1) for n, place in enumerate(places)}
 
 
-def _confirmed(
-    before: Circuit, after: Circuit, label: int, case: InputValues, deadline: Deadline
-) -> Difference:
+def _confirmed(before: Circuit, after: Circuit, label: int, case: InputValues) -> Difference:
     """Run both circuits on a counterexample with the plain interpreter.
 
-    Until `deadline`, clears ones that are not needed to tell the circuits apart. Raises
-    RuntimeError if the circuits agree: then the proof is faulty.
+    Raises RuntimeError if the circuits agree: then the proof is faulty.
     """
-    places = list(case)
-    bits = np.array([case[place] for place in places], np.bool_)[:, None]
-    while True:
-        # One column per 1, with that 1 cleared, and a last column with all of them.
-        ones = np.flatnonzero(bits[:, 0])
-        columns = np.repeat(bits, len(ones) + 1, axis=1)
-        columns[ones, np.arange(len(ones))] = False
-        x, y = (_next_state(circuit, label, places, columns) for circuit in (before, after))
-        if x[-1] == y[-1]:
-            raise RuntimeError(f"channel {label}: the circuits agree where a proof says otherwise")
-        clearable = np.flatnonzero((x != y)[:-1])
-        if not len(clearable) or deadline.passed:
-            names = (f"{NEIGHBORS[neighbor]}{channel}" for neighbor, channel in places)
-            found = dict(zip(names, bits[:, 0].astype(int).tolist(), strict=True))
-            return Difference(label, int(x[-1]), int(y[-1]), found)
-        bits = columns[:, clearable[:1]]
+    x, y = (_next_state(circuit, label, case) for circuit in (before, after))
+    if x == y:
+        raise RuntimeError(f"channel {label}: the circuits agree where a proof says otherwise")
+    found = {f"{NEIGHBORS[cell]}{channel}": int(bit) for (cell, channel), bit in case.items()}
+    return Difference(label, x, y, found)
 
 
-def _next_state(circuit: Circuit, label: int, places: list[InputPlace], bits: Flags) -> Flags:
-    inputs = np.zeros((circuit.inputs, bits.shape[1]), np.bool_)
-    for (neighbor, place), row in zip(places, bits, strict=True):
-        if place in circuit.labels:
-            inputs[neighbor * circuit.channels + circuit.labels.index(place)] = row
-    state: Flags = circuit.next_state(inputs)[circuit.labels.index(label)]
-    return state
+def _next_state(circuit: Circuit, label: int, case: InputValues) -> int:
+    inputs = np.zeros((circuit.inputs, 1), np.bool_)
+    for (neighbor, channel), bit in case.items():
+        if channel in circuit.labels:
+            inputs[neighbor * circuit.channels + circuit.labels.index(channel)] = bit
+    return int(circuit.next_state(inputs)[circuit.labels.index(label), 0])
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,8 +23,8 @@ from difflogic.circuit.netlist import Netlist
 from difflogic.circuit.soft_circuit import SoftCircuit
 from difflogic.config.problem import Problem
 from difflogic.config.sections import FinishingConfig
-from difflogic.evaluation.check_plan import Plan, is_deterministic
-from difflogic.evaluation.scene import Scene, Streams
+from difflogic.evaluation.check_plan import Plan
+from difflogic.evaluation.scene import Scene
 from difflogic.evaluation.trial import Ops, Trial
 from difflogic.search.changes import Acceptance
 from difflogic.search.correction import Correction
@@ -36,7 +36,6 @@ from difflogic.search.sensitivity import GradientSensitivity
 from difflogic.search.verifier import Verifier
 from difflogic.search.walk import OnProgress
 from difflogic.system.array_types import Array, Int64s
-from difflogic.system.streams import Purpose
 from difflogic.system.work import ignore
 
 if TYPE_CHECKING:
@@ -94,7 +93,8 @@ class SearchContext:
     @cached_property
     def plan(self) -> Plan:
         """What exact means, and where starts come from."""
-        return replace(_plan_of(self.problem), leads_on=self.leads_on)
+        plan = Plan.searched(self.problem.task, ROUND, self.problem.training.seed)
+        return replace(plan, leads_on=self.leads_on)
 
     def judge(self, netlist: Netlist) -> Judge:
         """Return what certifies the circuits of a netlist."""
@@ -103,19 +103,6 @@ class SearchContext:
     def toughness(self, netlist: Netlist) -> Toughness:
         """Return what measures damage, if the task teaches to heal it."""
         return self.measure(netlist, self.problem.task, self.problem.training.seed)
-
-
-def _plan_of(problem: Problem) -> Plan:
-    task = problem.task
-    streams = Streams(problem.training.seed, Purpose.CHECK_START, Purpose.CHECK_MASK)
-    if task.whole is not task:
-        plan = Plan.of(task, ROUND, streams)
-        return replace(plan, proved=plan.proved or task.whole)
-    if task.damages:
-        return Plan.healing(task, streams)
-    if task.holds and is_deterministic(task):
-        return Plan.holding(task, streams)
-    return Plan.of(task, ROUND, streams)
 
 
 class AnyFinisher(ABC):

@@ -40,7 +40,7 @@ from difflogic.system.streams import Purpose, stream
 from difflogic.system.work import ignore
 
 if TYPE_CHECKING:
-    from difflogic.evaluation.limits import Limits
+    from difflogic.proof.convergence.limits import Limits
 
 DRIFTS = 2
 """Drifts side by side."""

@@ -2,9 +2,9 @@
 
 The words have shape (height + 1, channels, stride). Each row of each channel has `words` words of
 64 cells; cell x is bit x mod 64 of word x // 64. A guard of one cache line comes before each row.
-The row after the last is all zeros and stands for cells beyond a zero boundary. One ghost bit at
-each end of a row holds the cell that the boundary puts there. So a neighbour is always a shift,
-whatever the boundary and the width.
+The row after the last, which is also row -1, is all zeros and stands for cells beyond a zero
+boundary. One ghost bit at each end of a row holds the cell that the boundary puts there. So a
+neighbour is always a shift, whatever the boundary and the width.
 """
 
 from __future__ import annotations
@@ -66,16 +66,6 @@ class Geometry:
     def last_mask(self) -> int:
         """Mask of the bits of a row's last word that are cells."""
         return (1 << self.last_bit + 1) - 1
-
-    @property
-    def above(self) -> int:
-        """Index of the row above row 0."""
-        return self.height - 1 if self.boundary == "periodic" else self.height
-
-    @property
-    def below(self) -> int:
-        """Index of the row below the last."""
-        return 0 if self.boundary == "periodic" else self.height
 
     def bands(self) -> Iterator[slice]:
         """Yield bands of rows, about a megabyte each."""

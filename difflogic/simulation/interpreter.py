@@ -90,8 +90,8 @@ def _input(source: BitGrid, band: slice, neighbor: int, channel: int) -> Words:
     geometry = source.geometry
     dy, dx = OFFSETS[neighbor]
     rows = np.arange(band.start + dy, band.stop + dy)
-    rows[rows == -1] = geometry.above
-    rows[rows == geometry.height] = geometry.below
+    if geometry.boundary == "periodic":
+        rows %= geometry.height
     words = source.words[rows, channel]
     here: Words = words[:, source.columns()]
     if dx:

@@ -13,7 +13,6 @@ from difflogic.proof.convergence.sets import Sets
 from difflogic.proof.question import Asked
 from difflogic.proof.verdict import Verdict
 from difflogic.system.array_types import Bits, Words
-from difflogic.system.errors import CircuitError
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,11 +36,6 @@ class Convergence:
         made = automaton
         (_, height, width) = target.shape
         return cls(made.circuit, made.visible, height, width, made.boundary, target, made.fire_rate)
-
-    def __post_init__(self) -> None:
-        shape = (len(self.visible), self.height, self.width)
-        if self.target.shape != shape:
-            raise CircuitError(f"a target of shape {shape} is needed, not {self.target.shape}")
 
     @property
     def synchronous(self) -> bool:

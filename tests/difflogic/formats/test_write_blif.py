@@ -7,10 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from difflogic.formats.interface import Interface, common_interface
+from difflogic.formats.interface import common_interface
 from difflogic.formats.write_blif import write_blif
 from difflogic.simplification import EFFORTS, simplify
-from difflogic.system.errors import CircuitError
 from tests.difflogic.formats import examples
 from tests.difflogic.formats.tools import ABC, call, needs
 
@@ -29,11 +28,3 @@ def test_abc_tells_a_broken_circuit_from_a_smaller_one(tmp_path):
     log = call(ABC, "-c", "cec 0.blif 1.blif; cec 0.blif 2.blif", cwd=tmp_path)
     found = re.findall(r"Networks are (equivalent|NOT EQUIVALENT)", log)
     assert found == ["equivalent", "NOT EQUIVALENT"]
-
-
-def test_interfaces_that_do_not_fit_are_refused():
-    life = examples.life()
-    with pytest.raises(CircuitError, match="reads NW0, which are not inputs"):
-        write_blif(life, Interface(("N0", "NE0", "W0", "C0", "E0", "SW0", "S0", "SE0"), (0,)))
-    with pytest.raises(CircuitError, match=r"no channels \[7\]"):
-        write_blif(life, Interface(("N0",), (7,)))

@@ -95,14 +95,6 @@ class TestVerdict:
         assert len(proof.counterexample.inputs) == 20
         assert proof.outputs[0].cases == proof.cases == (2**20 if limits is ALL_CASES else 0)
 
-    @methods
-    @pytest.mark.parametrize(("one", "other"), [(Op.TRUE, Op.FALSE), (Op.NOR, Op.OR)])
-    def test_unneeded_ones_are_cleared(self, limits: int, one: Op, other: Op) -> None:
-        before, after = (circuit_of([(Op.OR, 0, 1), (op, 9, 2)], [10]) for op in (one, other))
-        found = self.check(before, after, limits).counterexample
-        read = {} if one is Op.TRUE else dict.fromkeys(["NW0", "N0", "NE0"], False)
-        assert found == Difference(0, True, False, read)
-
 
 class TestChannels:
     def test_are_matched_by_labels(self) -> None:

@@ -49,11 +49,13 @@ NO_LIMITS = {
     "FORMAT",  # a name
     "GO_ON",  # words
     "METHODS",  # the prover's, in order
+    "MIXED",  # numbers of a hash
     "MOST_VALUES",  # refuses to write a file
     "LASTING",  # stands for no number
     "NO_ARRIVAL",  # stands for no number
     "QUICK",  # a budget
     "SET_SIGNS",  # letters of a file
+    "STRIDE",  # how many windows are left out
     "TOO_MANY",  # words
     "NOT_KNOWN",  # stands for no number
     "UNKNOWN",  # stands for no number

@@ -18,11 +18,11 @@ from difflogic.engine.kernels import rewiring
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import answer_about
 from difflogic.evaluation.judge import Judge
-from difflogic.evaluation.limits import Limits
 from difflogic.evaluation.toughness import Toughness
 from difflogic.model.model import Model
 from difflogic.proof.answer import Answer
 from difflogic.proof.convergence import sets
+from difflogic.proof.convergence.limits import Limits
 from difflogic.proof.convergence.planes import Board, Network
 from difflogic.search.finisher import SearchContext
 from difflogic.search.rewirer import Rewirer, load_kernels, rebuilt, rewire

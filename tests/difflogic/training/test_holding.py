@@ -56,7 +56,7 @@ def finisher_of(model, plan):
 
 def healing_plan(*overrides):
     config = growing("task.hold=true", "task.heal=[2,3]", *overrides)
-    return config, Plan.healing(make_task(config), STREAMS)
+    return config, Plan.holding(make_task(config), STREAMS)
 
 
 @pytest.mark.parametrize("boundary", ["periodic", "zero"])
@@ -115,7 +115,7 @@ def test_a_search_sees_errors_at_any_step():
         states = rollout(model, task.start_state, 30, config.automaton.boundary)
         wrong = [int((state[:1] != task.target).sum()) for state in states]
         assert [step for step, cells in enumerate(wrong, 1) if cells and step >= 3] == [at]
-        plan = Plan.healing(task, STREAMS)
+        plan = Plan.holding(task, STREAMS)
         finisher = finisher_of(model, plan)
         found = Trial(model.netlist, plan.scene, range(1))(model.ops)[:, 0]
         assert found.tolist() == wrong[2:10]

@@ -16,11 +16,17 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.grid import NEIGHBORHOOD
+from difflogic.proof.convergence.confinement import follow_some
+from difflogic.proof.convergence.every_size import Table
 from difflogic.proof.convergence.planes import Board, as_planes
-from difflogic.proof.convergence.sets import Sets
+from difflogic.proof.convergence.sets import Sets, descend
+from difflogic.proof.question import Wound
 from difflogic.system.array_types import Bits, Flags, Words
 
 Cells = Flags
+
+STRIDE = 11
+"""Limits are taken from each eleventh window."""
 
 MIXED = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], np.uint64)
 """Odd numbers that mix the words of a case to its hash."""
@@ -91,6 +97,22 @@ class Limits:
             inputs.reshape(2, -1, words.shape[1]).swapaxes(0, 1),
             ~outputs.reshape(2, channels, -1).swapaxes(0, 1),
         )
+
+
+def limits_of(table: Table, wound: Wound) -> Limits | None:
+    """Return what the proofs rest on that every start is right, and some of the wounds stay local.
+
+    None if one of these does not stay local.
+    """
+    question = table.question
+    board = question.board
+    limits = Limits(question.circuit.channels)
+    if not follow_some(table, wound, STRIDE, limits.add_step):
+        return None
+    states = list(descend(question.network, board))
+    for before, after in zip(states, [*states[1:], states[-1]], strict=True):
+        limits.add_step(board, board.shown.full, before, after)
+    return limits
 
 
 def _plane_of(board: Board, planes: Words, flipped: int) -> Cells:
