@@ -122,6 +122,6 @@ def fixed_logits(ops: Bits, dtype: npt.DTypeLike = np.float64) -> Array:
     return np.asarray(SURE * np.eye(OPS)[ops], dtype)
 
 
-def one_hot(ops: Bits, dtype: npt.DTypeLike = np.float64) -> Array:
+def one_hot(ops: Bits) -> Float64s:
     """Return the exact coefficients (gates, 4) of the hard gates `ops` (gates,)."""
-    return COEFFICIENTS[ops].astype(dtype)
+    return COEFFICIENTS[ops]

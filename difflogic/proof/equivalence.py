@@ -71,8 +71,6 @@ class Proof:
     dropped: tuple[int, ...]
     """Labels that only one of the circuits has."""
     counterexample: Difference | None
-    conflicts: int
-    """Number of the solver's conflicts."""
     seconds: float
 
     @property
@@ -138,7 +136,7 @@ def decide_equality(
                 break
     dropped = tuple(sorted(set(before.labels) ^ set(after.labels)))
     seconds = time.monotonic() - began
-    return Proof(tuple(outputs), dropped, counterexample, miter.conflicts, seconds)
+    return Proof(tuple(outputs), dropped, counterexample, seconds)
 
 
 def _compare(
@@ -246,7 +244,6 @@ class Miter:
         self.after = after
         self._formula: Formula | None = None
         self._inputs: dict[InputPlace, int] = {}
-        self.conflicts = 0
 
     def __enter__(self) -> Miter:
         return self
@@ -265,7 +262,6 @@ class Miter:
                 self._inputs[place] = formula.variable()
         x, y = (cone.value(self._inputs, formula, deadline) for cone in (before, after))
         answer = formula.solve([formula.xor_(x, y)], deadline)
-        self.conflicts = formula.conflicts
         if answer is None:
             raise OutOfTimeError
         if not answer:
