@@ -130,6 +130,8 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("ab"), inner),
     max_leaves=4,
 )
+FITTING = st.sampled_from([18, 20, 22, [1], [4, 4], [18, 40]])
+"""Rows and labels, which may be others than the file's."""
 
 
 @examples(150)
@@ -143,7 +145,7 @@ def test_the_reader_agrees_with_the_schema_about_mutated_files(data):
             at = data.draw(st.sampled_from(mutated["gates"]))
         key = data.draw(st.sampled_from([*at, "more"]))
         if data.draw(st.integers(0, 3)):
-            at[key] = data.draw(JSON)
+            at[key] = data.draw(FITTING | JSON)
         else:
             at.pop(key, None)
         if at is mutated and not (

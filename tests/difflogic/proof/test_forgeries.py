@@ -376,6 +376,7 @@ def test_each_number_and_list_counts(checker: str, most: int, tmp_path: Path, ch
     count = confirmed = 0
     for proof in valid(checker):
         whole = copy.deepcopy(proof)
+        assert confirms(checker, whole, whole["circuit"], tmp_path / "circuit.json", check)
         edits = sum(1 for _ in each_edited(whole, whole)) * len(valid(checker))
         for edited in islice(each_edited(whole, whole), 0, None, max(1, edits // most)):
             count += 1
