@@ -13,6 +13,11 @@ from difflogic.engine.workers import Workers
 from tests.cli.processes import run_python
 
 
+def idle(team):
+    """Let three workers do nothing."""
+    team.run(lambda worker: None, [(0,), (1,), (2,)])
+
+
 @pytest.mark.parametrize("count", [1, 3])
 def test_all_calls_run_at_the_same_time(count):
     meeting = threading.Barrier(count)
@@ -49,7 +54,7 @@ def test_the_backend_never_polls(monkeypatch, delay):
     monkeypatch.setattr(joblib.parallel.BatchCompletionCallBack, "__call__", late)
     with Workers(3) as team:
         for _ in range(3):
-            team.run(lambda worker: None, [(0,), (1,), (2,)])
+            idle(team)
 
 
 @pytest.mark.parametrize("culprit", [0, 1, 2])
@@ -66,7 +71,7 @@ def test_an_exception_of_any_task_reaches_the_caller(culprit):
             team.run(call, calls)
     # The next team works.
     with Workers(3) as team:
-        team.run(lambda worker: None, calls)
+        idle(team)
 
 
 def test_threads_end_with_the_team():
@@ -75,7 +80,7 @@ def test_threads_end_with_the_team():
 
     before = workers()
     with Workers(3) as team:
-        team.run(lambda worker: None, [(0,), (1,), (2,)])
+        idle(team)
         assert workers() - before
     assert not workers() - before
 

@@ -83,7 +83,6 @@ def test_equations_compute_what_the_circuit_does(circuit: Circuit) -> None:
         ([(Op.XNOR, 0, 1), (Op.XNOR, 9, 2)], "n0' = NW0 ⊕ N0 ⊕ NE0"),
         ([(Op.XOR, 0, 1), (Op.XOR, 9, 1)], "n0' = NW0"),
         ([(Op.TRUE, 0, 0)], "n0' = 1"),
-        ([(Op.AND, 0, 1), (Op.A_AND_NOT_B, 9, 0)], "n0' = 0"),
     ],
 )
 def test_how_equations_read(gates: list[tuple[Op, int, int]], expected: str) -> None:

@@ -126,29 +126,29 @@ def test_running_without_a_circuit_is_refused():
         simulator.run(simulator.script(1))
 
 
+def run(simulator, ops, starts, *steps, **script):
+    """Load a circuit and run a script; return wrong bits, states and what was heard."""
+    heard = []
+    simulator.load(ops)
+    simulator.state[:] = simulator.pack_states(starts)
+    with working(hear=heard.append):
+        wrong = simulator.run(simulator.script(*steps, **script))
+    return wrong, simulator.unpack_state(), [pause.done for pause in heard]
+
+
 def test_several_calls_give_the_same_bits(monkeypatch):
     problem = make_problem(netlist_of(SMALL), Grid(5, 7, "zero"), 7, 3, 0.6)
-    ops = np.random.default_rng(0).integers(0, 16, problem.netlist.parameters).astype(np.uint8)
-
-    def run():
-        heard = []
+    ops = random_ops(problem, np.random.default_rng(0))
+    script = {"at": (1, 3, 4, 7), "targets": problem.starts, "channels": (0, 1, 2)}
+    found = []
+    for words in (hard.GATE_WORDS_PER_CALL, 1):
+        monkeypatch.setattr(hard, "GATE_WORDS_PER_CALL", words)
         simulator = HardSimulator(problem.netlist, problem.grid, 3)
-        simulator.load(ops)
-        simulator.state[:] = simulator.pack_states(problem.starts)
-        script = simulator.script(
-            7, problem.masks, at=(1, 3, 4, 7), targets=problem.starts, channels=(0, 1, 2)
-        )
-        with working(hear=heard.append):
-            wrong = simulator.run(script)
-        return wrong, simulator.unpack_state(), heard
-
-    wrong, states, heard = run()
-    assert [pause.done for pause in heard] == [0]
-    monkeypatch.setattr(hard, "GATE_WORDS_PER_CALL", 1)
-    wrong_in_parts, states_in_parts, heard = run()
+        found.append(run(simulator, ops, problem.starts, 7, problem.masks, **script))
+    (wrong, states, heard), (wrong_in_parts, states_in_parts, calls) = found
     np.testing.assert_array_equal(wrong_in_parts, wrong)
     np.testing.assert_array_equal(states_in_parts, states)
-    assert [pause.done for pause in heard] == [0, 1, 2, 3, 4, 5, 6]
+    assert (heard, calls) == ([0], [0, 1, 2, 3, 4, 5, 6])
 
 
 def test_a_fixed_point_is_not_run_on_but_counted(monkeypatch):
@@ -159,19 +159,11 @@ def test_a_fixed_point_is_not_run_on_but_counted(monkeypatch):
     netlist, ops = gate.finish(gate(Op.OR, 1, 3))  # N or W: from any start, zeros after 14 steps
     starts, targets = rng.integers(0, 2, (2, 3, 1, 6, 9), np.uint8)
     starts[0, 0, 0, 0] = 1
-
-    def run(kept):
-        heard = []
-        simulator = HardSimulator(netlist, grid, 3, kept)
-        simulator.load(ops)
-        simulator.state[:] = simulator.pack_states(starts)
-        script = simulator.script(50, at=(1, 9, 30, 49), targets=targets, channels=(0,))
-        with working(hear=heard.append):
-            return simulator.run(script), simulator.unpack_state(), len(heard)
-
-    (short, state, calls) = run(2)
-    (long, states, all_calls) = run(3)
+    script = {"at": (1, 9, 30, 49), "targets": targets, "channels": (0,)}
+    (short, state, calls), (long, states, all_calls) = (
+        run(HardSimulator(netlist, grid, 3, kept), ops, starts, 50, **script) for kept in (2, 3)
+    )
     np.testing.assert_array_equal(short, long)
     np.testing.assert_array_equal(state, states)
     assert not state.any()
-    assert (calls, all_calls) == (15, 50)
+    assert (len(calls), len(all_calls)) == (15, 50)
