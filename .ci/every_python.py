@@ -5,7 +5,8 @@
 Each gets an empty environment and an empty working directory, outside the clone. Each learns the
 same bits: the digests of tests/digests.json, after three epochs. The newest runs everything once
 more where nothing is as usual: docstrings stripped, Python's own encoding is cp1252, a dumb and
-narrow terminal, no home, and warnings of our own modules are errors. Needs what pip needs.
+narrow terminal, no home, and warnings of our own modules are errors. If `make test` takes an older
+one, the newest also runs the tests in the clone that Python itself may fail. Needs what pip needs.
 """
 
 from __future__ import annotations
@@ -46,6 +47,15 @@ CHECK = (
 DIGESTS = ROOT / "tests" / "digests.py"
 ASKED, SUFFIX = "3:float32", " float32 3"
 """Epochs and precision of the digests that are compared, and how these end in the file."""
+TOOLS = ["pytest", "hypothesis", "psutil"]
+"""What tests/conftest.py imports."""
+TESTS = [
+    *("tests/test_cap.py", "tests/test_layers.py", "tests/test_private.py", "tests/test_words.py"),
+    *("tests/cli/test_calling.py", "tests/cli/test_failures.py", "tests/cli/test_options.py"),
+    *("tests/difflogic/system/test_declaration.py", "tests/difflogic/system/test_files.py"),
+    "tests/difflogic/config/test_loading.py",
+]
+"""Quick ones about what differs between versions of Python: tokens, messages, types, files."""
 SHORT = ["train-checkerboard", "--small", "--epochs", "5"]
 BENCH = ["bench", "--small", "--compare", "sequential", "--repeat", "2"]
 
@@ -85,11 +95,15 @@ def installed(python: str, wheel: Path, folder: Path) -> Path:
     """Install the wheel into an empty environment in `folder`; return its `dct`."""
     made = folder / ("Scripts" if os.name == "nt" else "bin")
     output_of(python, "-m", "venv", "--without-pip", str(folder))
-    # Compiling every module of every dependency takes longer than all that is imported here.
-    pip = [sys.executable, "-m", "pip", "--python", str(made / "python"), "install", "--no-compile"]
-    limits = ["--quiet", "--disable-pip-version-check", "-c", str(ROOT / "constraints.txt")]
-    output_of(*pip, *limits, str(wheel))
+    output_of(*installing(made / "python"), str(wheel))
     return made / "dct"
+
+
+def installing(python: Path) -> list[str]:
+    """Return the command that installs packages for `python`, without their names."""
+    # Compiling every module of every dependency takes longer than all that is imported here.
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--no-compile"]
+    return [*pip, "--quiet", "--disable-pip-version-check", "-c", str(ROOT / "constraints.txt")]
 
 
 class Round:
@@ -158,6 +172,23 @@ class Round:
             self.passed += 1
         else:
             self.failures.append(f"digests: other bits in {wrong}\n{done.stderr[-1500:]}")
+
+    def tests(self) -> None:
+        """Run the quick tests in the clone; they are skipped, by name, without their packages."""
+        python = Path(self._dct).with_name("python")
+        options = {"env": self._environment, "timeout": SECONDS, "capture_output": True}
+        pip = subprocess.run([*installing(python), *TOOLS], text=True, **options)
+        if pip.returncode:
+            print(f"{self.name}: skipped, since pip cannot install {', '.join(TOOLS)}")
+            return
+        command = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", *TESTS]
+        done = subprocess.run(
+            [*command, "-m", "not (slow or thorough or exhaustive)"], cwd=ROOT, text=True, **options
+        )
+        if done.returncode == 0:
+            self.passed += 1
+        else:
+            self.failures.append(f"tests in the clone\n{done.stdout[-3000:]}{done.stderr[-1500:]}")
 
     def everything(self) -> None:
         """Run what users run first."""
@@ -231,6 +262,9 @@ def main(given: list[str]) -> int:
                 if minor == max(found):  # by whichever worker is free first
                     odd = Round(f"{name}, all that is odd", dct, home / "odd", odd=True)
                     rounds.append(pool.submit(run, Round.everything, odd))
+                    if minor > sys.version_info.minor:  # make test takes the one that runs this
+                        checks = Round(f"{name}, tests", dct, home / "tests")
+                        rounds.append(pool.submit(run, Round.tests, checks))
                 return done
 
             for minor in sorted(found, reverse=True):
