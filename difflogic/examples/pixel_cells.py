@@ -37,8 +37,8 @@ def side_of(film: PixelFilm, grid: tuple[int, int] | None) -> int:
 def apart(film: PixelFilm, cell: int | str) -> tuple[PixelFilm, str]:
     """Return a film with a pixel for each cell, and how large cells were, in words.
 
-    There may be lines or gaps between cells. Where cells are plain squares, return the film as it
-    is, and "".
+    There may be lines or gaps between cells, or their widths differ, since the film was scaled by
+    no whole number. Where cells are plain squares, return the film as it is, and "".
     """
     _, height, width = film.shape
     edges = changes(film)
@@ -56,6 +56,11 @@ def apart(film: PixelFilm, cell: int | str) -> tuple[PixelFilm, str]:
         if cell in ("auto", pitch, side) and not plain and (between == between[0, 0]).all():
             name = color_name(int(between[0, 0]))
             return inside, f"cells of {side} pixels, between lines of {name}"
+    if cell == "auto" and cell_side(film) == 1:
+        rows = _uneven(edges[0], height)
+        columns = _uneven(edges[1], width)
+        if len(rows) and len(columns) and abs(height / len(rows) - width / len(columns)) < 0.1:
+            return film[:, rows][:, :, columns], f"cells of about {height / len(rows):.3g} pixels"
     return film, ""
 
 
@@ -76,3 +81,21 @@ def _lined(edges: CellPlaces, size: int, pitch: int) -> tuple[int, CellPlaces]:
     if 2 * side <= pitch or start > pitch - side or 0 < rest < side:
         return 0, edges
     return side, np.arange(start, size - side + 1, pitch)
+
+
+def _uneven(edges: CellPlaces, size: int) -> CellPlaces:
+    """Return the middle of each cell, if a size was scaled by a number above 2; else nothing.
+
+    A scaled pixel has the colour of the one at its middle, or at its corner. Half of all cells must
+    show that they begin there.
+    """
+    if not len(edges) or np.diff(edges).min(initial=size) < 2:
+        return edges[:0]
+    for cells in range(LEAST_CELLS, size // 2 + 1):
+        wide = size / cells
+        for corner in (0, 0.5):
+            number = np.rint((edges - corner) / wide)
+            fits = np.abs(edges - corner - number * wide).max() < 0.5 + 1e-9
+            if fits and 2 * len(edges) >= cells:
+                return ((np.arange(cells) + 0.5) * wide).astype(np.int64)
+    return edges[:0]

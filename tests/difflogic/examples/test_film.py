@@ -210,6 +210,11 @@ def lined(frame, side, gap, shade):
     return np.pad(cells, ((0, gap), (0, gap)), constant_values=shade)
 
 
+def scaled(frame, times):
+    size = (round(frame.shape[1] * times), round(frame.shape[0] * times))
+    return np.asarray(Image.fromarray(frame * 200 + 20).resize(size, Image.Resampling.NEAREST))
+
+
 @pytest.mark.parametrize(
     ("draw", "told"),
     [
@@ -217,11 +222,13 @@ def lined(frame, side, gap, shade):
         (lambda frame: lined(frame, 5, 1, 128)[1:, :-1], "cells of 5 pixels, between lines"),
         (lambda frame: lined(frame, 4, 2, 20), "cells of 4 pixels, between lines of #141414"),
         (lambda frame: lined(frame, 3, 1, 220), "cells of 3 pixels, between lines of #dcdcdc"),
-        (lambda frame: np.kron(frame * 200 + 20, np.ones((3, 3), np.uint8)), "3 pixels each"),
-        (lambda frame: frame * 200 + 20, "1 pixel each"),
+        (lambda frame: scaled(frame, 2.5), "cells of about 2.5 pixels"),
+        (lambda frame: scaled(frame, 10 / 3), "cells of about 3.33 pixels"),
+        (lambda frame: scaled(frame, 3), "3 pixels each"),
+        (lambda frame: scaled(frame, 1), "1 pixel each"),
     ],
 )
-def test_cells_are_found_between_lines(tmp_path, draw, told):
+def test_cells_are_found_between_lines_and_where_an_image_was_scaled(tmp_path, draw, told):
     path = animated(tmp_path / "a.gif", map(draw, LIFE))
     found = read([path], Reading(states=("#141414", "#dcdcdc")))
     assert_array_equal(found.frames[0], LIFE)
@@ -242,6 +249,7 @@ def test_no_lines_are_seen_where_none_are(tmp_path, density):
         told = read([path], Reading(states=("#141414", "#dcdcdc"))).told
         assert_array_equal(found[0], frames)
         assert "lines" not in told
+        assert "about" not in told
 
 
 def test_a_side_that_does_not_fit_lines_is_named(tmp_path):
