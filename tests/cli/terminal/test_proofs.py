@@ -14,6 +14,7 @@ from difflogic.proof.verdict import Verdict
 from tests.difflogic.circuit.circuits import circuit_of
 
 NAMES = ("one", "the other")
+DIFFERENT = decide_equality(circuit_of([], [0]), circuit_of([], [1]), (0,))
 
 
 @pytest.mark.parametrize(
@@ -30,8 +31,7 @@ NAMES = ("one", "the other")
 )
 def test_a_counterexample(bits, where):
     end = ["the next state of channel 3 is", "  0  in one", "  1  in the other"]
-    different = decide_equality(circuit_of([], [0]), circuit_of([], [1]), (0,))
-    found = replace(different, counterexample=Difference(3, 0, 1, bits))
+    found = replace(DIFFERENT, counterexample=Difference(3, 0, 1, bits))
     assert equality(found, names=NAMES).splitlines()[2:] == ["", where, *end]
 
 
@@ -43,8 +43,7 @@ def test_equality_in_words():
     first, *others = equality(decide_equality(circuit, circuit, (0,), exhaustive=1)).splitlines()
     assert others[0] == "  1 output by trying all 2 cases"
     assert others[1].startswith("  1 output by SAT, ")
-    different = decide_equality(circuit_of([], [0]), circuit_of([], [1]), (0,))
-    assert equality(different).startswith("NOT EQUAL, found after comparing 1 next state ")
+    assert equality(DIFFERENT).startswith("NOT EQUAL, found after comparing 1 next state ")
     unknown = equality(decide_equality(circuit, circuit, (0,), -1))
     assert unknown.startswith("UNKNOWN: 2 of 2 next states undecided after ")
 

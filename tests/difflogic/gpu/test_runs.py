@@ -40,7 +40,6 @@ def test_runs_of_a_sweep_equal_runs_alone(tmp_path):
         alone = train(config, directory=tmp_path / f"seed{seed}")
         (path,) = (tmp_path / "sweep").glob(f"*/seed{seed}")
         together = read_summary(RunDirectory(path))
-        assert together is not None
         assert together.files["model.npz"] == alone.summary.files["model.npz"]
 
 

@@ -136,7 +136,7 @@ def test_a_resolved_configuration_holds_the_rows_and_loads_back(here, name, writ
 @pytest.mark.parametrize(
     ("content", "says"),
     {
-        b"": "the picture is empty",
+        b"": "is empty",
         b".#\n.\n": "row 2 has 1 cells and row 1 has 2",
         b"\x89PNG\r\n\x1a\n": "neither a text grid nor an image",
         b"#" * (2**20 + 1): "larger than 1048576 bytes",
