@@ -29,7 +29,7 @@ class Entry:
     """Where a command is defined, and its summary in the list of commands.
 
     `place` is a module of cli.commands, or nothing for this module, and the name of a function or
-    of a Typer app with sub-commands: "config:show".
+    of a group: "config:show".
     """
 
     place: str
@@ -43,13 +43,48 @@ class Entry:
         module, _, name_there = self.place.partition(":")
         path = f"cli.commands.{module}" if module else __name__
         target = getattr(importlib.import_module(path), name_there)
-        if not isinstance(target, typer.Typer):
-            function, target = target, typer.Typer(**WITHOUT_RICH)
-            # Python may be told to leave docstrings out.
-            summary = None if function.__doc__ else self.summary
-            target.command(name, cls=Command, help=summary)(command(function))
-        return typer.main.get_command(target)
+        if isinstance(target, LazyGroup):
+            return target
+        made = typer.Typer(**WITHOUT_RICH)
+        # Python may be told to leave docstrings out.
+        summary = None if target.__doc__ else self.summary
+        made.command(name, cls=Command, help=summary)(command(target))
+        return typer.main.get_command(made)
 
+
+COMMANDS = {
+    "train": Entry("train:train", "Train an experiment by name, or from a TOML file"),
+    "train-checkerboard": Entry(
+        "train:train_checkerboard", "Train an automaton that grows a checkerboard"
+    ),
+    "train-gol": Entry("train:train_gol", "Train the Game of Life, or a similar rule"),
+    "train-pattern": Entry("train:train_pattern", "Train an automaton that grows a picture"),
+    "train-examples": Entry(
+        "examples:train_examples", "Learn a rule from a file of grids, before and after"
+    ),
+    "sweep": Entry("sweep:sweep", "Train with many seeds and settings in parallel"),
+    "config": Entry(":config", "List, print and document configurations"),
+    "runs": Entry(":runs", "List, show, compare and remove saved runs"),
+    "eval": Entry(
+        "evaluate:evaluate", "Test a trained circuit on fresh starts, larger grids and damage"
+    ),
+    "inspect": Entry("inspect:inspect", "Print a circuit's equations and properties"),
+    "report": Entry("views:report", "Write a web page about a run, with the live automaton"),
+    "render": Entry("views:render", "Draw a rollout as an animation or a strip of frames"),
+    "watch": Entry("views:watch", "Watch a run live in a browser"),
+    "simplify": Entry("simplify:simplify", "Shrink a circuit, and prove the result equal"),
+    "verify": Entry(":verify", "Check training, and prove properties of circuits"),
+    "join": Entry("join:join", "Join circuits, to paint which one each cell shows"),
+    "simulate": Entry("simulate:simulate", "Run a circuit on a grid of any size"),
+    "apply": Entry("examples:apply", "Apply a rule learned from examples to other grids"),
+    "identify": Entry("identify:identify", "Find the rule of a recorded automaton"),
+    "export": Entry("convert:export", "Write a circuit as Verilog, C, BLIF and more"),
+    "import": Entry("convert:import_", "Convert a circuit file to dct's JSON"),
+    "synth": Entry("synth:synth", "Place a grid on an FPGA, and report its size and clock"),
+    "plan": Entry("plan:plan", "Show how training is parallelised"),
+    "bench": Entry("bench:bench", "Measure the speed of training"),
+}
+"""Those of `dct` itself, by name."""
 
 USUAL = "Options"
 """Heading of the options that belong to no panel."""
@@ -82,9 +117,12 @@ def show_options(command: Any, ctx: Any, formatter: Any) -> None:
 class LazyGroup(TyperGroup):
     """A group that imports the module of a command only when it is needed."""
 
-    entries: ClassVar[dict[str, Entry]] = {}
     headings: ClassVar[dict[str, str]] = {}
     """Of the commands from the named one on, in the list of commands."""
+
+    def __init__(self, entries: dict[str, Entry] = COMMANDS, **options: Any) -> None:
+        super().__init__(**{"rich_markup_mode": None, **options})
+        self.entries = entries
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(self.entries)
@@ -127,38 +165,6 @@ class Root(LazyGroup):
         "simplify": "Simplify, prove, simulate and export",
         "plan": "Measure",
     }
-    entries: ClassVar[dict[str, Entry]] = {
-        "train": Entry("train:train", "Train an experiment by name, or from a TOML file"),
-        "train-checkerboard": Entry(
-            "train:train_checkerboard", "Train an automaton that grows a checkerboard"
-        ),
-        "train-gol": Entry("train:train_gol", "Train the Game of Life, or a similar rule"),
-        "train-pattern": Entry("train:train_pattern", "Train an automaton that grows a picture"),
-        "train-examples": Entry(
-            "examples:train_examples", "Learn a rule from a file of grids, before and after"
-        ),
-        "sweep": Entry("sweep:sweep", "Train with many seeds and settings in parallel"),
-        "config": Entry(":config", "List, print and document configurations"),
-        "runs": Entry(":runs", "List, show, compare and remove saved runs"),
-        "eval": Entry(
-            "evaluate:evaluate", "Test a trained circuit on fresh starts, larger grids and damage"
-        ),
-        "inspect": Entry("inspect:inspect", "Print a circuit's equations and properties"),
-        "report": Entry("views:report", "Write a web page about a run, with the live automaton"),
-        "render": Entry("views:render", "Draw a rollout as an animation or a strip of frames"),
-        "watch": Entry("views:watch", "Watch a run live in a browser"),
-        "simplify": Entry("simplify:simplify", "Shrink a circuit, and prove the result equal"),
-        "verify": Entry(":verify", "Check training, and prove properties of circuits"),
-        "join": Entry("join:join", "Join circuits, to paint which one each cell shows"),
-        "simulate": Entry("simulate:simulate", "Run a circuit on a grid of any size"),
-        "apply": Entry("examples:apply", "Apply a rule learned from examples to other grids"),
-        "identify": Entry("identify:identify", "Find the rule of a recorded automaton"),
-        "export": Entry("convert:export", "Write a circuit as Verilog, C, BLIF and more"),
-        "import": Entry("convert:import_", "Convert a circuit file to dct's JSON"),
-        "synth": Entry("synth:synth", "Place a grid on an FPGA, and report its size and clock"),
-        "plan": Entry("plan:plan", "Show how training is parallelised"),
-        "bench": Entry("bench:bench", "Measure the speed of training"),
-    }
 
     def make_context(self, *given: Any, **more: Any) -> Any:
         try:
@@ -175,25 +181,8 @@ class Root(LazyGroup):
             return super().invoke(ctx)
 
 
-class Verify(LazyGroup):
-    """`dct verify`."""
-
-    entries: ClassVar[dict[str, Entry]] = {
-        "equivalence": Entry("verify:equivalence", "Compare all ways to compute a training step"),
-        "circuit": Entry("verify:circuit", "Prove two circuits equal"),
-        "convergence": Entry("verify:convergence", "Prove that every start ends in the target"),
-    }
-
-
 class RunsGroup(LazyGroup):
     """`dct runs`: without the name of a command, it lists."""
-
-    entries: ClassVar[dict[str, Entry]] = {
-        "list": Entry("runs:list_", "List runs, as dct runs does; the options above are its own"),
-        "show": Entry("runs:show", "Show a run's results, settings and files"),
-        "compare": Entry("runs:compare", "Compare settings and results of runs"),
-        "rm": Entry("runs:remove", "Remove runs"),
-    }
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
         if not args or args[0] not in (*self.entries, *ctx.help_option_names):
@@ -205,31 +194,36 @@ class RunsGroup(LazyGroup):
         self.format_commands(ctx, formatter)
 
 
-class ConfigGroup(LazyGroup):
-    """`dct config`."""
-
-    entries: ClassVar[dict[str, Entry]] = {
+verify = LazyGroup(
+    help="Check training against plain NumPy, and prove properties of circuits.",
+    no_args_is_help=True,
+    entries={
+        "equivalence": Entry("verify:equivalence", "Compare all ways to compute a training step"),
+        "circuit": Entry("verify:circuit", "Prove two circuits equal"),
+        "convergence": Entry("verify:convergence", "Prove that every start ends in the target"),
+    },
+)
+runs = RunsGroup(
+    help="List saved runs, the newest last, with the settings that differ; or work with single "
+    "ones.",
+    subcommand_metavar="[DIR] | COMMAND [ARGS]...",
+    entries={
+        "list": Entry("runs:list_", "List runs, as dct runs does; the options above are its own"),
+        "show": Entry("runs:show", "Show a run's results, settings and files"),
+        "compare": Entry("runs:compare", "Compare settings and results of runs"),
+        "rm": Entry("runs:remove", "Remove runs"),
+    },
+)
+config = LazyGroup(
+    help="List, print and document configurations.",
+    no_args_is_help=True,
+    entries={
         "list": Entry("config:list_", "List the shipped experiments"),
         "show": Entry("config:show", "Print a complete configuration"),
         "docs": Entry("config:docs", "Print the list of all keys in Markdown"),
         "schema": Entry("config:editor_schema", "Print a JSON Schema for editors"),
-    }
-
-
-def _group(cls: type[LazyGroup], help_text: str, **options: Any) -> typer.Typer:
-    # Without a callback, Typer would take a group of one command for that command.
-    options = {"no_args_is_help": True, **WITHOUT_RICH, **options}
-    return typer.Typer(cls=cls, callback=lambda: None, help=help_text, **options)
-
-
-verify = _group(Verify, "Check training against plain NumPy, and prove properties of circuits.")
-runs = _group(
-    RunsGroup,
-    "List saved runs, the newest last, with the settings that differ; or work with single ones.",
-    no_args_is_help=False,
-    subcommand_metavar="[DIR] | COMMAND [ARGS]...",
+    },
 )
-config = _group(ConfigGroup, "List, print and document configurations.")
 app = typer.Typer(
     name="dct",
     cls=Root,

@@ -4,16 +4,20 @@
 from difflogic.circuit.specification import Cases as Cases
 from difflogic.config import Config as Config, load_config as load_config
 from difflogic.engine.soft.rollout import Engine as Engine
+from difflogic.examples.assumptions import Assumptions as Assumptions
 from difflogic.experiment.following import follow as follow
 from difflogic.experiment.example_options import ExampleOptions as ExampleOptions
 from difflogic.experiment.example_run import train_examples as train_examples
 from difflogic.experiment.searching import Trainer as Trainer
+from difflogic.identification.identified import (
+    identify as identify,
+    identify_chance as identify_chance,
+)
 from difflogic.library.applying import apply as apply
 from difflogic.library.conditions import Conditions as Conditions, Rectangle as Rectangle
 from difflogic.library.evaluating import check as check, evaluate as evaluate, inspect as inspect
 from difflogic.library.exporting import export as export
-from difflogic.library.groups import Assumptions as Assumptions, Claims as Claims, Frames as Frames
-from difflogic.library.identifying import identify as identify, identify_chance as identify_chance
+from difflogic.library.groups import Claims as Claims, Frames as Frames
 from difflogic.library.joining import join as join
 from difflogic.library.layers import SoftRollout as SoftRollout
 from difflogic.library.loaded import load as load

@@ -107,8 +107,7 @@ def import_(
     """
     from difflogic.formats.circuit_file import write_circuit
     from difflogic.formats.imported import read
-    from difflogic.library.exchange import write_output
-    from difflogic.system.files import check_output
+    from difflogic.system.files import check_output, write_output
 
     check_output(to, force)
     imported = read(source)

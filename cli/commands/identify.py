@@ -13,12 +13,12 @@ from cli.interrupt import Interruption
 from cli.options import AsJson, Output
 from cli.progress import show_progress
 from cli.terminal import output
-from difflogic.library.groups import Assumptions
+from difflogic.examples.assumptions import Assumptions
 from difflogic.system.declaration import EffortOption, Force, Operand, Opt, SecondsOption
 
 if TYPE_CHECKING:
     from difflogic.identification.chance import Chances
-    from difflogic.library.identifying import Identified
+    from difflogic.identification.identified import Identified
 
 MOST_ENTRIES = 8
 """Entries of each kind that are printed; JSON has all."""
@@ -61,9 +61,8 @@ def identify(
     of such a rule is for dct simulate and dct render.
     """
     import difflogic
-    from difflogic.library.exchange import require_output
     from difflogic.system.errors import ConfigError, OutOfTimeError
-    from difflogic.system.files import check_output
+    from difflogic.system.files import check_output, require_output
 
     check_output(to, force)
     if chance and effort != "normal":

@@ -40,7 +40,7 @@ def simulate(
     simplification.
     """
     import difflogic
-    from difflogic.library.exchange import require_output
+    from difflogic.system.files import require_output
 
     for path, suffix in ((picture, ".png"), (save, ".npz")):
         if path is not None:

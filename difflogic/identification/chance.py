@@ -33,7 +33,7 @@ from difflogic.system.array_types import Flags, Int64s
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.elementary import exponential, log_sum, logarithm
 from difflogic.system.errors import ConfigError
-from difflogic.system.files import check_output, write_whole
+from difflogic.system.files import write_output
 from difflogic.system.json_values import chosen, json_value
 from difflogic.system.quantities import counted
 from difflogic.system.work import tell
@@ -175,8 +175,7 @@ class Chances:
                 "more --symmetry, or leave it out"
             )
         text = json.dumps(json_value(self)).replace('{"entry"', '\n{"entry"') + "\n"
-        check_output(Path(path), force)
-        write_whole(Path(path), lambda file: file.write(text.encode()))
+        write_output(path, text, force)
 
 
 def clopper_pearson(k: Counts, n: Counts, alpha: float) -> Odds:

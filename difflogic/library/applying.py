@@ -12,10 +12,10 @@ from difflogic.evaluation.settled import answers
 from difflogic.examples.encoding import CLASH, CLASH_NAME, Encoding
 from difflogic.examples.pairs import MOST_SYMBOLS
 from difflogic.examples.reading import Raw, numbered, raw_grids, read_inputs
-from difflogic.library.exchange import require_output, write_output
 from difflogic.library.loaded import Source, load
 from difflogic.system.declaration import checked
 from difflogic.system.errors import ConfigError, errors_about
+from difflogic.system.files import require_output, write_output
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,11 @@ from pathlib import Path
 from difflogic.circuit.automaton import Automaton
 from difflogic.formats import FORMATS, Format, by_file, by_name
 from difflogic.formats.interface import common_interface
-from difflogic.library.exchange import write_output
 from difflogic.library.loaded import Source, load
 from difflogic.library.simplifying import small_form
 from difflogic.system.declaration import TimeLimit, checked
 from difflogic.system.errors import ConfigError
-from difflogic.system.files import check_output
+from difflogic.system.files import check_output, write_output
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.config import Config
 from difflogic.evaluation.assurance import question_of
 from difflogic.formats.circuit_file import write_circuit
-from difflogic.library.exchange import write_output
 from difflogic.library.groups import Claims
 from difflogic.library.loaded import Loaded, Source, experiment_of, load, load_trusted
 from difflogic.library.simplifying import proved, simplify
@@ -26,6 +25,7 @@ from difflogic.proof.question import Wound
 from difflogic.system.deadline import Deadline
 from difflogic.system.declaration import TimeLimit, checked
 from difflogic.system.errors import ConfigError, errors_about
+from difflogic.system.files import write_output
 from difflogic.system.work import tell
 from difflogic.tasks import make_task
 

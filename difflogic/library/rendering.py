@@ -10,7 +10,6 @@ from difflogic.circuit.automaton import Automaton, places
 from difflogic.identification import drawn
 from difflogic.library import starts
 from difflogic.library.conditions import AS_TRAINED, Conditions
-from difflogic.library.exchange import require_output, write_output
 from difflogic.library.groups import Frames
 from difflogic.library.loaded import Source, load
 from difflogic.library.simulating import world_of
@@ -18,6 +17,7 @@ from difflogic.simulation.simulator import Simulator, choose_engine
 from difflogic.simulation.state_picture import MOST_COLORED
 from difflogic.system.declaration import checked
 from difflogic.system.errors import ConfigError, shorten
+from difflogic.system.files import require_output, write_output
 from difflogic.system.quantities import format_ranges
 from difflogic.system.work import tell
 from difflogic.view.animation import FILMS, Film, View

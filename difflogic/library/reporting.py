@@ -9,12 +9,12 @@ from pathlib import Path
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.library.evaluating import evaluate
-from difflogic.library.exchange import require_output, write_output
 from difflogic.library.loaded import Loaded, Source, load_trusted
 from difflogic.library.painting import UNPAINTED, Painting, read_painting
 from difflogic.library.simplifying import small_form
 from difflogic.run.run_directory import saved_model
 from difflogic.system.declaration import TimeLimit, checked
+from difflogic.system.files import require_output, write_output
 from difflogic.tasks import task_class
 from difflogic.view import reports
 

@@ -13,12 +13,12 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.live_part import live_part
 from difflogic.formats import by_name
 from difflogic.formats.circuit_file import write_circuit
-from difflogic.library.exchange import write_output
 from difflogic.library.loaded import Loaded, Source, load
 from difflogic.proof import Proof, decide_equality
 from difflogic.system.deadline import Deadline
 from difflogic.system.declaration import EffortOption, TimeLimit, checked
 from difflogic.system.errors import CircuitError, ProofError
+from difflogic.system.files import write_output
 from difflogic.system.json_values import chosen
 from difflogic.system.work import tell, ticking
 

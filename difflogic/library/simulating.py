@@ -15,7 +15,6 @@ from difflogic.identification import drawn
 from difflogic.inspection.reversal import Reversal, reversal
 from difflogic.library import starts
 from difflogic.library.conditions import AS_TRAINED, Conditions
-from difflogic.library.exchange import require_output
 from difflogic.library.loaded import Loaded, Source, load
 from difflogic.simulation import state_picture
 from difflogic.simulation.bit_grid import BitGrid, Geometry
@@ -31,6 +30,7 @@ from difflogic.simulation.simulator import (
 from difflogic.system import machine
 from difflogic.system.declaration import BackwardsOption, EngineOption, WorkersOption, checked
 from difflogic.system.errors import ConfigError
+from difflogic.system.files import require_output
 from difflogic.system.json_values import chosen
 from difflogic.system.work import checking, say, tell
 

@@ -10,7 +10,6 @@ from difflogic.config import Config, Override, load_config, shipped_configs
 from difflogic.config.effects import without_effect
 from difflogic.experiment.overrides import Set
 from difflogic.experiment.session import Session
-from difflogic.library.exchange import ShouldStop
 from difflogic.library.loaded import Source, load
 from difflogic.run.measures import StepResult
 from difflogic.run.opened_run import StartModel
@@ -97,7 +96,7 @@ def train(
     source: Source | None = None,
     begin: Callable[[Session], object] = lambda run: run.trainer.warm_up(),
     progress: Callable[[StepResult], None] | None = None,
-    should_stop: ShouldStop = never_stop,
+    should_stop: Callable[[], bool] = never_stop,
     allow_code: bool = False,
     ranks: Ranks = ALONE,
 ) -> Trained:

@@ -22,7 +22,7 @@ from difflogic.config.problem import untrained
 from difflogic.system.archive import NpzReader, write_npz
 from difflogic.system.array_types import Int32s
 from difflogic.system.errors import ConfigError, ModelFileError, shorten
-from difflogic.system.files import check_output, write_whole
+from difflogic.system.files import write_output
 
 FORMAT = "dct-model"
 VERSION = 2
@@ -88,9 +88,7 @@ class Model(SoftCircuit):
         finite, since such a file could not be loaded.
         """
         path = Path(path)
-        content = self.to_bytes(str(path))
-        check_output(path, force=True)
-        write_whole(path, lambda file: file.write(content))
+        write_output(path, self.to_bytes(str(path)), force=True)
 
     def to_bytes(self, name: str) -> bytes:
         """Return the content of the model's file, which messages call `name`.

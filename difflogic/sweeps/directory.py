@@ -93,7 +93,6 @@ class SweepDirectory(RunDirectory):
         data: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
-            "command": plan.command,
             "seeds": format_ranges(plan.seeds),
             "request": {
                 "config": request.config,

@@ -6,7 +6,6 @@ import hashlib
 import itertools
 import math
 import re
-import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +14,6 @@ from typing import Any
 from difflogic.config import Config, Override, load_config
 from difflogic.run.settings import differing
 from difflogic.system.errors import ConfigError
-from difflogic.system.quantities import format_ranges
 
 MAX_VARIANTS = 10_000
 """Limit that catches typing errors."""
@@ -34,14 +32,6 @@ class Request:
     overrides: tuple[str, ...] = ()
     grid: tuple[str, ...] = ()
     recipe: str | None = None
-
-    def command(self, seeds: Sequence[int]) -> str:
-        """Return the command line that repeats the sweep."""
-        words = ["dct", "sweep", self.config, "--seeds", format_ranges(seeds)]
-        words += [word for axis in self.grid for word in ("--grid", axis)]
-        words += ["--recipe", self.recipe] if self.recipe else []
-        words += [word for override in self.overrides for word in ("--set", override)]
-        return shlex.join(words)
 
 
 @dataclass(frozen=True)
@@ -79,10 +69,6 @@ class SweepPlan:
     @property
     def size(self) -> int:
         return len(self.variants) * len(self.seeds)
-
-    @property
-    def command(self) -> str:
-        return self.request.command(self.seeds)
 
     def with_seeds(self, seeds: Sequence[int]) -> SweepPlan:
         """Return the same plan with more seeds."""

@@ -229,7 +229,6 @@ def to_data(plan: SweepPlan, rows: Sequence[Row]) -> dict[str, Any]:
     """Return the plan, the variants' results and the runs as JSON values."""
     return {
         "experiment": plan.experiment,
-        "command": plan.command,
         "seeds": format_ranges(plan.seeds),
         "grid": list(plan.axes),
         "variants": [json_value(asdict(result)) for result in aggregate(plan, rows)],

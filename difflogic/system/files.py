@@ -378,6 +378,23 @@ def check_output(path: Path | None, force: bool = False) -> None:
             probe.unlink()
 
 
+def require_output(file: str | Path, suffixes: str | tuple[str, ...], force: bool = False) -> Path:
+    """Return a file's path. Raises ConfigError or RunDirectoryError unless it may be written."""
+    path = Path(file)
+    allowed = (suffixes,) if isinstance(suffixes, str) else suffixes
+    if path.suffix not in allowed:
+        raise ConfigError(f"{file}: the file name must end in {', '.join(allowed)}")
+    check_output(path, force)
+    return path
+
+
+def write_output(file: str | Path, content: str | bytes, force: bool = False) -> None:
+    """Write a file. Raises RunDirectoryError if it cannot, or if it exists without `force`."""
+    data = content.encode() if isinstance(content, str) else content
+    check_output(Path(file), force)
+    write_whole(Path(file), lambda out: out.write(data))
+
+
 def _is_of_run(path: Path) -> bool:
     """Return whether this is one of the files that training wrote in its run's directory."""
     own = any(fnmatch(path.name, name) for name in OF_RUN)

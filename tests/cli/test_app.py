@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import typer
 
-from cli.app import ConfigGroup, LazyGroup, Root, RunsGroup, Verify, app
+from cli.app import COMMANDS, app, config, runs, verify
 from difflogic.version import __version__
 from tests.cli.processes import ROOT, run_dct, run_python
 
@@ -102,13 +102,9 @@ def test_a_closed_output_is_discarded(closed):
 
 def every_command():
     """Return the words of every command, sub-commands included."""
-    groups: dict[str, type[LazyGroup]] = {
-        "verify": Verify,
-        "config": ConfigGroup,
-        "runs": RunsGroup,
-    }
+    groups = {"verify": verify, "config": config, "runs": runs}
     inner = [[group, name] for group, cls in groups.items() for name in cls.entries]
-    return [*([name] for name in Root.entries), *inner]
+    return [*([name] for name in COMMANDS), *inner]
 
 
 @pytest.mark.parametrize("words", every_command(), ids=" ".join)

@@ -309,12 +309,15 @@ OF_RUN = {
     "in final tests": "difflogic.experiment.session.summarize",
     "while saving": f"{_RUN}.save_checkpoint",
 }
-WRITING = "difflogic.library.exchange.write_whole"
+WRITING = "difflogic.system.files.write_whole"
 STOPS = {
     "train": OF_RUN,
     "train-examples": OF_RUN,
     "sweep": OF_RUN,
-    "identify": {"in a search": "difflogic.identification.identify", "while saving": WRITING},
+    "identify": {
+        "in a search": "difflogic.identification.explanation.identify",
+        "while saving": WRITING,
+    },
     "verify": {"in a search": "difflogic.library.proving.decide", "while saving": WRITING},
     "simulate": {"in an epoch": "difflogic.library.simulating.load"},
     "bench": {"in an epoch": f"{_TRAINER}.step"},

@@ -17,15 +17,15 @@ from PIL import Image
 from psutil import Process
 
 from difflogic.config import load_config
+from difflogic.examples.assumptions import Assumptions
 from difflogic.experiment.searching import Trainer
 from difflogic.experiment.session import execute
 from difflogic.formats import circuit_file
 from difflogic.formats.circuit_file import write_circuit
 from difflogic.identification import drawn
+from difflogic.identification.identified import identify_chance
 from difflogic.library import loaded, starts
 from difflogic.library.conditions import Conditions
-from difflogic.library.groups import Assumptions
-from difflogic.library.identifying import identify_chance
 from difflogic.model.model import Model
 from difflogic.run.checkpoint import read_checkpoint
 from difflogic.run.lock import RunLock

@@ -9,11 +9,12 @@ from numpy.testing import assert_array_equal
 from PIL import Image
 
 from difflogic.circuit.colors import hex_color
+from difflogic.examples.assumptions import Assumptions
 from difflogic.examples.film import Reading, read
 from difflogic.formats.imported import read as read_rule
+from difflogic.identification.identified import identify
 from difflogic.library.conditions import Conditions
-from difflogic.library.groups import Assumptions, Frames
-from difflogic.library.identifying import identify
+from difflogic.library.groups import Frames
 from difflogic.library.rendering import render
 from difflogic.library.simulating import simulate
 from difflogic.library.synthesizing import synthesize

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from difflogic.examples.assumptions import Assumptions
+from difflogic.identification.identified import identify
 from difflogic.inspection.reversal import reversal
 from difflogic.library.conditions import Conditions
-from difflogic.library.groups import Assumptions
-from difflogic.library.identifying import identify
 from difflogic.library.simplifying import simplify
 from difflogic.library.simulating import simulate
 from difflogic.system.errors import ConfigError

@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 
 from cli.app import app
 from difflogic.circuit.cost import MOST_STEP_BYTES, step_bytes
+from difflogic.examples.assumptions import Assumptions
 from difflogic.formats.circuit_file import read_circuit, write_circuit
-from difflogic.library.groups import Assumptions
-from difflogic.library.identifying import identify
+from difflogic.identification.identified import identify
 from difflogic.system import deadline
 from difflogic.system.errors import OutOfTimeError
 from tests.difflogic.circuit.circuits import automaton

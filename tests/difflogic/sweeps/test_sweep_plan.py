@@ -1,7 +1,6 @@
 """A sweep's plan: its grid, its configurations, and the comparison of two plans."""
 
 import re
-import shlex
 
 import pytest
 
@@ -61,16 +60,6 @@ def test_the_recipe_is_applied_before_the_overrides():
     plan = make_plan(Request("checkerboard", ("training.epochs=7",), (), "reference"), (0,))
     expected = load_config("checkerboard", ["parallel.workers=1", "training.epochs=7"], "reference")
     assert plan.variants[0].config == expected
-
-
-def test_the_command_repeats_the_sweep():
-    plan = small_plan("update.gates=[8,4,2],[6,4,2]", seeds=(0, 1, 2, 7))
-    words = shlex.split(plan.command)
-    assert words[:5] == ["dct", "sweep", "checkerboard-small", "--seeds", "0-2,7"]
-    pairs = list(zip(words[3::2], words[4::2], strict=True))
-    fixed = [each for each in TINY if not each.startswith("update.gates")]
-    assert [value for flag, value in pairs if flag == "--set"] == fixed
-    assert [value for flag, value in pairs if flag == "--grid"] == ["update.gates=[8,4,2],[6,4,2]"]
 
 
 @pytest.mark.parametrize(

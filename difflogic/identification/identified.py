@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 import numpy.typing as npt
 
-from difflogic import identification
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
-from difflogic.examples.film import Reading, from_array, read
+from difflogic.examples.assumptions import Assumptions
+from difflogic.examples.film import Reading, Recording, from_array, read
 from difflogic.formats.circuit_file import write_circuit
-from difflogic.identification import blocks
+from difflogic.identification import blocks, explanation
 from difflogic.identification.chance import Chances, find
 from difflogic.identification.families import Odds
 from difflogic.identification.kind import Kind, choose
@@ -25,14 +25,11 @@ from difflogic.identification.likely import Likely, weigh
 from difflogic.identification.rules import BLOCKS
 from difflogic.identification.table_circuit import FAR
 from difflogic.inspection.equations import equations
-from difflogic.library.exchange import ShouldStop, require_output, write_output
-from difflogic.library.groups import Assumptions
-from difflogic.library.simplifying import SIMPLIFYING
 from difflogic.system.archive import write_npz
 from difflogic.system.deadline import Deadline, never_stop
 from difflogic.system.declaration import EffortOption, SecondsOption, checked
 from difflogic.system.errors import ConfigError
-from difflogic.system.files import write_whole
+from difflogic.system.files import require_output, write_output, write_whole
 from difflogic.system.json_values import json_value
 from difflogic.system.work import ticking, work, working
 
@@ -41,7 +38,7 @@ from difflogic.system.work import ticking, work, working
 class Identified:
     """The rule of a recording, and its circuit."""
 
-    rule: identification.Explanation
+    rule: explanation.Explanation
     """Its table, and which entries the recording determines."""
     circuit: Circuit | None
     """Simplified, and equal to the table on all neighbourhoods; None if circuits cannot hold it."""
@@ -122,7 +119,7 @@ NOTHING_ASSUMED = Assumptions()
 Recorded = npt.ArrayLike | str | Path | Sequence[str | Path]
 
 
-def film_of(recording: Recorded, assumed: Assumptions) -> identification.Recording:
+def film_of(recording: Recorded, assumed: Assumptions) -> Recording:
     """Read a recording as `identify` does. Raises ConfigError."""
     line = assumed.neighbourhood.startswith("line") or assumed.radius is not None
     wide = 4 if assumed.gap == "auto" else assumed.gap
@@ -150,7 +147,7 @@ def identify_chance(
     assumed: Assumptions = NOTHING_ASSUMED,
     *,
     time_limit: SecondsOption | None = None,
-    should_stop: ShouldStop = never_stop,
+    should_stop: Callable[[], bool] = never_stop,
 ) -> Chances:
     """Find how often each state follows each neighbourhood, and which of them need chance.
 
@@ -178,7 +175,7 @@ def identify_chance(
         return find(film, inquiry.space, inquiry.boundary, deadline)
 
 
-def _deadline(time_limit: float | None, should_stop: ShouldStop) -> Deadline:
+def _deadline(time_limit: float | None, should_stop: Callable[[], bool]) -> Deadline:
     asked = work().asked
     return replace(Deadline.after(time_limit), should_stop=lambda: asked() or should_stop())
 
@@ -190,7 +187,7 @@ def identify(
     *,
     effort: EffortOption = "normal",
     time_limit: SecondsOption | None = None,
-    should_stop: ShouldStop = never_stop,
+    should_stop: Callable[[], bool] = never_stop,
 ) -> Identified:
     """Find the rule of a recorded automaton, and which of its entries the recording determines.
 
@@ -219,11 +216,11 @@ def identify(
     deadline = _deadline(time_limit, should_stop)
     inquiry, weighed = choose(film, wanted, noise or hidden > 0, deadline)
     inquiry = replace(inquiry, deadline=deadline, noise=noise, hidden=hidden)
-    seek = blocks.identify if assumed.neighbourhood == BLOCKS else identification.identify
+    seek = blocks.identify if assumed.neighbourhood == BLOCKS else explanation.identify
     with working(asked=never_stop):  # the deadline keeps what is found
         rule = seek(inquiry)
         if rule.hurried or (weighed is not None and effort == "normal"):  # tables of odds are large
             effort = "low"
-        with ticking(SIMPLIFYING):
+        with ticking("simplifying the rule, steps done:"):
             circuit = rule.circuit(effort, deadline)
     return Identified(rule, circuit, time.perf_counter() - began, weighed, assumed.boundary)
