@@ -15,7 +15,7 @@ import typer
 
 from difflogic.system.declaration import OPERANDS, declared
 from difflogic.system.errors import ConfigError
-from difflogic.system.files import STANDARD
+from difflogic.system.files import STANDARD, check_output
 
 MOST_CHOICES = 60
 """Characters of choices that stand beside an option's name; others stand in its help."""
@@ -41,6 +41,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
 
     def run(**values: Any) -> None:
         given = {name: at_home(value) for name, value in values.items() if value is not None}
+        check_output(given.get("to"), bool(given.get("force")))  # before any work
         to_stdout = any(str(given.get(name)) == STANDARD for name in OUTPUTS)
         for name, (group, options) in groups.items():
             given[name] = group(**{each: given.pop(each) for each in options & given.keys()})

@@ -107,9 +107,8 @@ def import_(
     """
     from difflogic.formats.circuit_file import write_circuit
     from difflogic.formats.imported import read
-    from difflogic.system.files import check_output, write_output
+    from difflogic.system.files import write_output
 
-    check_output(to, force)
     imported = read(source)
     text = write_circuit(imported.automaton)
     if to is None:

@@ -79,9 +79,7 @@ def apply(
     import difflogic
     from difflogic.examples.encoding import CLASH_NAME
     from difflogic.library.applying import save_grids
-    from difflogic.system.files import check_output
 
-    check_output(to, force)
     found = difflogic.apply(source, inputs)
     if to is not None:
         save_grids(found, to, force)

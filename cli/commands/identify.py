@@ -62,9 +62,8 @@ def identify(
     """
     import difflogic
     from difflogic.system.errors import ConfigError, OutOfTimeError
-    from difflogic.system.files import check_output, require_output
+    from difflogic.system.files import require_output
 
-    check_output(to, force)
     if chance and effort != "normal":
         raise ConfigError("--chance and --effort: leave it out: there is no circuit to simplify")
     if predict is not None:

@@ -32,9 +32,7 @@ def join(
     Try: dct render joined.json --paint regions.png -o joined.gif
     """
     import difflogic
-    from difflogic.system.files import check_output
 
-    check_output(to, force)
     with show_progress(stop_at_once=True, remedy=""):
         found = difflogic.join(sources, time_limit=time_limit)
     found.save(to, force=force)

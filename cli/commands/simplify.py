@@ -31,9 +31,7 @@ def simplify(
     used.
     """
     import difflogic
-    from difflogic.system.files import check_output
 
-    check_output(to, force)
     with show_progress(stop_at_once=True):
         found = difflogic.simplify(source, effort, time_limit=time_limit)
     if found.simplification.stopped:

@@ -185,9 +185,7 @@ def convergence(
     """
     import difflogic
     from difflogic.config import load_config
-    from difflogic.system.files import check_output
 
-    check_output(to, force)
     if to is not None and len(claims.sizes) > 1:
         raise ConfigError("-o saves the certificate of one grid: give --size at most once")
     # Naming an experiment's file allows its code to run, but not the code of the source.
