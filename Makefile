@@ -71,8 +71,8 @@ test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest --collect-only -q -n 0 >/dev/null 2>&1; wait $$kernels; exit $$passed
 	$(BIN)/python -m pytest -n auto --dist worksteal -m "first or not ($(LATER))"
 
-# The rest: the wheel on every Python that is here, what costs more, and property tests with all
-# their examples.
+# The rest: the wheel on every Python that is here, quick tests on the newest, what costs more, and
+# property tests with all their examples.
 thorough: pythons $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n auto --dist worksteal --hypothesis-profile=thorough \
 		-m "not exhaustive and not first and (slow or thorough or hypothesis)"
