@@ -6,7 +6,7 @@ import zlib
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from PIL import Image, ImageDraw
@@ -180,6 +180,7 @@ def shown(found):
 
 @examples(40)
 @given(st.integers(0, 2**32), st.integers(2, 16), st.integers(1, 9), st.integers(1, 9))
+@example(0, 16, 9, 9)  # as many colours as the largest palette
 def test_quantise_keeps_a_small_picture_of_few_colours(seed, colors, height, width):
     rng = np.random.default_rng(seed)
     palette = rng.permutation(256)[:48].reshape(16, 3)
