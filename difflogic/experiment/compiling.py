@@ -77,10 +77,8 @@ class Compilation:
         self._done = 0
         self._needed: list[object] = []
         """Kernels of searches that are on disk if all are."""
-        self._guides: list[ModuleType] = []
         self._helped: list[ModuleType] = [hard_simulator]
-        """Modules with further kernels of searches: those that a helper does not compile, and those
-        that it does, besides what steps call first."""
+        """Modules with kernels that a helper compiles, the ones that are called first in front."""
         if problem.task.lessons is not problem.task and not self._step_is_compiled:
             self._helped.append(lessons)
         begins = finishing.every > 0 and finishing.from_epoch <= training.epochs
@@ -90,11 +88,13 @@ class Compilation:
             self._helped += [sets, rewirer]
         elif search is Finisher and finishing.candidates > 0:
             self._needed += [judge, step, differentiate]
-            self._guides.append(gradients)
+            self._later.append(gradients.load_kernels)
             self._helped += [candidates, sets]
             if finishing.rectify > 0 and why_not_rectify(config) is None:
                 self._needed.append(detect)
-                self._guides.append(detectors)
+                self._later.append(detectors.load_kernels)
+        if self._needed:
+            self._later.append(self._take_over)
 
     @property
     def _step_is_compiled(self) -> bool:
@@ -120,8 +120,6 @@ class Compilation:
         groups: list[Callable[[], object]] = [rollouts] if self._rolls_out else []
         groups.append(partial(compile_updates, logits, training))
         groups.append(hard_simulator.load_kernels)
-        if self._needed:
-            self._later = [*(each.load_kernels for each in self._guides), self._take_over]
         if self.needs_compiling and may_help():
             names = [each.__name__ for each in self._helped]
             self._wait = self._helping.enter_context(helping(names))
