@@ -91,9 +91,10 @@ def _forward(how: _How, logits: Any, states: Any, masks: Any) -> tuple[Any, Any]
     settings = {"steps": how.steps, "keep": how.keep}
     shape = how.automaton.shape(logits, states, masks, **settings)  # type: ignore[arg-type]
     results = jax.ShapeDtypeStruct(shape, logits.dtype), jax.ShapeDtypeStruct((), np.int32)
-    arrays = logits, states, masks
-    found, number = jax.pure_callback(call, results, *arrays, vmap_method="sequential")
-    return found, (number, *arrays)
+    found, number = jax.pure_callback(
+        call, results, logits, states, masks, vmap_method="sequential"
+    )
+    return found, (number, logits, states, masks)
 
 
 def _backward(how: _How, saved: Any, gradients: Any) -> Any:

@@ -144,10 +144,10 @@ def tables(netlist: Netlist, shape: Shape) -> Words32:
     Raises ConfigError if the circuit has more than DEEPEST levels.
     """
     inputs = netlist.inputs
-    wires = netlist.a.tolist(), netlist.b.tolist(), netlist.outputs.tolist()
     # A gate's level, from 1; 0 if no output depends on it.
     level = levels_of(inputs, netlist.a, netlist.b)[inputs:]
-    level[~reached(inputs, *wires)[inputs:]] = 0
+    read = reached(inputs, netlist.a.tolist(), netlist.b.tolist(), netlist.outputs.tolist())
+    level[~read[inputs:]] = 0
     order = np.argsort(level, kind="stable")[np.count_nonzero(level == 0) :]
     a = netlist.a[order]
     b = netlist.b[order]

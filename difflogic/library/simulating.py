@@ -159,8 +159,9 @@ def simulate(
 
 def world_of(automaton: Automaton, conditions: Conditions) -> World:
     """Return what a simulator needs besides the circuit. Raises ConfigError without the memory."""
-    size = (automaton.height, automaton.width)
-    geometry = Geometry(automaton.circuit.channels, *size, automaton.boundary)
+    geometry = Geometry(
+        automaton.circuit.channels, automaton.height, automaton.width, automaton.boundary
+    )
     require_memory(geometry)
     return World(geometry, automaton.fire_rate, conditions.seed, conditions.noise)
 
