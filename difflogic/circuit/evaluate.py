@@ -173,7 +173,7 @@ class Text(Logic[str]):
     `zero` and `one` are the language's constants. Operands must be names or constants.
     """
 
-    def __init__(self, zero: str = "0", one: str = "1") -> None:
+    def __init__(self, zero: str, one: str) -> None:
         self._constants = (zero, one)
 
     def constant(self, bit: int) -> str:

@@ -60,7 +60,8 @@ def settle(
         rests = before == state
         if rests:
             break
-    return Settled(_shown(board, live, state), rests)
+    planes = [board.unpack(state[row]).reshape(runs, height, width) for row in live.visible_rows]
+    return Settled(np.stack(planes, axis=1), rests)
 
 
 @lru_cache(maxsize=8)
@@ -68,12 +69,6 @@ def _live(automaton: Automaton) -> tuple[Automaton, Network]:
     """Return what matters of an automaton, ready to run: the same rule is settled on many grids."""
     live = live_part(automaton)
     return live, Network(live.circuit)
-
-
-def _shown(board: Board, automaton: Automaton, state: tuple[int, ...]) -> Bits:
-    shape = board.copies, board.height, board.width
-    planes = [board.unpack(state[row]).reshape(shape) for row in automaton.visible_rows]
-    return np.stack(planes, axis=1)
 
 
 def right_pairs(automaton: Automaton, task: Task) -> dict[str, tuple[int, int]] | None:

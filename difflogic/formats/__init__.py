@@ -29,23 +29,16 @@ class Format:
     place: str = ""
     """The module and function from an automaton to text, if they are not called `write_`
     and the format's name."""
-    comparable: bool = False
-    """Whether the function accepts an `interface`: the circuit's inputs and outputs."""
     named: bool = False
     """Whether the file contains its own name, given as `file`."""
-
-    def require_comparable(self) -> None:
-        """Raise ConfigError unless the function accepts an `interface`."""
-        if not self.comparable:
-            takers = ", ".join(each.name for each in FORMATS.values() if each.comparable)
-            raise ConfigError(
-                f"--comparable does not apply to the format {self.name}, only to {takers}"
-            )
 
     def render(
         self, automaton: Automaton, file: Path | None = None, interface: Interface | None = None
     ) -> bytes:
-        """Return the content of `file`. Raises CircuitError if no circuit file could hold it."""
+        """Return the content of `file`. Raises CircuitError if no circuit file could hold it.
+
+        Only BLIF takes an `interface`: the circuit's inputs and outputs.
+        """
         from difflogic.formats.circuit_file import require_expressible  # a list needs no pydantic
 
         require_expressible(automaton)  # names and labels become code
@@ -66,7 +59,7 @@ FORMATS = {
             "json", ".json", "dct's own circuit file, which dct reads", "circuit_file:write_circuit"
         ),
         Format("verilog", ".v", "modules of a cell and of a whole grid"),
-        Format("blif", ".blif", "one cell, for abc and yosys", comparable=True),
+        Format("blif", ".blif", "one cell, for abc and yosys"),
         Format("c", ".h", "a C99 header without dependencies: 64 cells to a word", named=True),
         Format(
             "golly",

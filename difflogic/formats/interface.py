@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from difflogic.circuit.automaton import places
 from difflogic.circuit.circuit import Circuit
 
 
@@ -15,18 +14,14 @@ from difflogic.circuit.circuit import Circuit
 class Interface:
     """The inputs and outputs of an exported circuit, in order.
 
-    Inputs may include some that the circuit does not read. Other channels than `outputs` are left
-    out.
+    Inputs may include some that the circuit does not read; others it must not. Other channels than
+    `outputs` are left out.
     """
 
     inputs: tuple[str, ...]
     """Names as in `Circuit.input_name`."""
     outputs: tuple[int, ...]
     """Labels of channels."""
-
-    def rows(self, circuit: Circuit) -> list[int]:
-        """Return the circuit's rows of the outputs. It must read no other inputs."""
-        return [int(circuit.outputs[place]) for place in places(circuit, self.outputs)]
 
 
 def used_rows(circuit: Circuit) -> list[int]:

@@ -8,7 +8,7 @@ Source: "Berkeley Logic Interchange Format (BLIF)", University of California, Be
 
 from __future__ import annotations
 
-from difflogic.circuit.automaton import Automaton
+from difflogic.circuit.automaton import Automaton, places
 from difflogic.circuit.gates import TRUTH_TABLES, Op
 from difflogic.formats.interface import Interface, used_interface
 from difflogic.formats.notation import rendered, row_names
@@ -26,7 +26,7 @@ def write_blif(automaton: Automaton, interface: Interface | None = None) -> str:
         "Use: berkeley-abc -c 'read_blif FILE; strash; print_stats' or yosys -p 'read_blif FILE'.",
         names=row_names(circuit),
         interface=interface,
-        outputs=interface.rows(circuit),
+        outputs=[circuit.outputs[place] for place in places(circuit, interface.outputs)],
         tables=[_table(Op(op), circuit.reads(gate)) for gate, op in enumerate(circuit.op)],
     )
 

@@ -55,8 +55,8 @@ def export(
         chosen = by_file(path.name)
     else:
         raise ConfigError(f"choose a format with --format: {', '.join(FORMATS)}")
-    if comparable:
-        chosen.require_comparable()
+    if comparable and chosen.name != "blif":
+        raise ConfigError(f"--comparable does not apply to the format {chosen.name}, only to blif")
     loaded = load(source)
     automaton = loaded.automaton
     interface = None

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from difflogic.circuit.automaton import Automaton
-from difflogic.formats.interface import used_interface
 from difflogic.formats.notation import rendered
 from difflogic.formats.write_blif import write_blif
 from difflogic.silicon.tools import ToolError, run_program, run_tool, tool_file
@@ -195,7 +194,7 @@ class Flow:
         `mutate`, which changes the mapped Verilog, to check that wrong cells are not proved.
         """
         automaton = self.automaton
-        self._write("cell.blif", write_blif(automaton, used_interface(automaton.circuit)))
+        self._write("cell.blif", write_blif(automaton))
         self._write("sites.v", write_sites(automaton))
         self._write("mutated.v", mutate((self.folder / MAPPED).read_text(encoding="utf-8")))
         self._write_models()

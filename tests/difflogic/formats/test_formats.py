@@ -29,11 +29,9 @@ def test_other_names_have_no_format(name):
         by_file(name)
 
 
-def test_other_names_and_options_are_refused_with_a_hint():
+def test_other_names_are_refused_with_a_hint():
     with pytest.raises(ConfigError, match='no format "verlog": did you mean "verilog"'):
         by_name("verlog")
-    with pytest.raises(ConfigError, match="apply to the format verilog, only to blif"):
-        FORMATS["verilog"].require_comparable()
 
 
 def test_files_describe_their_content():
