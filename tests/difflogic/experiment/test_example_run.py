@@ -42,7 +42,7 @@ def examples():
 @pytest.fixture(scope="module")
 def learned(examples, tmp_path_factory):
     return train_examples(
-        examples, ExampleOptions(directory=tmp_path_factory.mktemp("runs") / "run")
+        examples, ExampleOptions(directory=tmp_path_factory.mktemp("runs") / "run", time_limit=600)
     )
 
 
