@@ -234,7 +234,14 @@ def test_a_page_shows_what_its_commands_print(page, tmp_path, monkeypatch):
 
 
 def test_printed_answers_have_a_command():
-    code = {"circuit-file.md", "getting-started.md", "layers.md", "library.md", "tasks.md"}
+    code = {
+        "architecture.md",
+        "circuit-file.md",
+        "getting-started.md",
+        "layers.md",
+        "library.md",
+        "tasks.md",
+    }
     found = {page.name for page in USER_PAGES if any(re.search(r"\d", x) for x in answers(page))}
     assert found - code - {"README.md"} <= {Path(page).name for page in results.PRINTED}
 

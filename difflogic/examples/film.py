@@ -16,7 +16,6 @@ import numpy as np
 
 from difflogic.circuit.colors import Color
 from difflogic.examples.pairs import MOST_SYMBOLS
-from difflogic.examples.pixel_cells import apart, side_of
 from difflogic.examples.reading import (
     EXAMPLES,
     NamedRows,
@@ -29,6 +28,7 @@ from difflogic.examples.reading import (
 )
 from difflogic.examples.universe import placed
 from difflogic.pictures.patterns import PATTERNS, PatternFile, parse_pattern
+from difflogic.pictures.pixel_cells import apart, side_of
 from difflogic.pictures.pixels import (
     PixelFilm,
     color_name,

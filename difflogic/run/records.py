@@ -26,7 +26,7 @@ from difflogic.system.errors import ConfigError, DctError, RunDirectoryError, Un
 from difflogic.system.files import kind_of, read_inside
 from difflogic.system.toml import MAX_TOML_BYTES, flat, parse_toml
 
-RunState = Literal["waiting", "training", "stopped", "finished"]
+ListedState = Literal["waiting", "training", "stopped", "finished"]
 """A run waits before its configuration is written. It trains while a process holds its lock."""
 SEED = "training.seed"
 UNIMPORTANT = re.compile(r"name$|training\.seed$|(parallel\.(?!device$)|checkpoint\.|published\.)")
@@ -237,7 +237,7 @@ def _unknown(run: RunDirectory, error: UnreadableError) -> RunRecord:
     return RunRecord(run.path, columns, {}, problem=str(error))
 
 
-def state_of(run: RunDirectory, summary: Summary | None) -> RunState:
+def state_of(run: RunDirectory, summary: Summary | None) -> ListedState:
     """Return the state of a run with this summary, if any: what lists, pages and sweeps say.
 
     Raises UnreadableError.

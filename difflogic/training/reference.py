@@ -124,7 +124,7 @@ class ReferenceTrainer:
     def _learned(self) -> Array:
         """Return the numbers that the optimizer moves, (gates, 16), or (gates, 4) by the form."""
         logits: Array = self.circuit.logits
-        return logits if self._form is None else self._form.numbers(logits.T).T
+        return logits if self._form is None else logits[:, list(self._form.readers)]
 
     def _update(self, gradients: Array) -> None:
         """Loshchilov and Hutter 2019, algorithm 2, after clipping each element."""

@@ -11,7 +11,7 @@ from difflogic.circuit.live_part import fold
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.run.metrics import MetricsRow
-from difflogic.run.records import RunState
+from difflogic.run.records import ListedState
 from difflogic.view.reports import build_live
 from difflogic.view.reports.circuits import interpreted
 from difflogic.view.reports.contents import Facts, ReportSource, attempts, parts
@@ -32,7 +32,7 @@ class Snapshot:
     model: Model | None = None
     """With its own copy of the logits."""
     rows: Sequence[MetricsRow] = ()
-    state: RunState | Literal["removed"] = "waiting"
+    state: ListedState | Literal["removed"] = "waiting"
     exact_epoch: int | None = None
     path: str = ""
     """The run's directory, quoted for a command line."""

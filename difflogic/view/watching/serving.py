@@ -10,7 +10,7 @@ from pathlib import Path
 
 from difflogic.experiment.session import Session
 from difflogic.run.measures import StepResult
-from difflogic.run.records import RunState
+from difflogic.run.records import ListedState
 from difflogic.run.run_directory import RunDirectory
 from difflogic.system.declaration import Port
 from difflogic.system.files import for_shell
@@ -50,7 +50,7 @@ def serve_training(
     next_time = 0.0
     feed = Feed(path=path, training=True)
 
-    def publish(state: RunState) -> None:
+    def publish(state: ListedState) -> None:
         trainer = session.trainer
         model = trainer.model if state == "training" else trainer.result
         feed.publish(
