@@ -70,9 +70,11 @@ def show_lines(lines: Mapping[str, str]) -> None:
 def fold(line: str, indent: int) -> str:
     """Fold a line between words where stdout is a terminal, with `indent` spaces before the rest.
 
-    A command at the end of a sentence begins a line and stays whole, to be copied.
+    A command on a line of its own, or at the end of a sentence, stays whole, to be copied.
     """
     if not sys.stdout.isatty() or len(line) <= (width := _terminal().width):
+        return line
+    if line.lstrip().startswith("dct "):
         return line
     words, command, rest = line.partition(": dct ")
     parts = textwrap.wrap(

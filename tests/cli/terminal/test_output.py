@@ -17,6 +17,7 @@ def test_a_sentence_folds_between_words_and_a_command_stays_whole(monkeypatch):
     assert max(map(len, [first, *rest])) <= 40
     assert all(line[:11].isspace() and line[11] != " " for line in rest)
     assert " ".join([first, *map(str.strip, rest)]) == WORDS
+    assert output.fold(f"   {COMMAND * 9}", 4) == f"   {COMMAND * 9}"
 
 
 def test_pages_fold_between_words_on_a_terminal(monkeypatch, tmp_path):
