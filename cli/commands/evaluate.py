@@ -143,7 +143,7 @@ def _show_counts(counts: Sequence[Counted]) -> None:
             )
             for count in counts
         ),
-        spare="all | wrong starts | fire rate | of | decides",
+        spare="all | wrong starts | fire rate | of | decides | grid",
     )
 
 

@@ -96,12 +96,18 @@ def show_table(heads: str, rows: Iterable[Sequence[Any]], texts: int = 1, spare:
     """Print a table of `make_table`.
 
     On a narrow terminal, columns in `spare`, such as "seed | run", are left out until the rest
-    fits, beginning with the first.
+    fits: first those that say the same in every row, else in this order.
     """
     names = heads.split(" | ")
     cells = [list(row) for row in rows]
+
+    def varies(name: str) -> bool:
+        index = names.index(name)
+        return len({str(row[index]) for row in cells if row}) > 1
+
     table = make_table(heads, cells, texts)
-    for name in spare.split(" | ") if spare and sys.stdout.isatty() else ():
+    spares = spare.split(" | ") if spare and sys.stdout.isatty() else []
+    for name in sorted(spares, key=varies):
         if _width(table) <= _terminal().width:
             break
         index = names.index(name)

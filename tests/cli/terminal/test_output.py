@@ -20,6 +20,16 @@ def test_a_sentence_folds_between_words_and_a_command_stays_whole(monkeypatch):
     assert output.fold(f"   {COMMAND * 9}", 4) == f"   {COMMAND * 9}"
 
 
+def test_a_narrow_table_leaves_out_first_what_is_the_same_in_every_row(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "30")
+    rows = [["noise", rate, "-", 600] for rate in (1, 0.6)]
+    output.show_table("test | fire rate | decides | step", rows, spare="fire rate | decides")
+    shown = capsys.readouterr().out
+    assert "fire rate" in shown
+    assert "decides" not in shown
+
+
 def test_pages_fold_between_words_on_a_terminal(monkeypatch, tmp_path):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", "40")
