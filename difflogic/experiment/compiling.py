@@ -82,19 +82,22 @@ class Compilation:
         if problem.task.lessons is not problem.task and not self._step_is_compiled:
             self._helped.append(lessons)
         begins = finishing.every > 0 and finishing.from_epoch <= training.epochs
-        search = search_of(problem) if leads and begins else None
+        if not (leads and begins):
+            return
+        search = search_of(problem)
+        self._needed.append(step)
+        self._helped.append(sets)
         if search is Rewirer:
-            self._needed += [step, rewire]
-            self._helped += [sets, rewirer]
+            self._needed.append(rewire)
+            self._helped.append(rewirer)
         elif search is Finisher and finishing.candidates > 0:
-            self._needed += [judge, step, differentiate]
+            self._needed += [judge, differentiate]
+            self._helped.append(candidates)
             self._later.append(gradients.load_kernels)
-            self._helped += [candidates, sets]
             if finishing.rectify > 0 and why_not_rectify(config) is None:
                 self._needed.append(detect)
                 self._later.append(detectors.load_kernels)
-        if self._needed:
-            self._later.append(self._take_over)
+        self._later.append(self._take_over)
 
     @property
     def _step_is_compiled(self) -> bool:

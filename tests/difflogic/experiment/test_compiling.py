@@ -139,7 +139,7 @@ COUNTED = Picture("any", np.ones((1, 4, 4), np.uint8))
     ("config", "modules"),
     [
         (load_config("checkerboard-tough"), ["hard_simulator", "lessons", "sets", "rewirer"]),
-        (counting(COUNTED), ["hard_simulator"]),
+        (counting(COUNTED), ["hard_simulator", "sets"]),
     ],
 )
 def test_the_helper_compiles_what_a_run_calls(helped, config, modules):
