@@ -99,4 +99,3 @@ def test_harden_and_one_hot():
     assert ops.dtype == np.uint8
     assert ops.tolist() == [*range(16), 0]
     np.testing.assert_array_equal(gates.one_hot(ops[:16]), gates.COEFFICIENTS)
-    assert gates.one_hot(ops, np.float32).dtype == np.float32

@@ -13,7 +13,6 @@ from difflogic.proof.convergence import methods, orbits
 from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.planes import unpack
 from difflogic.proof.verdict import Verdict
-from difflogic.system.errors import CircuitError
 from tests.difflogic.circuit.circuits import circuit_of
 from tests.difflogic.proof.asking import decide
 from tests.difflogic.proof.convergence.brute import questions, right_from, step_all, zeros
@@ -92,8 +91,3 @@ class TestOrbits:
         assert orbits.orbit(question, (1,), most=39) is None
         found = orbits.orbit(question, (1,))
         assert (found.first, found.period, found.right_from) == (0, 40, None)
-
-
-def test_the_target_must_fit() -> None:
-    with pytest.raises(CircuitError, match=r"\(1, 2, 2\) is needed"):
-        Convergence(circuit_of([], [0]), (0,), 2, 2, "zero", np.zeros((2, 2, 2), np.uint8))
