@@ -77,6 +77,10 @@ def test_a_picture_larger_than_the_grid(here):
         "fit the grid of 19×20: use --size 20x20 or more, or set task.height and task.width"
     )
     assert "larger than the 262144 cells" in error("task.height=60000", "task.width=60000")
+    plain = lizard().to_dict()
+    plain["task"]["height"] = 21
+    with pytest.raises(ConfigError, match="and the grid 21×20: set height = 20"):
+        config_from_dict(plain, "test")
 
 
 def test_another_shipped_picture_needs_its_channels():
