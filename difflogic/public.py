@@ -31,7 +31,7 @@ from difflogic.library.training import train as train
 from difflogic.model.model import Model as Model
 from difflogic.run.records import runs as runs
 from difflogic.speed.benchmark import bench as bench, compare as compare, plan as plan
-from difflogic.sweeps.options import SweepOptions as SweepOptions
+from difflogic.sweeps.sweep_options import SweepOptions as SweepOptions
 from difflogic.sweeps.sweep import sweep as sweep
 from difflogic.system.errors import DctError as DctError
 from difflogic.system.ranks import mpi_ranks as mpi_ranks

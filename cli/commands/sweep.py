@@ -15,7 +15,7 @@ from cli.interrupt import Interruption
 from cli.options import AsJson, ConfigArgument, DeviceOption, Epochs, Quiet, with_flags
 from cli.terminal import output
 from cli.terminal.screen import QUIET_SECONDS, Bar, Display, Screen, can_animate
-from difflogic.sweeps.options import SweepOptions
+from difflogic.sweeps.sweep_options import SweepOptions
 from difflogic.system.files import for_shell
 from difflogic.system.quantities import counted
 

@@ -200,7 +200,7 @@ class RunProgress:
         return f"{passed}, at most {clock(left)} left" if is_near else f"{passed}; {UNTIL_EXACT}"
 
 
-class Lines(Display):
+class LineDisplay(Display):
     """Plain lines, for logs and pipes: some per run, and one at least every `LINE_SECONDS`."""
 
     def __init__(self, progress: RunProgress) -> None:
@@ -242,7 +242,7 @@ def choose(title: str, progress: RunProgress, quiet: bool) -> Display:
     """Return the display that suits the output."""
     if quiet:
         return Display()
-    return live(title, progress) if can_animate() else Lines(progress)
+    return live(title, progress) if can_animate() else LineDisplay(progress)
 
 
 def live(title: str, progress: RunProgress) -> Screen:

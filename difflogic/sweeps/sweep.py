@@ -19,7 +19,7 @@ from difflogic.sweeps.backends import Backend, DeviceBackend, LocalBackend
 from difflogic.sweeps.comparison import ComparedVariant, compare
 from difflogic.sweeps.directory import SweepDirectory
 from difflogic.sweeps.execution import Execution, default_jobs
-from difflogic.sweeps.options import SweepOptions
+from difflogic.sweeps.sweep_options import SweepOptions
 from difflogic.sweeps.sweep_plan import MAX_NAME, Request, SweepPlan, make_plan
 from difflogic.sweeps.sweep_results import Row, VariantResult, aggregate, to_data, write_tables
 from difflogic.system.deadline import never_stop

@@ -15,8 +15,8 @@ from cli.commands.sweep import bars, line
 from cli.terminal.screen import Bar
 from difflogic.sweeps.directory import SweepDirectory
 from difflogic.sweeps.execution import Execution, Running
-from difflogic.sweeps.options import SweepOptions
 from difflogic.sweeps.sweep import sweep
+from difflogic.sweeps.sweep_options import SweepOptions
 from difflogic.sweeps.sweep_plan import Request, make_plan
 from difflogic.sweeps.sweep_results import make_row
 from tests.cli.conftest import TINY

@@ -11,7 +11,7 @@ import pytest
 
 from cli import interrupt
 from cli.terminal import display, screen
-from cli.terminal.display import Lines, RunProgress
+from cli.terminal.display import LineDisplay, RunProgress
 from cli.terminal.screen import Bar, Display, Screen
 from difflogic.run.measures import PHASES
 from difflogic.run.metrics import MetricsRow
@@ -182,7 +182,7 @@ def test_lines_are_few_but_none_is_late(capsys, monkeypatch):
     now = [0.0]
     monkeypatch.setattr("time.perf_counter", lambda: now[0])
     slow = RunProgress(10**6, stages=["1×3", "1×5"])
-    lines = Lines(slow)
+    lines = LineDisplay(slow)
     for epoch in range(1, 101):
         now[0] += 1.0
         slow.add(result(epoch, stage=1 + epoch // 55))
@@ -194,7 +194,7 @@ def test_lines_are_few_but_none_is_late(capsys, monkeypatch):
     assert shown == [1, 11, 21, 31, 41, 51, 55, 65, 75, 85, 95, 100]
 
     progress = RunProgress(1000, started=0.0)
-    lines = Lines(progress)
+    lines = LineDisplay(progress)
     for epoch in range(1, 1001):
         progress.add(result(epoch))
         lines.update()
@@ -209,7 +209,7 @@ def test_a_long_step_is_no_reason_for_silence(monkeypatch):
     written = Queue()
     monkeypatch.setattr(display, "note", written.put)
     monkeypatch.setattr(display, "LINE_SECONDS", 0.0)
-    lines = Lines(RunProgress(10))
+    lines = LineDisplay(RunProgress(10))
     assert written.get(timeout=60).startswith("learning epoch 0 of 10; ")
     assert written.get(timeout=60)
     lines.close()
@@ -287,8 +287,8 @@ def test_a_signal_and_another_width_are_shown_by_the_display(monkeypatch):
     ("out", "err", "term", "quiet", "expected"),
     [
         (True, True, "xterm", False, Screen),
-        (False, True, "xterm", False, Lines),
-        (True, True, "dumb", False, Lines),
+        (False, True, "xterm", False, LineDisplay),
+        (True, True, "dumb", False, LineDisplay),
         (False, False, "xterm", True, Display),
     ],
 )

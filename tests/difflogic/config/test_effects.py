@@ -9,8 +9,8 @@ from difflogic.config.effects import why_not_rectify, without_effect
 from difflogic.library.training import train
 from difflogic.search.finisher import SearchContext
 from difflogic.search.rectification import can_rectify
-from difflogic.sweeps.options import SweepOptions
 from difflogic.sweeps.sweep import sweep
+from difflogic.sweeps.sweep_options import SweepOptions
 from difflogic.tasks import make_task
 from tests.difflogic.training.tiny import growing, tiny
 

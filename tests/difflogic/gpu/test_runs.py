@@ -6,8 +6,8 @@ from difflogic import check, load
 from difflogic.library.training import train
 from difflogic.run.run_directory import RunDirectory
 from difflogic.run.summary import read_summary
-from difflogic.sweeps.options import SweepOptions
 from difflogic.sweeps.sweep import sweep
+from difflogic.sweeps.sweep_options import SweepOptions
 from difflogic.system.errors import ConfigError
 from tests.difflogic.gpu.devices import here
 from tests.difflogic.training.tiny import GROWING, growing

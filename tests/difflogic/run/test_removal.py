@@ -10,8 +10,8 @@ import pytest
 from difflogic.library.training import train
 from difflogic.run.lock import RunLock, holding, removable
 from difflogic.run.run_directory import RunDirectory
-from difflogic.sweeps.options import SweepOptions
 from difflogic.sweeps.sweep import sweep
+from difflogic.sweeps.sweep_options import SweepOptions
 from difflogic.system.errors import RunDirectoryError
 from tests.cli.conftest import TINY
 
