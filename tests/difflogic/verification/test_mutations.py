@@ -121,9 +121,7 @@ VECTOR_MUTATIONS = {
         "low = [i for k in groups for i in («k, n + k → n + k, k», k + 1, n + k + 1)]"
     ),
     "a chain carries the wrong gradient": "builder.store(builder.fmul(g, «to_a → to_b»), held)",
-    "the first star to reach a gradient adds": (
-        "builder.select(add, builder.gep(base, [start]), «zeros → builder.gep(base, [start])»)"
-    ),
+    "the first star to reach a gradient adds": "builder.select(add, base, «zeros → base»)",
     "edges not corrected": "start=«seen.correction → seen.correction_end», intp",
 }
 
