@@ -220,3 +220,5 @@ class Method:
 
     Raises OutOfTimeError.
     """
+    needs_clock: bool = False
+    """Whether it may go on for long."""

@@ -19,7 +19,7 @@ from difflogic.proof.cases import LISTED, ListedStarts
 from difflogic.proof.convergence.confinement import ANY_ORDER, Ground, confine
 from difflogic.proof.convergence.every_size import SIZES, EverySize, NoTargetError, Plane
 from difflogic.proof.convergence.findings import Convergence, Finding, MethodRun
-from difflogic.proof.convergence.methods import SAMPLED_RUNS, SETS
+from difflogic.proof.convergence.methods import SAMPLED_RUNS, SETS, UNROLLED
 from difflogic.proof.convergence.one_side import ONE_SIDE
 from difflogic.proof.convergence.orbits import repeated
 from difflogic.proof.convergence.planes import pack, unpack
@@ -37,7 +37,7 @@ LATE_SECONDS = 0.5
 
 METHODS = tuple(
     sorted(
-        (SETS, SAMPLED_RUNS, SIZES, ONE_SIDE, HISTORIES, BOUNDS, LISTED),
+        (SETS, SAMPLED_RUNS, UNROLLED, SIZES, ONE_SIDE, HISTORIES, BOUNDS, LISTED),
         key=lambda method: method.cost,
     )
 )
@@ -69,9 +69,8 @@ def prove(question: Question, budget: Budget = QUICK) -> Answer:
     began = time.perf_counter()
     late = Deadline(budget.deadline.at + LATE_SECONDS)
     for method in METHODS:
-        if tried and budget.deadline.passed:
-            break
-        if method.cost > budget.most or not method.answers(question):
+        affordable = method.cost <= budget.most and not (method.needs_clock and not budget.clocked)
+        if not (affordable and method.answers(question)) or (tried and budget.deadline.passed):
             continue
         budget.progress(method.name)
         start = time.perf_counter()

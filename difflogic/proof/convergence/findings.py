@@ -126,6 +126,8 @@ class Finding:
     """
     final_sets: Sets
     """Sets that finally contain every state, from any start."""
+    within: int = 0
+    """After how many steps they do."""
     states: tuple[Sets, ...] = ()
     """If proved by sets: the sets of each step from 0 to `from_step`."""
     counterexample: Counterexample | None = None

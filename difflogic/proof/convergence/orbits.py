@@ -163,7 +163,7 @@ def resting_picture(
 
 
 def counterexample(
-    question: Convergence, start: Planes, deadline: Deadline, most: int
+    question: Convergence, start: Planes, deadline: Deadline = NEVER, most: int = MOST_ORBIT_STEPS
 ) -> Counterexample | None:
     """Return a wrong state that the run of `start` repeats, if any.
 

@@ -23,7 +23,7 @@ from difflogic.proof.answer import TIME_IS_UP, Answer, Budget, Method
 from difflogic.proof.convergence.confinement import Ground, confine
 from difflogic.proof.convergence.every_size import EverySize, Plane
 from difflogic.proof.convergence.findings import Convergence, MethodRun
-from difflogic.proof.convergence.methods import SAMPLED_RUNS, SETS, answer_of, by_sets
+from difflogic.proof.convergence.methods import SETS, UNROLLED, answer_of, by_sets
 from difflogic.proof.convergence.sets import UNKNOWN
 from difflogic.proof.decided import Extent
 from difflogic.proof.joined import decide_regions
@@ -195,7 +195,7 @@ def test_a_witness_that_was_not_followed_in_time_does_not_pass_for_none() -> Non
     before = answer_of(by_sets(question))
 
     def ask(clock: Clock) -> Answer | str:
-        return SAMPLED_RUNS.decide(question, Budget(clock), before)
+        return UNROLLED.decide(question, Budget(clock), before)
 
     found = ask(Clock())
     assert found.verdict is Verdict.refuted

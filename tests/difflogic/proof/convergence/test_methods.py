@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
 from difflogic.circuit.gates import Op
-from difflogic.proof.convergence import methods, orbits
+from difflogic.proof.answer import Budget
+from difflogic.proof.convergence import methods, orbits, sets
 from difflogic.proof.convergence.findings import Convergence
+from difflogic.proof.convergence.methods import SETS, UNROLLED, Unrolled, answer_of
 from difflogic.proof.convergence.planes import unpack
+from difflogic.proof.satisfiability import Formula
 from difflogic.proof.verdict import Verdict
+from difflogic.system.deadline import NEVER
+from difflogic.system.errors import OutOfTimeError
 from tests.difflogic.circuit.circuits import circuit_of
 from tests.difflogic.proof.asking import decide
-from tests.difflogic.proof.convergence.brute import questions, right_from, step_all, zeros
+from tests.difflogic.proof.convergence.brute import (
+    all_states,
+    questions,
+    right_from,
+    step_all,
+    zeros,
+)
 from tests.examples import examples
 
 W = 3
@@ -38,14 +50,16 @@ class TestVerdicts:
     @given(questions())
     @examples(60)
     def test_agree_with_all_starts(self, question: Convergence) -> None:
-        expected = right_from(question)
         found = decide(question, 20)
-        if found.verdict is Verdict.proved:
+        expected = right_from(question)
+        assert found.verdict is (Verdict.refuted if expected is None else Verdict.proved)
+        if expected is not None:
             assert found.from_step >= expected
-            assert found.any_schedule
-        elif found.verdict is Verdict.refuted:
-            assert expected is None
+            # SAT needs all cells to fire at once: it proves nothing about other schedules.
+            assert found.any_schedule == (found.method == SETS.name)
         found = decide(replace(question, fire_rate=0.5), 20)
+        if found.verdict is not Verdict.open:
+            assert found.any_schedule
         # No cycle refutes it of any schedule.
         assert found.verdict is not Verdict.proved or expected is not None
         assert found.verdict is not Verdict.refuted or found.counterexample.period == 1
@@ -54,16 +68,49 @@ class TestVerdicts:
         question = Convergence(circuit_of([], [C]), (0,), 3, 3, "zero", zeros(3, 3))
         assert decide(question, 0.0).verdict is Verdict.open
 
-    def test_what_sets_do_not_know_is_open(self) -> None:
-        """Every start is right from step 4 on."""
-        assert right_from(COARSE) == 4
-        assert decide(COARSE, 20).verdict is Verdict.open
+    @pytest.mark.parametrize("given_up", range(1, 6))
+    def test_a_solver_that_gives_up_proves_nothing(self, monkeypatch, given_up: int) -> None:
+        solve = Formula.solve
+        asked = list[int]()
+
+        def solving(*given: Any) -> bool | None:
+            asked.append(1)
+            return None if len(asked) == given_up else solve(*given)
+
+        monkeypatch.setattr(Formula, "solve", solving)
+        try:
+            found = UNROLLED.decide(COARSE, Budget(), answer_of(methods.by_sets(COARSE)))
+        except OutOfTimeError:
+            return
+        finally:
+            assert len(asked) >= given_up
+        assert found.verdict is Verdict.proved
+        assert found.assurance.from_step >= 4
+
+    def test_sat_proves_nothing_about_other_schedules(self) -> None:
+        found = decide(COARSE, 20)
+        assert (found.verdict, found.method) == (Verdict.proved, UNROLLED.name)
+        assert not found.any_schedule
+        assert decide(replace(COARSE, fire_rate=0.5), 20).verdict is Verdict.open
 
     def test_channels_that_are_read_must_all_be_known(self) -> None:
         """One ends at 0, another keeps what it has, and the third shows their disjunction."""
         circuit = circuit_of([(Op.FALSE, 12, 12), (Op.OR, 12, 13)], [12, 27, 28])
         question = Convergence(circuit, (2,), 1, 1, "zero", zeros(1, 1))
         assert methods.right_from(question) is None
+
+
+@given(questions())
+@settings(max_examples=25)
+def test_unrolled_steps(question: Convergence) -> None:
+    states = all_states(2, question.height, question.width)
+    with Formula() as formula:
+        layout = Unrolled(question, sets.everything(2, question.board), formula)
+        for number in range(5):
+            layout.advance(number, NEVER)
+            wrong = (shown(question, states) != question.target).any(axis=(1, 2, 3))
+            assert (layout.find_late(number, NEVER) is not None) == wrong.any()
+            states = step_all(question.circuit, states, question.boundary)
 
 
 class TestOrbits:
