@@ -17,12 +17,12 @@ from tests.test_cap import code_tokens
 ROOT = Path(__file__).parents[1]
 
 BUDGETS = {
-    "difflogic.engine.hard": 42_500,
+    "difflogic.engine.hard": 43_000,
     "difflogic.engine.oracle": 8_900,
-    "difflogic.engine.soft": 36_500,
-    "difflogic.proof": 57_800,
-    "difflogic.search": 79_500,
-    "difflogic.training": 73_500,
+    "difflogic.engine.soft": 36_600,
+    "difflogic.proof": 59_300,
+    "difflogic.search": 79_600,
+    "difflogic.training": 73_600,
     "difflogic.training.reference": 28_000,
     "difflogic.training.trainer": 71_500,
 }
