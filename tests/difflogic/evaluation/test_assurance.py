@@ -163,6 +163,8 @@ class TestTheOnlyStart:
         found = self.run(gates, [9 if gates else 4], *more)
         said = (found.verdict, found.text, found.from_step, found.period, found.healing)
         assert said == (verdict, text, from_step, period, ())
+        assert found.asked is not None
+        assert found.asked.starts == "one cell"
 
     def test_damage_that_stays(self) -> None:
         found = self.run([], [4], "task.hold=true", "task.heal=[1,2]")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from unittest.mock import Mock
 
 import pytest
 
@@ -14,10 +15,12 @@ from difflogic.evaluation.toughness import Toughness
 from difflogic.proof.answer import Confinement, left_open
 from difflogic.proof.question import Wound
 from difflogic.proof.verdict import Verdict
+from difflogic.search.verifier import Verifier
 from difflogic.tasks import make_task
 from tests.difflogic.circuit.circuits import circuit_of
 from tests.difflogic.library.test_signals import tough_checkerboard
 from tests.difflogic.proof.convergence.trained import trained
+from tests.difflogic.search.finishers import plan_of
 
 CONFIG = load_config("checkerboard-tough")
 
@@ -63,3 +66,16 @@ def test_wounds_that_close_only_if_all_cells_fire_do_not_count(
     monkeypatch.setattr(toughness, "prove", lambda asked: replace(left_open(""), confinement=kept))
     netlist, ops = netlist_of(tough_checkerboard().circuit, 8)
     assert Toughness(netlist, make_task(CONFIG), 0).confines(ops) != synchronous
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("wrong", [9.0, 9.5])
+@pytest.mark.parametrize("confined", [False, True])
+def test_a_search_ends_with_what_is_in_time_tough_and_confined(
+    late: bool, wrong: float, confined: bool
+) -> None:
+    netlist, ops = netlist_of(tough_checkerboard().circuit, 8)
+    judge = Mock(can_prove=True, is_late=lambda ops: late)
+    measured = Mock(return_value=wrong, confines=lambda ops: confined)
+    found = Verifier(netlist, plan_of(CONFIG), judge, measured, most_wrong=9.0)
+    assert found.verify(ops) == (not late and wrong == 9.0 and confined, [])

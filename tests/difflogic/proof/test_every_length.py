@@ -14,8 +14,10 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.circuit.specification import Machine
 from difflogic.circuit.xag import Xag, to_circuit
+from difflogic.proof.answer import TIME_IS_UP
 from difflogic.proof.every_length import EveryLength, every_length
 from difflogic.simplification.resynthesis import Expansion
+from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError
 from difflogic.tasks.line import ADDITION, MACHINES, PARITY
 from tests.difflogic.circuit.circuits import Builder
@@ -109,6 +111,7 @@ def test_states_that_a_machine_reaches_late_are_not_passed_over():
     made = automaton(2, [(Op.FALSE, 0, 0)], [(C, 0), 18], 1)
     assert not is_right(made, late, [[1] * 17], 1)
     assert not every_length(made, late, 1).proved
+    assert every_length(made, late, 1, Deadline.after(-1.0)).reason == TIME_IS_UP
 
 
 def test_proved_circuits_are_right():

@@ -6,6 +6,7 @@ import pytest
 from difflogic.circuit.gates import Op, one_hot
 from difflogic.engine import oracle
 from difflogic.evaluation.check_plan import Plan
+from difflogic.evaluation.circuit_test import Subject, exactness
 from difflogic.evaluation.exactness import assure, check
 from difflogic.evaluation.judge import Judge
 from difflogic.evaluation.scene import Patches, Streams
@@ -42,6 +43,8 @@ def held():
 def test_a_run_ends_with_a_picture_that_stays(held):
     assert assure(held).text == "proved at step 3 and at every later one"
     assert check(held).exact
+    note = "Exact means at every later step, by proof: a run until its state repeats."
+    assert note in exactness(Subject(held, held.config, 0))["notes"]
     task = make_task(held.config)
     states = oracle.rollout(held.netlist, one_hot(held.ops), task.start_state, 40, "periodic")
     for state in states[3:]:
@@ -67,6 +70,7 @@ def test_counts_of_damaged_runs(boundary):
     model = random_model(config, 4)
     damage = plan.scene.damage
     assert isinstance(damage, Patches)
+    assert not damage.draw(plan.scene.grid, STREAMS, (1,), range(damage.until, 10)).any()
     samples = (0, 1, 7, 25)
     expected = []
     target = make_task(config).target

@@ -15,6 +15,7 @@ from difflogic.proof.convergence import methods, orbits, sets
 from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.methods import SETS, UNROLLED, Unrolled, answer_of
 from difflogic.proof.convergence.planes import unpack
+from difflogic.proof.prover import prove
 from difflogic.proof.satisfiability import Formula
 from difflogic.proof.verdict import Verdict
 from difflogic.system.deadline import NEVER
@@ -86,6 +87,9 @@ class TestVerdicts:
             assert len(asked) >= given_up
         assert found.verdict is Verdict.proved
         assert found.assurance.from_step >= 4
+
+    def test_without_a_clock_what_may_go_on_for_long_is_not_asked(self) -> None:
+        assert UNROLLED.name not in [each.method for each in prove(COARSE).evidence.attempts]
 
     def test_sat_proves_nothing_about_other_schedules(self) -> None:
         found = decide(COARSE, 20)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from difflogic.circuit.automaton import Automaton
+from difflogic.circuit.gates import Op
 from difflogic.circuit.live_part import live_part
 from difflogic.formats.circuit_file import write_circuit
 from difflogic.library.signals import rule
@@ -20,6 +21,7 @@ from difflogic.proof.certificates import write_one_side
 from difflogic.proof.convergence import one_side
 from difflogic.proof.convergence.every_size import Plane
 from difflogic.proof.convergence.findings import Convergence
+from difflogic.proof.convergence.methods import by_sets
 from difflogic.proof.convergence.one_side import Cell, EndlessRow, Settling, corner_of
 from difflogic.proof.convergence.planes import Network
 from difflogic.proof.convergence.sets import UNKNOWN
@@ -233,6 +235,26 @@ def test_states_of_a_cell_do_not_touch_each_other(seed: int) -> None:
         seen = [(value,) * channels for value in around]
         alone = [settling._after(tuple(seen), [own])[0] for own in owns]
         assert settling._after(tuple(seen), owns) == alone
+
+
+def test_the_rows_before_those_that_come_again_are_compared_too() -> None:
+    """The first row shows zeros, since nothing above it is set, and all the others ones."""
+    made = automaton(circuit_of([(Op.TRUE, 0, 0)], [3, 18]), visible=(0,), boundary="zero")
+    assert prove(Plane(made, lambda *grid: 1 - zeros(*grid), 1)).verdict is Verdict.refuted
+
+
+def test_what_a_cell_comes_back_to_refutes_where_drawn_starts_do_not() -> None:
+    assert judge(85, 0) == "refuted"
+
+
+def test_the_own_grid_gets_a_step_where_its_sets_alone_know_none() -> None:
+    plane = drawn(13)
+    own = Convergence.of(plane.automaton, plane.target(3, 4))
+    assert by_sets(own).from_step is None
+    found = prove(replace(plane, own=own))
+    step = found.evidence.proof.from_step(3, 4)
+    assert found.assurance.from_step == step
+    assert f"3×4 cells from step {step} on" in found.assurance.text
 
 
 def test_what_is_compared_must_repeat() -> None:
