@@ -191,7 +191,7 @@ def test_a_start_lies_in_the_universe_that_its_file_names(
         simulate(made, Conditions(start=start.start))
 
 
-@pytest.mark.parametrize("side", [4, 7])
+@pytest.mark.parametrize("side", [4, 7, 9])
 def test_the_size_of_cells_is_told(tmp_path, side):
     large = np.kron(FRAMES[0], np.ones((5, 5), int)) * 255
     Image.fromarray(large.astype(np.uint8)).save(tmp_path / "a.png")
@@ -297,7 +297,7 @@ def test_the_diagram_of_a_line_as_text(tmp_path, name, between, signs):
     assert_array_equal(found.frames[0, :, 0], LINES)
     assert (found.names == (".", signs[1])) if signs[0] == "." else not found.names
     with pytest.raises(ConfigError, match=r"1 frame of 6×9 .* --neighbourhood line-1 if its rows"):
-        identify(tmp_path / name)
+        identify(str(tmp_path / name))
 
 
 def test_frames_as_text_have_blank_lines_between_them(tmp_path):
@@ -305,6 +305,9 @@ def test_frames_as_text_have_blank_lines_between_them(tmp_path):
     (tmp_path / "a.txt").write_text("\n\n".join(drawn))
     assert_array_equal(read([tmp_path / "a.txt"]).frames[0], LIFE)
     (tmp_path / "a.txt").write_text("\n\n".join([*drawn, "01"]))
+    with pytest.raises(ConfigError, match="needs grids of one size"):
+        read([tmp_path / "a.txt"])
+    (tmp_path / "a.txt").write_text("\n")
     with pytest.raises(ConfigError, match="needs grids of one size"):
         read([tmp_path / "a.txt"])
 

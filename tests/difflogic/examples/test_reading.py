@@ -199,6 +199,9 @@ def test_a_contradiction_names_both_places(tmp_path):
     pairs = [Pair(np.eye(2, dtype=np.uint8), np.full((2, 2), n, np.uint8), f"{n}") for n in (0, 1)]
     with pytest.raises(ConfigError, match="0 and 1 have the same input and different outputs"):
         Examples(("0", "1"), (pairs[0],), (pairs[1],))
+    large = [np.full((512, 257), n, np.uint8) for n in range(4)]
+    with pytest.raises(ConfigError, match="2 pairs have 263168 cells, more than 262144"):
+        Examples(tuple("0123"), (Pair(*large[:2]), Pair(*large[2:])))
 
 
 HOLE = np.array([[1, 0, 1]])

@@ -155,6 +155,9 @@ def test_what_a_film_leaves_open():
     found = difflogic.identify(still, Assumptions("margolus")).rule
     assert (len(found.corners), found.unique, found.open.sum()) == (4, False, 2)
     assert (found.complete == np.arange(16)).all()
+    found = difflogic.identify([[[1, 1], [1, 1]], [[1, 0], [0, 0]]], Assumptions("margolus")).rule
+    assert (found.unique, found.determined.any(), found.open.sum()) == (False, False, 1)
+    assert not any(has for name, has in found.properties.items() if "symmetric" in name)
 
 
 REFUSED = {

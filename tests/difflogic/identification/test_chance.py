@@ -284,3 +284,13 @@ def test_what_is_not_counted_is_refused_by_name(assumed, named):
     frames = soup(np.random.default_rng(0), (3, 8, 8))
     with pytest.raises(ConfigError, match=named):
         difflogic.identify_chance(frames, difflogic.Assumptions(**assumed))
+
+
+@pytest.mark.parametrize(("rows", "shift", "radius"), [(9, (1, 0), None), (1, (0, 3), "auto")])
+def test_pairs_are_of_lines_if_they_have_one_row(rows, shift, radius, tmp_path):
+    """The rules copy the cell above, and the third to the left."""
+    before = soup(np.random.default_rng(0), (9, rows, 40), 0.5)
+    np.savez(path := tmp_path / "a.npz", inputs=before, outputs=np.roll(before, shift, (1, 2)))
+    assumed = difflogic.Assumptions(radius=radius, boundary="periodic")
+    space = difflogic.identify_chance(path, assumed).space
+    assert (-shift[0], -shift[1]) in space.offsets

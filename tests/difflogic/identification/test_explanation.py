@@ -129,3 +129,5 @@ def test_invalid_recordings():
         from_array(np.zeros((2, 4, 4)), np.zeros((3, 3)))
     with pytest.raises(ConfigError, match="neighbourhoods"):
         Space("moore", "none", 16)
+    with pytest.raises(ConfigError, match="from 2 to 16"):
+        Space("line-1", "none", 17)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,8 @@ from difflogic.examples.film import from_array
 from difflogic.identification import Space, identify
 from difflogic.identification.flips import SURE_VOTES
 from difflogic.identification.inquiry import Inquiry
+from difflogic.system.deadline import Deadline
+from difflogic.system.errors import ConfigError, OutOfTimeError
 from tests.difflogic.identification.automata import film as film_of
 from tests.difflogic.identification.test_small_films import films, rules_of_kind, stepped
 
@@ -56,6 +60,17 @@ def drawn(seed):
 def test_fewer_flips_of_other_cells_are_found():
     film = np.array([list(map(int, row)) for row in FOUND.split()])[:, None]
     assert compare(film, "periodic")
+
+
+def test_a_film_that_no_few_flips_mend_is_refused():
+    film = from_array(np.repeat([0, 1], 16).reshape(-1, 1, 1) * np.ones((1, 3), int))
+    inquiry = Inquiry(film, Space("line-1"), noise=True)
+    with pytest.raises(ConfigError, match="flipping cells near the contradictions does not"):
+        identify(inquiry)
+    with pytest.raises(ConfigError, match="a known boundary"):
+        identify(replace(inquiry, boundary="unknown"))
+    with pytest.raises(OutOfTimeError):
+        identify(replace(inquiry, deadline=Deadline.after(0)))
 
 
 @pytest.mark.thorough

@@ -34,8 +34,11 @@ def key_of(symmetry, looks, private):
     return key
 
 
-def rules(frames, looks, key):
-    """All rules that explain a film (n, width), as far as it depends on them: {key: state}."""
+def rules(frames, looks, key, edge=None):
+    """All rules that explain a film (n, width), as far as it depends on them: {key: state}.
+
+    Cells are unseen where it is -1; beyond its ends are cells of the state `edge`, or its others.
+    """
     width = frames.shape[1]
 
     def extend(rule, cells, frame, after):
@@ -46,9 +49,10 @@ def rules(frames, looks, key):
             else:
                 yield from extend(rule, after, frame + 1, [])
             return
-        seen = key(cells[x - 1], cells[x], cells[(x + 1) % width])
+        wide = [*cells, cells[0] if edge is None else edge]
+        seen = key(cells[x - 1] if x or edge is None else edge, *wide[x : x + 2])
         for state in [rule[seen]] if seen in rule else range(len(looks)):
-            if looks[state] == frames[frame, x]:
+            if frames[frame, x] in (looks[state], -1):
                 yield from extend({**rule, seen: state}, cells, frame, [*after, state])
 
     for start in product(*([s for s, look in enumerate(looks) if look == c] for c in frames[0])):
@@ -78,12 +82,16 @@ def kinds(symmetry, hidden=1):
                     yield each, (0, 1, *looks), private
 
 
-def compare(frames, symmetry, hidden=1):
+def compare(frames, symmetry, hidden=1, boundary="periodic", gap=1):
     """Compare what is said of a film with all rules; return what was said."""
-    every = {kind: list(rules(frames, kind[1], key_of(*kind))) for kind in kinds(symmetry, hidden)}
-    inquiry = Inquiry(
-        from_array(frames, how=Reading(line=True)), Space("line-1", symmetry), hidden=hidden
-    )
+    steps = np.full((gap * (len(frames) - 1) + 1, frames.shape[1]), -1)
+    steps[::gap] = frames
+    edge = 0 if boundary == "zero" else None
+    every = {
+        kind: list(rules(steps, kind[1], key_of(*kind), edge)) for kind in kinds(symmetry, hidden)
+    }
+    film = from_array(frames, how=Reading(line=True))
+    inquiry = Inquiry(film, Space("line-1", symmetry), boundary, gap, hidden=hidden)
     if not any(every.values()):
         with pytest.raises(ConfigError, match="proved"):
             identify(inquiry)
@@ -106,7 +114,7 @@ def compare(frames, symmetry, hidden=1):
     orders = [
         dict(zip(chain(*groups), chain(*order), strict=True))
         for order in product(*map(permutations, groups))
-    ]
+    ][: None if edge is None else 1]  # an edge names the states
     for rule in fitting:
         forms = [renamed(rule, names, looks, key) for names in orders]
         assert any(each is not None and each.items() >= known.items() for each in forms)
@@ -134,10 +142,22 @@ def drawn(seed):
 
 
 @pytest.mark.parametrize(
-    ("rows", "symmetry"), [("0000 0101 0000 0000", "totalistic"), ("010 111 000", "totalistic")]
+    ("rows", "symmetry", "how"),
+    [
+        ("0000 0101 0000 0000", "totalistic", {}),
+        ("010 111 000", "totalistic", {}),
+        ("010 101 111", "reflections", {"boundary": "zero"}),
+        ("00 10 11", "outer-totalistic", {"gap": 2}),
+    ],
 )
-def test_exchanging_states_does_not_keep_their_sums(rows, symmetry):
-    compare(np.array([list(map(int, row)) for row in rows.split()]), symmetry)
+def test_exchanging_states_does_not_keep_sums_edges_and_unseen_steps(rows, symmetry, how):
+    compare(np.array([list(map(int, row)) for row in rows.split()]), symmetry, **how)
+
+
+def test_names_of_hidden_states_leave_nothing_open():
+    assert compare(np.array([[0, 1], [1, 0], [0, 0], [0, 0], [1, 1]]), "outer-totalistic") == (
+        "determined"
+    )
 
 
 @pytest.mark.once

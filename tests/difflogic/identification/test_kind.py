@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import difflogic
+from difflogic.examples.film import Reading, read
 from tests.difflogic.identification.test_small_films import explain, rules_of_kind, stepped
 
 RULES = rules_of_kind("line-1", "none")
@@ -66,7 +67,11 @@ def test_a_kind_that_odds_chose_proves_nothing_of_others(tmp_path):
     assert chosen.unique is None
     assert "determined 6" in chosen.counts
     assert "of this kind" in chosen.counts
-    assert identify(pairs, tmp_path, {"radius": 1}).rule.unique is False
+    plain = identify(pairs, tmp_path, {"radius": 1})
+    assert plain.rule.unique is False
+    assert plain.weighed is not None
+    film = read([tmp_path / "pairs.json"], Reading(states=3))
+    assert (film.states, film.query) == (3, None)  # none of its inputs is asked for
 
 
 @pytest.mark.once

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from difflogic.pictures.picture import shipped_pictures
+from difflogic.pictures.picture import read, shipped_pictures
 from difflogic.pictures.text import MAX_CELLS, center_picture, parse_picture, render_picture
 from difflogic.system.errors import ConfigError
 
@@ -72,6 +72,12 @@ def test_pictures_that_do_not_fit():
         center_picture(np.ones((1, 3, 5), np.uint8), 3, 4)
     with pytest.raises(ConfigError, match="larger than the 262144 cells"):
         center_picture(np.ones((1, 3, 5), np.uint8), 65536, 65536)
+
+
+def test_text_that_no_number_of_channels_reads_is_refused(tmp_path):
+    (tmp_path / "a.txt").write_text(".?\n")
+    with pytest.raises(ConfigError, match=r"a.txt: .*\?"):
+        read(str(tmp_path / "a.txt"))
 
 
 def test_shipped_pictures():

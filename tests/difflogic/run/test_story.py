@@ -35,6 +35,11 @@ SEARCHED = "a search from the learned circuit found an exact one at epoch 40"
         ({"searched": False}, "searched", "the learned circuit was found exact at epoch 40"),
         ({"scores": {"accuracy": 1.0}}, "searched", "the learned circuit was found exact"),
         (
+            {"scores": {"accuracy": 1.0}, "corrected": {"gates": 24, "bits": 0}},
+            "searched",
+            "the learned circuit was found exact",
+        ),
+        (
             {"corrected": {"gates": 24, "bits": 1}},
             "searched",
             "24 gates from the table of 1 wrong bit made the circuit exact at epoch 40",
@@ -80,6 +85,7 @@ def test_each_figure_is_of_one_circuit(changes, part, said):
 )
 def test_the_answer(changes, said):
     assert answer(run(**changes)) == said
+    assert story(run(**changes), "of a part")["proof"] == "of a part"
 
 
 def test_all_time_is_in_one_part():

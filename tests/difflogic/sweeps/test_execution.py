@@ -27,6 +27,12 @@ LONG = small_plan(seeds=(0, 1), overrides=("training.epochs=200",))
 """Runs that are stopped or killed in the middle."""
 
 
+def test_a_run_is_over_without_its_sweep(tmp_path):
+    """Its folder is there if the sweep was killed."""
+    for parent, over in ((-1, True), (os.getpid(), False), (None, False)):
+        assert Control(str(tmp_path), parent).is_over() is over
+
+
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     """The rows of LONG without an interruption."""
