@@ -73,7 +73,7 @@ def _show(results: Evaluation, source: Path, task: str | None, reasons: bool) ->
     output.say(f"{results.experiment} · {trained} · evaluated with seed {results.seed}")
     if "learned_by" in published:
         output.say(
-            f"published: hard loss 0 from epoch {published['learned_by']}, with one seed, on "
+            f"published: hard loss 0 from epoch {published['learned_by']:g}, with one seed, on "
             "training starts"
         )
     for name, test in results.tests.items():

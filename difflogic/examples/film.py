@@ -207,6 +207,8 @@ def from_array(
     and the cell.
     """
     try:
+        if np.iscomplexobj(data):
+            raise TypeError
         array = np.asarray(np.ma.filled(np.ma.asarray(data).astype(float), np.nan))
     except (TypeError, ValueError):
         raise ConfigError(f"{source}: needs an array of numbers, whose rows are as long") from None
@@ -360,8 +362,9 @@ def holds_pairs(path: Path) -> bool:
         suffix = split_task(path)[0].suffix.lower()
         if suffix != ".csv":
             return suffix in EXAMPLES
+        content = read_named(path, MOST_FILM_BYTES, "a recording")
         with errors_about(path):  # a single grid has rows that are frames
-            return len(csv_grids(text_of(read_named(path, MOST_FILM_BYTES, "a recording")))) != 1
+            return len(csv_grids(text_of(content))) != 1
     with NpzReader(path, MOST_FILM_BYTES, "recording") as reader:
         return "inputs" in reader.names
 

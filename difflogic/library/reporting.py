@@ -14,6 +14,7 @@ from difflogic.library.painting import UNPAINTED, Painting, read_painting
 from difflogic.library.simplifying import small_form
 from difflogic.run.run_directory import saved_model
 from difflogic.system.declaration import TimeLimit, checked
+from difflogic.system.errors import ConfigError
 from difflogic.system.files import require_output, write_output
 from difflogic.tasks import task_class
 from difflogic.view import reports
@@ -61,6 +62,8 @@ def report(
         require_output(file, PAGES, force)
     given = [sources] if isinstance(sources, Source) else sources
     loaded = tuple(load_trusted(each, allow_code) for each in given)
+    if not loaded:
+        raise ConfigError("sources: name a run or a circuit")
     tested = tests and len(loaded) == 1 and loaded[0].trained
     if tested:
         task_class(loaded[0].require_model().config.task)  # fails now if its code may not run

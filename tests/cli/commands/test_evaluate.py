@@ -97,7 +97,7 @@ class TestOutput:
     def test_published_result(self, dct, tmp_path):
         Model.create(load_config("letter-g")).save(tmp_path / "g.npz")
         lines = dct("eval g.npz").stdout.splitlines()
-        assert any(line.startswith("published: hard loss 0 from epoch 1871") for line in lines)
+        assert any(line.startswith("published: hard loss 0 from epoch 1871,") for line in lines)
         (alike,) = (line for line in lines if line.startswith("not applicable: fault, healing, "))
         assert alike.endswith("noise: the target must persist, but that of pattern does not")
         (gates,) = (line.split() for line in lines if line.startswith("all "))

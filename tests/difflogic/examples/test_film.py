@@ -340,10 +340,17 @@ def test_what_is_wrong_with_an_array(tmp_path, array, says):
     assert "--boundary unknown" not in str(caught.value)  # under which nothing is determined
 
 
-@pytest.mark.parametrize("array", [[[1, 2], [3]], [["a"]], [None, [1]]])
+@pytest.mark.parametrize("array", [[[1, 2], [3]], [["a"]], [None, [1]], [[1j]]])
 def test_what_is_no_array_of_numbers(array):
     with pytest.raises(ConfigError, match="needs an array of numbers, whose rows are as long"):
         identify(array)
+
+
+def test_an_empty_file_is_named_once(tmp_path):
+    path = tmp_path / "a.csv"
+    path.touch()
+    with pytest.raises(ConfigError, match=r"^[^:]*a\.csv: is empty"):
+        identify(path)
 
 
 def test_a_pointer_of_git_lfs_is_named(tmp_path):
