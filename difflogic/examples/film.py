@@ -225,29 +225,7 @@ def from_array(
                 f"{source}: the mask has shape {hidden.shape}, which does not fit the frames' "
                 f"{array.shape}"
             ) from None
-    if how.line and array.ndim in (2, 3):
-        array = array[..., None, :]
-    if array.ndim == 2 and how.grid is not None:
-        array = array[None]
-    if array.ndim == 3 or (how.line and array.ndim == 4 and array.shape[1:3] == (1, 1)):
-        array = array.reshape(1, -1, *array.shape[-2:])  # of a line, frames of one row each
-    if array.ndim != 4:
-        line = "; --neighbourhood line-1 takes the rows as steps of a line" * (array.ndim == 2)
-        raise ConfigError(
-            f"{source}: frames need the shape (frames, height, width) or (recordings, frames, "
-            f"height, width), not {array.shape}{line}"
-        )
-    channels = array.shape[3]
-    if channels == 1 < array.shape[2]:
-        raise ConfigError(
-            f"{source}: has the shape {array.shape}, whose last axis is the width: cells that are "
-            "all in one column; if it has the colours or channels of each cell, leave it out"
-        )
-    if how.line and array.shape[2] != 1:
-        raise ConfigError(
-            f"{source}: has frames of {array.shape[2]} rows: the frames of a line have one row, in "
-            "an array of shape (frames, width)"
-        )
+    array = _in_four_dimensions(array, how, source)
     with errors_about(source):
         values = _values(array, how)
     unseen = np.isnan(array) | ((array == UNSEEN) & (UNSEEN not in values))
@@ -266,9 +244,37 @@ def from_array(
             "give --states, or --threshold for greys"
         )
     states = how.count or len(how.names) or max(2, int(frames.max()) + 1)
+    channels = array.shape[3]
     wide = (f"the last of its 4 axes, {channels}, is its width: colours would be no axis",)
     notes = wide if np.ndim(data) == 4 and channels in (3, 4) else ()
     return Recording(frames, states, source, names=how.names, notes=notes)
+
+
+def _in_four_dimensions(array: Values, how: Reading, source: str) -> Values:
+    """Return an array as (recordings, frames, height, width). Raises ConfigError."""
+    if how.line and array.ndim in (2, 3):
+        array = array[..., None, :]
+    if array.ndim == 2 and how.grid is not None:
+        array = array[None]
+    if array.ndim == 3 or (how.line and array.ndim == 4 and array.shape[1:3] == (1, 1)):
+        array = array.reshape(1, -1, *array.shape[-2:])  # of a line, frames of one row each
+    if array.ndim != 4:
+        line = "; --neighbourhood line-1 takes the rows as steps of a line" * (array.ndim == 2)
+        raise ConfigError(
+            f"{source}: frames need the shape (frames, height, width) or (recordings, frames, "
+            f"height, width), not {array.shape}{line}"
+        )
+    if array.shape[3] == 1 < array.shape[2]:
+        raise ConfigError(
+            f"{source}: has the shape {array.shape}, whose last axis is the width: cells that are "
+            "all in one column; if it has the colours or channels of each cell, leave it out"
+        )
+    if how.line and array.shape[2] != 1:
+        raise ConfigError(
+            f"{source}: has frames of {array.shape[2]} rows: the frames of a line have one row, in "
+            "an array of shape (frames, width)"
+        )
+    return array
 
 
 def _values(array: Values, how: Reading) -> list[float]:
@@ -485,50 +491,28 @@ def _light(colours: PixelFilm) -> Int64s:
     return found
 
 
-def _states(film: PixelFilm, how: Reading) -> tuple[FrameArray, int, tuple[str, ...]]:
-    """Return the cells' states, shape (frames, height, width), their side, and the colours.
+def _lit(blocks: PixelFilm, threshold: float) -> FrameArray:
+    """Return 1 for cells whose mean brightness reaches a threshold. Raises ConfigError.
 
-    Unless colours are given, state 0 is the most frequent one, the background. The others are
-    ordered by how much their brightness differs from it; 1 differs most. With a threshold there are
-    no colours: a cell is 1 if its mean brightness reaches it.
+    `blocks` has the pixels of each cell, shape (frames, height, cell, width, cell).
     """
-    _, height, width = film.shape
-    grid = how.grid if how.cell == "auto" else None
-    side = side_of(film, grid)
-    if side == 1 and how.threshold is not None:  # the greys of a cell may differ
-        side = side_of((_light(film) >= how.threshold * FULL_LIGHT).astype(np.uint64), grid)
-    cell = side if isinstance(how.cell, str) else how.cell
-    look = f"cells look {side} pixels wide: " if 1 < side != cell else ""
-    if height % cell or width % cell:
+    if (blocks & np.uint64(0xFFFF) != 0xFFFF).any():
         raise ConfigError(
-            f"{height}×{width} pixels cannot be divided into cells of {cell}×{cell}: {look}see "
-            "--cell"
+            "has transparent pixels, which have no brightness: leave out --threshold, or save "
+            "it on a background"
         )
-    blocks = film.reshape(len(film), height // cell, cell, width // cell, cell)
-    if how.threshold is not None:
-        if (film & np.uint64(0xFFFF) != 0xFFFF).any():
-            raise ConfigError(
-                "has transparent pixels, which have no brightness: leave out --threshold, or save "
-                "it on a background"
-            )
-        lit = _light(blocks).sum(axis=(2, 4)) >= how.threshold * FULL_LIGHT * cell**2
-        if lit.all() or not lit.any():
-            raise ConfigError(f"all cells are {int(lit.all())}: choose another --threshold")
-        return np.asarray(lit, np.int64), cell, ()
-    first = blocks[:, :, :1, :, :1]
-    mixed = np.argwhere((blocks != first).any(axis=(2, 4)))
-    if len(mixed):
-        remedy = "give the pixels of a cell with --cell"
-        if how.cell != "auto":
-            remedy = f"choose another --cell than {cell}"
-        raise ConfigError(
-            f"{place([0, *mixed[0]])} has several colours: {look}{remedy}, or give the brightness "
-            "of a 1 with --threshold"
-        )
-    colours, cells, counts = np.unique(
-        first[:, :, 0, :, 0], return_inverse=True, return_counts=True
-    )
-    shape = first[:, :, 0, :, 0].shape
+    cell = blocks.shape[2]
+    lit = _light(blocks).sum(axis=(2, 4)) >= threshold * FULL_LIGHT * cell**2
+    if lit.all() or not lit.any():
+        raise ConfigError(f"all cells are {int(lit.all())}: choose another --threshold")
+    return np.asarray(lit, np.int64)
+
+
+def _order(colours: PixelFilm, counts: Int64s, how: Reading) -> tuple[list[int], tuple[str, ...]]:
+    """Return the colours of the states in order, and their names. Raises ConfigError.
+
+    `counts` says how often each of the colours that occur is there.
+    """
     names = how.colours or how.names
     with errors_about("--states"):
         order = [color_number(name) for name in names]
@@ -565,5 +549,45 @@ def _states(film: PixelFilm, how: Reading) -> tuple[FrameArray, int, tuple[str, 
         away = np.abs(brightness - brightness[counts.argmax()])
         away[counts.argmax()] = 2**40  # more than any
         order = colours[np.argsort(-away, kind="stable")].tolist()
+    return order, tuple(names or map(color_name, order))
+
+
+def _states(film: PixelFilm, how: Reading) -> tuple[FrameArray, int, tuple[str, ...]]:
+    """Return the cells' states, shape (frames, height, width), their side, and the colours.
+
+    Unless colours are given, state 0 is the most frequent one, the background. The others are
+    ordered by how much their brightness differs from it; 1 differs most. With a threshold there are
+    no colours: a cell is 1 if its mean brightness reaches it.
+    """
+    _, height, width = film.shape
+    grid = how.grid if how.cell == "auto" else None
+    side = side_of(film, grid)
+    if side == 1 and how.threshold is not None:  # the greys of a cell may differ
+        side = side_of((_light(film) >= how.threshold * FULL_LIGHT).astype(np.uint64), grid)
+    cell = side if isinstance(how.cell, str) else how.cell
+    look = f"cells look {side} pixels wide: " if 1 < side != cell else ""
+    if height % cell or width % cell:
+        raise ConfigError(
+            f"{height}×{width} pixels cannot be divided into cells of {cell}×{cell}: {look}see "
+            "--cell"
+        )
+    blocks = film.reshape(len(film), height // cell, cell, width // cell, cell)
+    if how.threshold is not None:
+        return _lit(blocks, how.threshold), cell, ()
+    first = blocks[:, :, :1, :, :1]
+    mixed = np.argwhere((blocks != first).any(axis=(2, 4)))
+    if len(mixed):
+        remedy = "give the pixels of a cell with --cell"
+        if how.cell != "auto":
+            remedy = f"choose another --cell than {cell}"
+        raise ConfigError(
+            f"{place([0, *mixed[0]])} has several colours: {look}{remedy}, or give the brightness "
+            "of a 1 with --threshold"
+        )
+    colours, cells, counts = np.unique(
+        first[:, :, 0, :, 0], return_inverse=True, return_counts=True
+    )
+    shape = first[:, :, 0, :, 0].shape
+    order, names = _order(colours, counts, how)
     ranks = np.array([order.index(each) for each in colours.tolist()])
-    return ranks[cells.reshape(shape)], cell, tuple(names or map(color_name, order))
+    return ranks[cells.reshape(shape)], cell, names
