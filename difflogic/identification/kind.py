@@ -37,7 +37,6 @@ def choose(
     radius = wanted.radius
     symmetry = wanted.symmetry
     gap = wanted.gap
-    boundary = wanted.boundary
     if film.sizes and film.frames.shape[2] == 1 and neighbourhood == "moore" and radius is None:
         radius = "auto"
     if radius is not None and neighbourhood != "moore":
@@ -47,11 +46,11 @@ def choose(
     line = radius is not None or neighbourhood.startswith("line")
     if film.sizes and line and film.frames.shape[2] > 1:
         raise ConfigError(f"{film.source}: a line has one row, not {film.frames.shape[2]}")
-    if len(set(film.sizes)) > 1 and boundary in ("periodic", "zero"):
+    if len(set(film.sizes)) > 1 and wanted.boundary in ("periodic", "zero"):
         raise ConfigError(
             f"{film.source}: has pairs of several sizes: give --boundary auto or unknown"
         )
-    edges = boundary if film.sizes or boundary != "auto" else film.edge
+    edges = wanted.boundary if film.sizes or wanted.boundary != "auto" else film.edge
     asked = "unknown" if edges == "auto" else edges
     auto = "auto" in (radius, symmetry, gap)
     memory = wanted.memory == 1

@@ -92,9 +92,6 @@ def synthesize(
     loaded = load(source)
     conditions = conditions.begun(loaded.automaton)
     automaton = conditions.automaton(loaded)
-    circuit = automaton.circuit
-    height = automaton.height
-    width = automaton.width
     # A netlist draws other cells to fire than `simulate`: there is nothing to compare.
     compares = check and automaton.fire_rate == 1
     if compares and not shutil.which("iverilog"):
@@ -102,18 +99,7 @@ def synthesize(
             "--check simulates the netlist with Icarus Verilog, which is missing: install "
             "iverilog, or leave --check out"
         )
-    if circuit.channels * height * width > MOST_FLIP_FLOPS:
-        raise ConfigError(
-            f"{height}×{width} cells with {counted(circuit.channels, 'channel')} need more "
-            f"than {MOST_FLIP_FLOPS} flip-flops, more than any device has: choose a smaller --size"
-        )
-    if conditions.noise:
-        raise ConfigError("a netlist flips no bits at random: leave --noise out")
-    if len(conditions.damage) > 1:
-        raise ConfigError("the damage input clears one rectangle: give --damage once")
-    geometry = Geometry(circuit.channels, height, width, automaton.boundary)
-    for each in conditions.damage:
-        each.place(geometry, automaton.steps)
+    _require_fit(conditions, automaton)
 
     def state(steps: int) -> Bits:
         """Return all channels after `steps` steps of `simulate`."""
@@ -149,6 +135,25 @@ def synthesize(
                     for file in folder.glob(pattern):
                         shutil.copy(file, logs)
     return Synthesized(found, compared)
+
+
+def _require_fit(conditions: Conditions, automaton: Automaton) -> None:
+    """Raise ConfigError if no device holds the grid, or a netlist cannot do what is asked."""
+    circuit = automaton.circuit
+    height = automaton.height
+    width = automaton.width
+    if circuit.channels * height * width > MOST_FLIP_FLOPS:
+        raise ConfigError(
+            f"{height}×{width} cells with {counted(circuit.channels, 'channel')} need more "
+            f"than {MOST_FLIP_FLOPS} flip-flops, more than any device has: choose a smaller --size"
+        )
+    if conditions.noise:
+        raise ConfigError("a netlist flips no bits at random: leave --noise out")
+    if len(conditions.damage) > 1:
+        raise ConfigError("the damage input clears one rectangle: give --damage once")
+    geometry = Geometry(circuit.channels, height, width, automaton.boundary)
+    for each in conditions.damage:
+        each.place(geometry, automaton.steps)
 
 
 def _new_directory(path: Path) -> Path:
