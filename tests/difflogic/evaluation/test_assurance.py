@@ -88,6 +88,7 @@ class TestEveryCase:
         found = assure_automaton(life(), task_of("game-of-life", 'task.rule="B3/S234"'))
         boards = (np.arange(512)[:, None] >> np.arange(9) & 1).sum(axis=1)
         assert found.text == f"fails on {(boards == 5).sum()} of 512 boards"
+        assert found.from_step is None
 
     def test_cells_that_may_not_fire(self) -> None:
         found = assure_automaton(replace(life(), fire_rate=0.5), task_of("game-of-life"))
