@@ -20,7 +20,9 @@ def test_any_later_python_is_found(tmp_path):
     (tmp_path / "python3.27").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
     for path in tmp_path.glob("python*"):
         path.chmod(0o755)
-    done = run_python("-c", WORDS, variables={"PATH": os.fspath(tmp_path), "VENV": "none"})
+    # Without MAKEFLAGS, in which `make test PYTHON=…` hands its choice on.
+    variables = {"PATH": os.fspath(tmp_path), "VENV": "none", "MAKEFLAGS": ""}
+    done = run_python("-c", WORDS, variables=variables)
     assert done.stdout == f"{tmp_path}/python3.27\n", done.stderr
 
 

@@ -128,9 +128,9 @@ def test_runs_inside_a_sweep(runs, tmp_path):
     (tmp_path / "sweep" / "sweep.toml").write_text("")
     (tmp_path / "sweep" / "link").symlink_to(runs)
     (tmp_path / "sweep" / "batch=2" / "odd").mkdir()
-    (tmp_path / "sweep" / "batch=2" / "odd" / "config.toml").symlink_to(
-        runs / "seed3" / "config.toml"
-    )
+    # A copy, since a file's time may be a tick of the clock before the one that stands in it.
+    own = shutil.copy(runs / "seed3" / "config.toml", tmp_path / "own.toml")
+    (tmp_path / "sweep" / "batch=2" / "odd" / "config.toml").symlink_to(own)
     assert [each.columns["state"] for each in list_runs(tmp_path)] == ["sweep"]
     for found in (list_runs(tmp_path, inside=True), list_runs(tmp_path / "sweep")):
         assert [(each.path.name, each.columns["state"]) for each in found] == [
