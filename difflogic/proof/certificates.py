@@ -52,9 +52,9 @@ def write_certificate(
     """
     question = finding.question
     if not finding.states:
-        how = "it is open" if finding.method is None else f"it was decided by {finding.method}"
+        how = "is open" if finding.method is None else f"was decided by {finding.method}"
         raise CircuitError(
-            f"a certificate file lists the sets after each step, but there are none: {how}"
+            f"a certificate file lists the sets after each step: this answer has none, it {how}"
         )
     numbers: dict[Any, int] = {}
     arrays = (as_array(question.board, state) for state in finding.states)

@@ -407,7 +407,7 @@ FOLDED = circuit_of([(Op.A_OR_NOT_B, 1, 1)], [9])
 
 REFUSALS = (
     "never settles, so there is no target",
-    "a certificate file lists the sets after each step, but there are none: it was decided by",
+    "a certificate file lists the sets after each step: this answer has none, it was decided by",
     "a certificate is about damage on every grid, in any order of firing, which is not proved of",
     "there is no stronger certificate",
     "the cases are of all cells at each step and a",
