@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
@@ -75,18 +74,18 @@ class LongWork:
 
     def __init__(self) -> None:
         self._began: dict[tuple[str, int], float] = {}
+        self._announced: set[tuple[str, int]] = set()
 
     def __call__(self, beat: Heartbeat) -> None:
         key = (beat.what, beat.total)
         now = time.monotonic()
         if not beat.done:
-            if self._began.get(key) != math.inf:
-                self._began[key] = now
+            self._began[key] = now
             return
         spent = now - self._began.setdefault(key, now)
         left = spent * (beat.total - beat.done) / beat.done
-        if spent >= SECONDS and left >= LEFT:
-            self._began[key] = math.inf  # said once
+        if spent >= SECONDS and left >= LEFT and key not in self._announced:
+            self._announced.add(key)
             note(
                 f"{beat.what} {beat.done}/{beat.total} {beat.unit}, about {left:.0f} s left "
                 "(Ctrl-C stops it)"

@@ -574,8 +574,8 @@ def _states(film: PixelFilm, how: Reading) -> tuple[FrameArray, int, tuple[str, 
     blocks = film.reshape(len(film), height // cell, cell, width // cell, cell)
     if how.threshold is not None:
         return _lit(blocks, how.threshold), cell, ()
-    first = blocks[:, :, :1, :, :1]
-    mixed = np.argwhere((blocks != first).any(axis=(2, 4)))
+    shown = blocks[:, :, 0, :, 0]
+    mixed = np.argwhere((blocks != shown[:, :, None, :, None]).any(axis=(2, 4)))
     if len(mixed):
         remedy = "give the pixels of a cell with --cell"
         if how.cell != "auto":
@@ -584,10 +584,7 @@ def _states(film: PixelFilm, how: Reading) -> tuple[FrameArray, int, tuple[str, 
             f"{place([0, *mixed[0]])} has several colours: {look}{remedy}, or give the brightness "
             "of a 1 with --threshold"
         )
-    colours, cells, counts = np.unique(
-        first[:, :, 0, :, 0], return_inverse=True, return_counts=True
-    )
-    shape = first[:, :, 0, :, 0].shape
+    colours, cells, counts = np.unique(shown, return_inverse=True, return_counts=True)
     order, names = _order(colours, counts, how)
     ranks = np.array([order.index(each) for each in colours.tolist()])
-    return ranks[cells.reshape(shape)], cell, names
+    return ranks[cells.reshape(shown.shape)], cell, names

@@ -1,6 +1,6 @@
-"""Stars on the way back: gate after gate over a piece of their rows.
+"""Stars, forward and backward: gate after gate over a piece of their rows.
 
-All seven gates of a vector at once would need more registers than there are.
+All seven gates of a vector at once would need more registers than there are on the way back.
 """
 
 from __future__ import annotations

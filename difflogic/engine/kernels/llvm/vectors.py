@@ -126,8 +126,8 @@ def gates_backward(v, tile, code, coefficients, grad, sums):
             v, code, index, tile, coefficients, grad
         )
         enough = builder.icmp_unsigned(">=", index, I64(EARLY))
-        later = builder.select(enough, builder.sub(index, I64(EARLY)), index)
-        later = instruction(v, code, later, st.FIELDS)
+        ahead = builder.select(enough, builder.sub(index, I64(EARLY)), index)
+        later = instruction(v, code, ahead, st.FIELDS)
         v.prefetch(v.row(tile, v.field(later, st.A)), v.line_starts())
         v.prefetch(v.row(grad, v.field(later, st.GRAD_OUT)), v.line_starts())
         v.clear_sums(acc, v.nothing())
