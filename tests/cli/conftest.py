@@ -1,13 +1,11 @@
 """Fixtures of the command line's tests: a runner, a tiny experiment and a run of it."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Self
 
 import pytest
 from typer.testing import CliRunner
@@ -59,7 +57,7 @@ class Result(SimpleNamespace):
         return json.loads(self.stdout)
 
     @property
-    def good(self) -> Result:
+    def good(self) -> Self:
         """Itself, if the command did what was asked."""
         assert self.exit_code == 0, self.stderr
         return self

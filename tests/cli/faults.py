@@ -1,7 +1,5 @@
 """Faults of the file system and stops, at every file operation of a command."""
 
-from __future__ import annotations
-
 import builtins
 import errno
 import fcntl
@@ -10,7 +8,7 @@ import os
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from unittest import mock
 
 FAULTS = ("interrupt", "interrupt after", "ENOSPC", "EIO", "EACCES", "kill")
@@ -42,7 +40,7 @@ class Faults:
         self._locks: list[int] = []
         self._patches = ExitStack()
 
-    def __enter__(self) -> Faults:
+    def __enter__(self) -> Self:
         one = self._first
         both = self._second
         if self.reading:

@@ -1,7 +1,5 @@
 """Fixtures of the library's tests."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.difflogic.view.reports.browser import chromium

@@ -1,7 +1,5 @@
 """Circuits to test with, and their values, computed in the plainest way."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st

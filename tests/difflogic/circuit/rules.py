@@ -1,7 +1,5 @@
 """Random circuits, and rules given as functions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

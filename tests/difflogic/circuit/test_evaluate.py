@@ -1,7 +1,5 @@
 """The evaluator over words of bits and as text, against truth tables in all cases, at every row."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Comparisons of the engine with the oracle, and problems for them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Proofs about every start, every case, and every step of the only start."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

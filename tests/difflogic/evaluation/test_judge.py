@@ -1,7 +1,5 @@
 """Certificates in finishing: proved, late, or open."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

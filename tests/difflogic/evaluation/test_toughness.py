@@ -1,7 +1,5 @@
 """Toughness: damage that is measured, and what polishing must not forget."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from unittest.mock import Mock
 

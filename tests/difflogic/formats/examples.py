@@ -1,7 +1,5 @@
 """Automata to export, plain and difficult, and their rollouts by the plain interpreter."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

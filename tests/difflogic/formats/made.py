@@ -1,7 +1,5 @@
 """Circuits and automata to write and read."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import strategies as st
 

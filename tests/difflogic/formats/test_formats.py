@@ -1,7 +1,5 @@
 """The list of formats, the choice of one, and the header of every file."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

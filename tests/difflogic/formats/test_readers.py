@@ -3,8 +3,6 @@
 What is read is compared with the circuit's plain interpreter on all inputs, or on many.
 """
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

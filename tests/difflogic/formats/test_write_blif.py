@@ -1,7 +1,5 @@
 """BLIF, read by abc and Yosys."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The C header, by compilers with all warnings and sanitizers, on grids of many widths."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The picture, read back from its coordinates: nodes, wires, circles, and distances."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Verilog, by Icarus Verilog and Yosys: cells in all cases, grids for twenty steps."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """External tools for exported files. Tests are skipped if a tool is missing."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 

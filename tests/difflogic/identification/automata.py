@@ -1,7 +1,5 @@
 """Automata in plain NumPy, independent of the tested code, and recordings of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

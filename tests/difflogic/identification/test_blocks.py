@@ -1,7 +1,5 @@
 """Rules by blocks, compared with a plain loop over blocks; and their circuits, run as any other."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace

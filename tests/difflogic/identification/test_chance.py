@@ -3,8 +3,6 @@
 `python -m tests.results chance` tries many more films, for docs/chance.md.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.signal import correlate2d

@@ -1,7 +1,5 @@
 """Rules by chance that run, compared with plain NumPy, and their files."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Rules found from recordings, compared with automata in NumPy and with exhaustive search."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

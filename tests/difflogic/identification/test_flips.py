@@ -1,7 +1,5 @@
 """Cells recorded wrongly: how few can be, compared with all rules from all starts of a line."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -4,8 +4,6 @@ Each prints a row: what was found, and the processor time per recording. The def
 seed, which takes seconds.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import time

@@ -1,7 +1,5 @@
 """Rules with hidden states: what is said of them, compared with every rule of three cells."""
 
-from __future__ import annotations
-
 from itertools import chain, permutations, product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Kinds of rules chosen by odds: what is said to be proved, compared with all rules of a line."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Odds of rules, compared with sums over all rules of a family."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

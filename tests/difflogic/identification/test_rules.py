@@ -1,7 +1,5 @@
 """Spaces of rules: which neighbourhoods are alike, and what Golly makes of the names."""
 
-from __future__ import annotations
-
 import subprocess
 from itertools import product
 

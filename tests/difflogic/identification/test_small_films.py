@@ -3,8 +3,6 @@
 With DCT_EVERY=1 these are all films of their sizes.
 """
 
-from __future__ import annotations
-
 import os
 from functools import cache
 from itertools import product

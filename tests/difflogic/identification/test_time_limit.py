@@ -1,7 +1,5 @@
 """`identify` keeps its time limit, and stops when it is told to, on recordings that take long."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

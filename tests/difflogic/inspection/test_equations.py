@@ -1,7 +1,5 @@
 """Equations, evaluated by Python from their text in ASCII."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

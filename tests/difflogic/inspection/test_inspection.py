@@ -1,7 +1,5 @@
 """Counts of a circuit, compared with plain counts, and the whole inspection."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,7 +1,5 @@
 """Symmetries and other properties, compared with 3×3 boards turned by NumPy."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Questions about every start, asked of the prover."""
 
-from __future__ import annotations
-
 from difflogic.circuit.automaton import Automaton
 from difflogic.proof.answer import Budget
 from difflogic.proof.convergence.every_size import SIZES, EverySize, Plane, Target

@@ -1,7 +1,5 @@
 """The checkers in docs/checkers."""
 
-from __future__ import annotations
-
 import io
 import json
 import sys

@@ -1,7 +1,5 @@
 """Questions and their mutants: one field of a file or one gate changed. And who answers plainly."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import islice, product
@@ -87,7 +85,7 @@ class Posed(Task):
         )
         super().__init__(section, automaton)
 
-    def but(self, **changes: Any) -> Posed:
+    def but(self, **changes: Any) -> "Posed":
         given = {"starts": self.starts, "targets": self.targets, **self.more, **changes}
         return Posed(given.pop("starts"), given.pop("targets"), **given)
 

@@ -1,7 +1,5 @@
 """Proof files: the checkers of docs/checkers.md confirm all that are written, and no forgeries."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections import Counter

@@ -1,7 +1,5 @@
 """Verdicts on equality, compared with brute force and an SMT solver."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Proofs for every length, compared with brute force, the page's checker, and Python's integers."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Proofs and circuits with changed fields: what a checker confirms is true by brute force."""
 
-from __future__ import annotations
-
 import copy
 import json
 import re

@@ -1,7 +1,5 @@
 """No limit makes a verdict wrong: each, set to 1 or to its first value, may only leave it open."""
 
-from __future__ import annotations
-
 import ast
 import sys
 from collections.abc import Callable

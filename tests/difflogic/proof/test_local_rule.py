@@ -1,7 +1,5 @@
 """Rules for every size, compared with the page's checker, plain searches and plain sorting."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Proved questions with one change, of a field or a gate: no verdict may be wrong."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Damage, drawn and by hand: no verdict differs from what all states and contents do."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

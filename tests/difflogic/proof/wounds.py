@@ -1,7 +1,5 @@
 """What wounds do: from all settled states with all contents."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import islice, product
 

@@ -1,7 +1,5 @@
 """Rectified circuits, compared with the oracle step by step."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

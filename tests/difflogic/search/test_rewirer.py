@@ -1,7 +1,5 @@
 """Smaller circuits stay within the limits, and keep the proofs that these come from."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Synthesis with the real tools if installed, and messages if not."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The top level in Icarus Verilog: steps, damage and read-out."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

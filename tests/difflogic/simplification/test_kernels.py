@@ -1,7 +1,5 @@
 """The search's kernels against plain evaluation, case by case."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Conversion between nets and circuits."""
 
-from __future__ import annotations
-
 from hypothesis import given
 
 from difflogic.circuit.circuit import Circuit

@@ -1,7 +1,5 @@
 """Every stage keeps every next state and adds no gate."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

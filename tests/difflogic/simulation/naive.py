@@ -1,7 +1,5 @@
 """Plain simulation to compare with: cells as bytes, neighbours looked up one by one."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from difflogic.simulation.bit_grid import pack

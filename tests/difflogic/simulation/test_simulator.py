@@ -1,7 +1,5 @@
 """Both engines against simulation cell by cell, and against each other."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

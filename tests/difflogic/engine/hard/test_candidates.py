@@ -1,7 +1,5 @@
 """Candidates are judged like circuits that are simulated on their own."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 from unittest.mock import patch

@@ -1,7 +1,5 @@
 """Gradients of hard circuits equal those of the oracle."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The layout: wires run from layer to layer, and points keep their order and distance."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tries all starts of small grids."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 

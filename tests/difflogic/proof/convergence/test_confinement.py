@@ -1,7 +1,5 @@
 """Wounds that stay local, against sets of values on whole grids; test_wounds has all runs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

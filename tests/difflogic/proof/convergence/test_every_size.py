@@ -1,7 +1,5 @@
 """Grids of every size: tables against single runs, the theorem against much larger grids."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

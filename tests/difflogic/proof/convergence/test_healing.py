@@ -1,7 +1,5 @@
 """Healing after damage, compared with walks through all states of small grids."""
 
-from __future__ import annotations
-
 from unittest import mock
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Verdicts on every start, compared with all starts of small grids."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Circuits that look to one side: the method's verdicts, also with mutants, against all starts."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections import Counter

@@ -1,7 +1,5 @@
 """Circuits learned by `dct train checkerboard` and `checkerboard-async`, by their seeds."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
