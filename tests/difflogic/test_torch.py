@@ -3,8 +3,8 @@
 import copy
 import io
 
-import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from difflogic import SoftRollout
 from difflogic.model.model import Model
@@ -53,9 +53,9 @@ def test_a_module_gives_the_bits_of_the_library(automaton, hard):
     states, pull_back = SoftRollout(module.model, hard=hard)(
         automaton.logits.detach().numpy(), starts.numpy(), steps=4, keep="all"
     )
-    np.testing.assert_array_equal(kept.detach(), states)
-    np.testing.assert_array_equal(module.logits.grad, pull_back(2 * states)[0])
-    np.testing.assert_array_equal(other.detach(), states[:, 2])
+    assert_array_equal(kept.detach(), states)
+    assert_array_equal(module.logits.grad, pull_back(2 * states)[0])
+    assert_array_equal(other.detach(), states[:, 2])
 
 
 def test_a_module_is_copied_saved_and_shown(automaton):

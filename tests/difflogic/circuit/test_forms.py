@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from difflogic.circuit import gates
 from difflogic.circuit.forms import FORMS, first_logits
@@ -27,9 +28,9 @@ def test_an_untrained_gate_is_its_first_op(name):
     ops = np.array([Op.A, Op.OR, Op.A, Op.XOR, Op.A], np.uint8)
     logits = first_logits(name, 7.0, 0.0, ops, np.random.default_rng(0))
     assert logits.shape == (5, gates.OPS)
-    np.testing.assert_array_equal(gates.harden(logits), ops)
+    assert_array_equal(gates.harden(logits), ops)
     best = np.sort(logits, axis=1)
-    np.testing.assert_allclose(best[:, -1] - best[:, -2], 7.0)
+    assert_allclose(best[:, -1] - best[:, -2], 7.0)
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -52,10 +53,10 @@ def test_gates_of_another_form_become_sure_of_their_op(dtype):
     logits[:, ::2] = other[:, ::2]
     before = logits.copy()
     TABLE.conform(logits)
-    np.testing.assert_array_equal(logits.argmax(axis=0), before.argmax(axis=0))
-    np.testing.assert_array_equal(logits[:, 1::2], before[:, 1::2])
+    assert_array_equal(logits.argmax(axis=0), before.argmax(axis=0))
+    assert_array_equal(logits[:, 1::2], before[:, 1::2])
     ranked = np.sort(logits[:, ::2], axis=0)
-    np.testing.assert_allclose(ranked[-1] - ranked[-2], LEAD, rtol=1e-5)
+    assert_allclose(ranked[-1] - ranked[-2], LEAD, rtol=1e-5)
     again = logits.copy()
     TABLE.conform(again)
-    np.testing.assert_array_equal(again, logits)
+    assert_array_equal(again, logits)

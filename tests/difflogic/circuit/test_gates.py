@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose, assert_array_equal
 
 from difflogic.circuit import gates
 
@@ -62,10 +63,10 @@ def test_table_coefficients_symbol_and_inputs_of_an_op(op):
 def test_softmax(logits):
     before = logits.copy()
     p = gates.softmax(logits)
-    np.testing.assert_array_equal(logits, before)
+    assert_array_equal(logits, before)
     assert (p >= 0).all()
-    np.testing.assert_allclose(p.sum(axis=1), 1)
-    np.testing.assert_allclose(gates.softmax(logits + 7.0), p, atol=1e-10)
+    assert_allclose(p.sum(axis=1), 1)
+    assert_allclose(gates.softmax(logits + 7.0), p, atol=1e-10)
 
 
 @given(probabilities, st.floats(0, 1), st.floats(0, 1))
@@ -98,4 +99,4 @@ def test_harden_and_one_hot():
     ops = gates.harden(np.concatenate([np.eye(16), np.zeros((1, 16))]))
     assert ops.dtype == np.uint8
     assert ops.tolist() == [*range(16), 0]
-    np.testing.assert_array_equal(gates.one_hot(ops[:16]), gates.COEFFICIENTS)
+    assert_array_equal(gates.one_hot(ops[:16]), gates.COEFFICIENTS)

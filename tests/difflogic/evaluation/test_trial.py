@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from difflogic.config import load_config
 from difflogic.evaluation import trial
@@ -67,12 +68,12 @@ def test_counts_agree_with_plain_numpy_at_any_block_size(fire_rate, damage, monk
         monkeypatch.setattr(trial, "VALUES_AT_ONCE", values)
         monkeypatch.setattr(trial, "EVENTS_AT_ONCE", events)
         found = count_wrong(model.netlist, model.ops, scene, STARTS)
-        np.testing.assert_array_equal(found, cells)
+        assert_array_equal(found, cells)
         for samples in ((0, 1, 2, 3, 4), (4, 0, 4)):
             check = Trial(model.netlist, scene, samples)
             assert check.samples == samples
             for _ in range(2):
-                np.testing.assert_array_equal(check(model.ops), bits[:, samples])
+                assert_array_equal(check(model.ops), bits[:, samples])
 
 
 def test_uncounted_cells():
@@ -83,7 +84,7 @@ def test_uncounted_cells():
     expected = expected_counts(model, scene, config, by_cell=True)
     assert len(np.unique(expected)) > 3
     found = count_wrong(model.netlist, model.ops, scene, STARTS)
-    np.testing.assert_array_equal(found, expected)
+    assert_array_equal(found, expected)
     counted = sum(np.isfinite(scene.draw(n, 1)[1][0, 0]).sum() for n in range(70))
     assert scene.counted(70) == counted < scene.cells * 70
     plain = replace(scene, ignored=np.eye(9, 8, dtype=np.uint8))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from difflogic.circuit import gates
 from difflogic.evaluation.exactness import check
@@ -46,7 +46,7 @@ def test_preferred_ops_become_the_most_probable(logits, ops):
         if op == present:
             assert_array_equal(found, expected)
         expected[[present, op]] = expected[[op, present]]
-        np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-37)
+        assert_allclose(found, expected, rtol=1e-6, atol=1e-37)
 
 
 class GivenSearches:

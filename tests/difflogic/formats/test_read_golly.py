@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 
 from difflogic.circuit.grid import NEIGHBORS
 from difflogic.formats.read_golly import read_golly
@@ -66,7 +67,7 @@ def test_trees_that_dct_writes_come_back(circuit, seed):
     cells = np.random.default_rng(seed).integers(0, states, (9, 60))
     assert name == "Drawn"
     expected = next_states(circuit, cells)
-    np.testing.assert_array_equal(next_states(found, cells), expected)
+    assert_array_equal(next_states(found, cells), expected)
     named = (dict(zip(NEIGHBORS, each, strict=True)) for each in cells.T.tolist())
     assert [walk(text, each) for each in named] == expected.tolist()
 
@@ -78,7 +79,7 @@ def test_a_tree_of_four_neighbours():
     text = "@RULE North\n@TREE\nnum_states=2\nnum_neighbors=4\nnum_nodes=9\n" + "\n".join(nodes)
     _, circuit, _ = read_golly(text + "\n5 6 7\n")
     cells = np.random.default_rng(0).integers(0, 2, (9, 200))
-    np.testing.assert_array_equal(next_states(circuit, cells), cells[NEIGHBORS.index("N")])
+    assert_array_equal(next_states(circuit, cells), cells[NEIGHBORS.index("N")])
 
 
 def test_wireworld_and_its_colours():
@@ -87,7 +88,7 @@ def test_wireworld_and_its_colours():
     grid = np.random.default_rng(1).integers(0, 4, (30, 30))
     around = [np.roll(grid, (1 - n // 3, 1 - n % 3), (0, 1)).ravel() for n in range(9)]
     found = next_states(circuit, np.array(around)).reshape(grid.shape)
-    np.testing.assert_array_equal(found, wireworld(grid))
+    assert_array_equal(found, wireworld(grid))
 
 
 def test_lines_and_crosses():
@@ -97,9 +98,9 @@ def test_lines_and_crosses():
     _, circuit, _ = read_golly(text.format("none", "\n".join(drawn)))
     cells = np.random.default_rng(0).integers(0, 2, (9, 60))
     w, c, e = (cells[NEIGHBORS.index(name)] for name in "WCE")
-    np.testing.assert_array_equal(next_states(circuit, cells), 110 >> (4 * w + 2 * c + e) & 1)
+    assert_array_equal(next_states(circuit, cells), 110 >> (4 * w + 2 * c + e) & 1)
     _, circuit, _ = read_golly(text.format("reflect", "0,1,0,1"))
-    np.testing.assert_array_equal(next_states(circuit, cells), np.where(w ^ e, 1, c))
+    assert_array_equal(next_states(circuit, cells), np.where(w ^ e, 1, c))
 
 
 @pytest.mark.parametrize(

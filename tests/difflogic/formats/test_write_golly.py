@@ -6,6 +6,7 @@ import subprocess
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
@@ -79,7 +80,7 @@ def test_golly_runs_it(tmp_path, boundary):
     for steps in range(1, 21):
         state = step(circuit, state, boundary)
         if steps in (1, 2, 20):
-            np.testing.assert_array_equal(run_golly(tmp_path, steps), crop(state[0]))
+            assert_array_equal(run_golly(tmp_path, steps), crop(state[0]))
             assert 0 < state.sum() < state.size
 
 
@@ -110,11 +111,11 @@ def test_golly_reads_tables_alike(tmp_path, seed, hood, symmetry):
     _, circuit, _ = read_golly(text)
     state = step(circuit, np.stack([start & 1, start >> 1]), "periodic")
     expected = crop(state[0] + 2 * state[1])
-    np.testing.assert_array_equal(run_golly(tmp_path, 1), expected)
+    assert_array_equal(run_golly(tmp_path, 1), expected)
     if not circuit.next_state(np.zeros((18, 1), bool)).any():  # as a tree, too
         tree = write_golly(automaton(circuit, visible=(0, 1)), file="Drawn.rule")
         (tmp_path / "Drawn.rule").write_text(tree)
-        np.testing.assert_array_equal(run_golly(tmp_path, 1), expected)
+        assert_array_equal(run_golly(tmp_path, 1), expected)
 
 
 def run_golly(folder, steps):

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from difflogic.examples.assumptions import Assumptions
 from difflogic.identification.identified import identify
@@ -60,7 +61,7 @@ def test_drawn_rules_are_found(hood, states, size, frames, kind, boundary):
     following = remembering.step(table, *film[-2:], hood, boundary)
     assert (read.predict().argmax(axis=0) == following).mean() > 0.95
     if kind == "difference":  # entries that were never seen follow from the others
-        np.testing.assert_array_equal(by_code(rule), table)
+        assert_array_equal(by_code(rule), table)
     if hood != "line-2":
         back = reversal(read.automaton.circuit)
         # States beyond the last of three do not matter.
@@ -87,9 +88,9 @@ def test_circuits_run_from_two_frames_and_back(tmp_path, case):
     run = simulate(path, start)
     made = run.automaton
     rows = [made.circuit.labels.index(label) for label in (*made.visible, *made.before)]
-    np.testing.assert_array_equal(run.grid.bits(rows), bits_of(film[-2:], states))
+    assert_array_equal(run.grid.bits(rows), bits_of(film[-2:], states))
     small = simplify(path, "low").automaton
-    np.testing.assert_array_equal(
+    assert_array_equal(
         simulate(small, start).grid.bits(small.visible_rows), run.grid.bits(made.visible_rows)
     )
     last = replace(start, frame="last")
@@ -98,16 +99,14 @@ def test_circuits_run_from_two_frames_and_back(tmp_path, case):
             simulate(path, last, backwards=True)
         np.save(tmp_path / "back.npy", film[::-1, 0])
         back = simulate(path, replace(start, start=tmp_path / "back.npy"))
-        np.testing.assert_array_equal(back.grid.bits(rows), bits_of(film[1::-1], states))
+        assert_array_equal(back.grid.bits(rows), bits_of(film[1::-1], states))
         return
     back = simulate(path, last, backwards=True)
-    np.testing.assert_array_equal(back.grid.bits(), bits_of(film[:2], states))
+    assert_array_equal(back.grid.bits(), bits_of(film[:2], states))
     there = simulate(path, replace(start, steps=1000))
     there.save(tmp_path / "there.npz")
     home = Conditions(start=tmp_path / "there.npz", steps=1000, size=size)
-    np.testing.assert_array_equal(
-        simulate(path, home, backwards=True).grid.bits(), bits_of(film[:2], states)
-    )
+    assert_array_equal(simulate(path, home, backwards=True).grid.bits(), bits_of(film[:2], states))
     assert there.step == 1000
     with pytest.raises(ConfigError, match="start from frame 1 or later"):
         simulate(path, replace(start, frame=0))
@@ -141,7 +140,7 @@ def test_symmetries_go_with_memory(symmetry):
     table = (f[:, None] - np.arange(2)) % 2
     film = remembering.film(rng, table, "moore", (20, 20), 8)
     rule = found(film, "moore", 2, symmetry=symmetry).rule
-    np.testing.assert_array_equal(by_code(rule), table)
+    assert_array_equal(by_code(rule), table)
     assert rule.space.entries < 512
     assert rule.name is None or rule.name.endswith("R")
 

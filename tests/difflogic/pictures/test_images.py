@@ -9,6 +9,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from numpy.testing import assert_array_equal
 from PIL import Image, ImageDraw
 from scipy.ndimage import label
 
@@ -60,7 +61,7 @@ LIGHT = (250, 250, 250)
     ],
 )
 def test_ink(ink, paper):
-    np.testing.assert_array_equal(shape(painted(L_SHAPE, ink, paper)), L_SHAPE)
+    assert_array_equal(shape(painted(L_SHAPE, ink, paper)), L_SHAPE)
 
 
 LARGE = np.kron(painted(L_SHAPE, BLACK, WHITE), np.ones((16, 16, 1), np.uint8))
@@ -68,7 +69,7 @@ LARGE = np.kron(painted(L_SHAPE, BLACK, WHITE), np.ones((16, 16, 1), np.uint8))
 
 @pytest.mark.parametrize("kind", ["PNG", "BMP", "GIF", "JPEG", "PPM", "TIFF", "WEBP"])
 def test_formats(kind):
-    np.testing.assert_array_equal(shape(LARGE, kind=kind), L_SHAPE)
+    assert_array_equal(shape(LARGE, kind=kind), L_SHAPE)
 
 
 @pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "CMYK", "I", "I;16"])
@@ -82,7 +83,7 @@ def test_modes(mode):
         case _:
             image = Image.fromarray(grey).convert(mode)
     assert image.mode == mode
-    np.testing.assert_array_equal(shape(saved(image, "TIFF")), L_SHAPE)
+    assert_array_equal(shape(saved(image, "TIFF")), L_SHAPE)
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.int32])
@@ -94,13 +95,13 @@ def test_greys_of_32_bits_are_refused(kind):
 def test_a_palette_with_a_transparent_colour():
     image = Image.fromarray(np.where(L_SHAPE == 1, 3, 1).astype(np.uint8), "P")
     image.putpalette([200, 0, 0] * 4)
-    np.testing.assert_array_equal(shape(saved(image, transparency=1)), L_SHAPE)
+    assert_array_equal(shape(saved(image, transparency=1)), L_SHAPE)
 
 
 def test_orientation():
     exif = Image.Exif()
     exif[0x0112] = 6  # to be turned by a quarter, clockwise
-    np.testing.assert_array_equal(shape(LARGE, kind="JPEG", exif=exif), np.rot90(L_SHAPE, -1))
+    assert_array_equal(shape(LARGE, kind="JPEG", exif=exif), np.rot90(L_SHAPE, -1))
 
 
 bits_of_any_size = st.tuples(st.integers(2, 9), st.integers(2, 9)).flatmap(
@@ -125,14 +126,14 @@ def test_a_cell_is_the_mean_of_its_pixels(bits, block):
         return
     found = image_bits(content, 1, height, width + 3)[0]
     left = (width + 3) // 2 - width // 2
-    np.testing.assert_array_equal(found, np.pad(expected, ((0, 0), (left, 3 - left))))
+    assert_array_equal(found, np.pad(expected, ((0, 0), (left, 3 - left))))
 
 
 def test_three_channels_are_red_green_and_blue():
     colors = np.random.default_rng(0).integers(0, 256, (9, 9, 4), np.uint8)
     colors[0] = (127, 128, 0, 255)
     bright = colors[..., :3] * (colors[..., 3:] / 255) >= 127.5
-    np.testing.assert_array_equal(image_bits(saved(colors), 3, 9, 9), np.moveaxis(bright, -1, 0))
+    assert_array_equal(image_bits(saved(colors), 3, 9, 9), np.moveaxis(bright, -1, 0))
 
 
 def test_other_numbers_of_channels_are_refused():
@@ -188,7 +189,7 @@ def test_quantise_keeps_a_small_picture_of_few_colours(seed, colors, height, wid
     used = len(np.unique(numbers))
     assume(used > 1)
     found = quantised(palette[numbers])
-    np.testing.assert_array_equal(shown(found), palette[numbers])
+    assert_array_equal(shown(found), palette[numbers])
     assert found.used == used
     assert len(found.palette) == 2 ** len(found.bits) < 2 * used
 
@@ -197,7 +198,7 @@ def test_transparent_pixels_are_a_background_in_contrast():
     pixels = np.zeros((6, 5, 4), np.uint8)
     pixels[2:4, 1:3] = (*LIGHT, 255)
     found = quantised(pixels)
-    np.testing.assert_array_equal(found.bits[0], pixels[..., 3] // 255)
+    assert_array_equal(found.bits[0], pixels[..., 3] // 255)
     assert found.palette[1] == LIGHT
     assert sum(found.palette[0]) < 200, "a light picture has a dark background"
     pixels[2, 2] = (9, 9, 12, 255)  # an eye
@@ -220,7 +221,7 @@ def test_a_cell_has_the_most_frequent_colour_of_its_pixels():
     large = np.array([BLUE, RED, LIGHT])[cells].repeat(10, axis=0).repeat(10, axis=1)
     large[::10] = (9, 9, 9)  # lines as dense as cells go
     found = quantised(large, 4, (12, 8))
-    np.testing.assert_array_equal(shown(found), np.array([BLUE, RED, LIGHT])[cells])
+    assert_array_equal(shown(found), np.array([BLUE, RED, LIGHT])[cells])
     assert found.pixels == (120, 80)
 
 
@@ -249,7 +250,7 @@ def test_given_colours_are_the_only_ones():
     found = quantised(pixels, size=(24, 24), given=tuple(map(tuple, given.tolist())))
     assert {*found.palette} == {*map(tuple, given.tolist())}
     distances = ((pixels[:, :, None] - given) ** 2).sum(axis=-1)
-    np.testing.assert_array_equal(shown(found), given[distances.argmin(axis=-1)])
+    assert_array_equal(shown(found), given[distances.argmin(axis=-1)])
 
 
 @pytest.mark.parametrize(("pixels", "cells"), [((96, 128), (96, 128)), ((300, 400), (48, 64))])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 
 from difflogic.circuit import gates
 from difflogic.circuit.hard_netlist import hard_circuit
@@ -45,9 +46,9 @@ def test_cells_count_from_any_state_whatever_the_other_gates_do(height, width, s
     wanted = Places(bits).settled(channels, height, width)
     own = slice(channels - sum(bits), None)
     for state in states[steps:]:
-        np.testing.assert_array_equal(state[own], wanted[own])
+        assert_array_equal(state[own], wanted[own])
     # Other gates read nothing else, so the visible state stays too, which sets prove.
-    np.testing.assert_array_equal(states[-1], states[-2])
+    assert_array_equal(states[-1], states[-2])
     automaton = automaton_of(hard_circuit(netlist, ops), make_task(made))
     shown = states[-1][:1]
     assert right_from(Convergence.of(automaton, shown.astype(np.uint8))) <= steps + 1
@@ -70,11 +71,11 @@ def test_learning_and_searching_leave_the_counters_alone_and_any_start_ends_in_t
         assert trainer.exact_epoch is not None
         model = trainer.result
         target = trainer.descent.stages[-1].target
-    np.testing.assert_array_equal(model.ops[fixed], trainer.first_model.ops[fixed])
+    assert_array_equal(model.ops[fixed], trainer.first_model.ops[fixed])
     start = np.random.default_rng(0).integers(0, 2, (made.automaton.channels, 11, 13), np.uint8)
     states = oracle.rollout(model.netlist, gates.one_hot(model.ops), start, 16, "zero")
     for state in states[14:]:
-        np.testing.assert_array_equal(state[: len(target)], target)
+        assert_array_equal(state[: len(target)], target)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 
 from difflogic.pictures.picture import read, shipped_pictures
 from difflogic.pictures.text import MAX_CELLS, center_picture, parse_picture, render_picture
@@ -19,7 +20,7 @@ def test_round_trip(size, channels, seed):
     assert len(text.splitlines()) == size[0]
     found = parse_picture(text, channels)
     assert found.dtype == np.uint8
-    np.testing.assert_array_equal(found, bits)
+    assert_array_equal(found, bits)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +56,7 @@ def test_invalid_texts(text, channels, says):
 
 
 def test_blanks_and_line_ends_are_ignored():
-    np.testing.assert_array_equal(parse_picture("\n\t.#\r\n\t#. \r\n\n", 1), [[[0, 1], [1, 0]]])
+    assert_array_equal(parse_picture("\n\t.#\r\n\t#. \r\n\n", 1), [[[0, 1], [1, 0]]])
 
 
 @given(sizes(), sizes(5))
@@ -64,7 +65,7 @@ def test_center_picture(size, more):
     sides = np.array(size) + more
     before = sides // 2 - np.array(size) // 2
     around = [(0, 0), *zip(before, more - before, strict=True)]
-    np.testing.assert_array_equal(center_picture(bits, *sides.tolist()), np.pad(bits, around))
+    assert_array_equal(center_picture(bits, *sides.tolist()), np.pad(bits, around))
 
 
 def test_pictures_that_do_not_fit():

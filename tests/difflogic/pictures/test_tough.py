@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 
 from difflogic.circuit.live_part import fold
 from difflogic.config import load_config
@@ -104,7 +105,7 @@ def test_pictures_grow_in_time_and_wounds_with_any_content_stay_where_they_are(c
     rng = np.random.default_rng(sum(corner))
     for _ in range(growth.least_steps):
         state = plain_step(question, state)
-    np.testing.assert_array_equal(state, rest)
+    assert_array_equal(state, rest)
     row, column = corner
     inside = np.zeros((17, 13), np.bool_)
     inside[row : row + side, column : column + side] = True
@@ -112,8 +113,8 @@ def test_pictures_grow_in_time_and_wounds_with_any_content_stay_where_they_are(c
     for _ in range((2 * side + 1) * (1 if at_once else 8)):
         fire = np.ones((17, 13)) if at_once else rng.random((17, 13)) < 0.5
         state = np.where(fire, plain_step(question, state), state)
-        np.testing.assert_array_equal(state[:, ~inside], rest[:, ~inside])
-    np.testing.assert_array_equal(state, rest)
+        assert_array_equal(state[:, ~inside], rest[:, ~inside])
+    assert_array_equal(state, rest)
 
 
 def test_damage_to_tough_pictures_is_proved_to_stay_and_that_to_others_is_shown_to_spread():

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from scipy.ndimage import binary_dilation
 
 from difflogic.circuit.gates import Op
@@ -41,7 +42,7 @@ def test_the_learned_flood_is_a_breadth_first_search():
         light[y, x] = 1
         lit = light
         for state in steps(made, np.stack([free, light]), 80):
-            np.testing.assert_array_equal(state, [free, lit])
+            assert_array_equal(state, [free, lit])
             before, lit = lit, binary_dilation(lit, mask=free)
         assert (before == lit).all()
         assert (lit != free).any()
@@ -53,7 +54,7 @@ def test_the_learned_sorter_sorts_all_inputs():
         bits = all_states(1, 1, length)
         start = np.concatenate([np.ones_like(bits), bits], axis=1)
         *_, last = steps(made, start, length - 1)
-        np.testing.assert_array_equal(last[:, 1, 0], np.sort(bits[:, 0, 0]))
+        assert_array_equal(last[:, 1, 0], np.sort(bits[:, 0, 0]))
 
 
 def test_the_learned_vote_counts_all_votes_of_short_lines():
@@ -65,7 +66,7 @@ def test_the_learned_vote_counts_all_votes_of_short_lines():
         start = np.stack([votes >= 0, votes <= 0], axis=1)[:, :, None].astype(np.uint8)
         *_, last = steps(made, start, 3 * (length - 1) // 2)
         wanted = np.stack([place >= -margin, place >= margin], axis=1)
-        np.testing.assert_array_equal(last[:, :, 0], wanted)
+        assert_array_equal(last[:, :, 0], wanted)
 
 
 @pytest.mark.parametrize("name", RULES)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 
 from difflogic.circuit import gates
 from difflogic.circuit.gates import Op
@@ -88,7 +89,7 @@ def plus():
 def test_lowest_agrees_with_a_stable_sort(values, share):
     count = int(share * len(values))
     found = repair.lowest(np.array(values), count)
-    np.testing.assert_array_equal(found, np.argsort(values, kind="stable")[:count])
+    assert_array_equal(found, np.argsort(values, kind="stable")[:count])
 
 
 @pytest.mark.once
@@ -144,7 +145,7 @@ def test_the_second_most_probable_op_is_tried_early(gate):
     finisher = finisher_of(life(), netlist, sensitivity=nothing, candidates=100)
     found = finisher.finish(logits, np.random.default_rng(0))
     assert found.exact
-    np.testing.assert_array_equal(found.ops, right)
+    assert_array_equal(found.ops, right)
     assert found.candidates == repair.GRADIENT_COST + 2
     assert finisher.verify(ops) == (False, [])
 
@@ -228,7 +229,7 @@ def test_the_budget_is_kept(budget):
     assert found.wrong <= found.wrong_before
     assert budget <= found.candidates <= budget + bool(budget) * repair.GRADIENT_COST
     assert budget or found.ops.tolist() == ops.tolist()
-    np.testing.assert_array_equal(logits, before)
+    assert_array_equal(logits, before)
 
 
 @compiled

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 
 from difflogic.circuit.gates import Op
 from difflogic.simulation import compiled, interpreter, native
@@ -71,7 +72,7 @@ def test_all_engines_agree_with_plain_simulation(
     expected = naive.simulate(circuit, state, steps, boundary, **how)
     for engine, workers in ENGINES:
         found = run(circuit, state, steps, boundary, engine, workers, **how)
-        np.testing.assert_array_equal(found, expected, f"{engine}, {workers} workers")
+        assert_array_equal(found, expected, f"{engine}, {workers} workers")
 
 
 @pytest.mark.parametrize("boundary", ["zero", "periodic"])
@@ -86,7 +87,7 @@ def test_blocks_of_steps_and_bands_of_rows(height, width, boundary):
     assert height * width < 100 or 0 < expected.mean() < 1
     for engine, workers in ENGINES:
         found = run(circuit, state, 37, boundary, engine, workers)
-        np.testing.assert_array_equal(found, expected)
+        assert_array_equal(found, expected)
 
 
 @pytest.mark.once
@@ -102,7 +103,7 @@ def test_vector_widths(words, boundary, monkeypatch):
         for fire_rate, steps, workers in ((1.0, 1, 1), (1.0, 9, 3), (0.6, 5, 2)):
             expected = naive.simulate(circuit, state, steps, boundary, fire_rate)
             found = run(circuit, state, steps, boundary, "compiled", workers, fire_rate)
-            np.testing.assert_array_equal(found, expected, f"{height}x{width}, {steps} steps")
+            assert_array_equal(found, expected, f"{height}x{width}, {steps} steps")
 
 
 @given(st.integers(1, 40), st.integers(1, 150), st.data())
@@ -131,7 +132,7 @@ def test_damage(height, width, data):
     ]
     for engine, workers in ENGINES:
         found = run(circuit, state, 11, "periodic", engine, workers, damage=both)
-        np.testing.assert_array_equal(found, expected)
+        assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("long_steps", [False, True])
@@ -159,9 +160,7 @@ def test_stopping_loses_nothing(engine, workers, long_steps, monkeypatch):
             calls.append(None)
         before = simulator.step
         assert before == 0 if long_steps else before < 50
-        np.testing.assert_array_equal(
-            simulator.grid.bits(), naive.simulate(circuit, state, before, "zero")
-        )
+        assert_array_equal(simulator.grid.bits(), naive.simulate(circuit, state, before, "zero"))
         seen = []
         told = []
         with working(hear=told.append), checking(lambda: seen.append(simulator.step)):
@@ -170,7 +169,7 @@ def test_stopping_loses_nothing(engine, workers, long_steps, monkeypatch):
         assert seen[-1] == 50
         assert [told[0].done, told[-1].done, told[-1].total] == [0, 50 - before, 50 - before]
         expected = naive.simulate(circuit, state, 50, "zero")
-        np.testing.assert_array_equal(simulator.grid.bits(), expected)
+        assert_array_equal(simulator.grid.bits(), expected)
 
 
 def test_small_work_is_interpreted_and_large_compiled(monkeypatch):
@@ -213,6 +212,6 @@ def test_random_starts_depend_only_on_seed_and_labels():
             starts[labels, seed] = simulator.grid.bits()[labels.index(4)]
             assert 0.47 < simulator.grid.bits().mean() < 0.53
     for seed in (1, 2):
-        np.testing.assert_array_equal(starts[(0, 4), seed], starts[(4,), seed])
-        np.testing.assert_array_equal(starts[(0, 4), seed], starts[(4, 0, 9), seed])
+        assert_array_equal(starts[(0, 4), seed], starts[(4,), seed])
+        assert_array_equal(starts[(0, 4), seed], starts[(4, 0, 9), seed])
     assert (starts[(4,), 1] != starts[(4,), 2]).mean() > 0.3

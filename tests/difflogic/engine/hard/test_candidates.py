@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 
 from difflogic.circuit.gates import OPS, Op
 from difflogic.circuit.grid import Grid
@@ -166,7 +167,7 @@ def test_what_is_kept_together_is_what_is_kept_one_by_one(
             break
         if op != case.ops[parameter] and plain.decide(*case.alone(case.changed(parameter, op))):
             case.ops = case.changed(parameter, op)
-    np.testing.assert_array_equal(together.ops, case.ops)
+    assert_array_equal(together.ops, case.ops)
     assert rule.rng.random() == plain.rng.random()
     assert replace(rule, rng=None) == replace(plain, rng=None)
 
@@ -219,7 +220,7 @@ def test_a_base_finds_room_for_the_values_of_changes(monkeypatch):
         assert candidates.change(np.array([parameter], np.int32), ops[:1])
     assert len(candidates._base.free) > before
     found = [judge(judges, [0], [Op.AND], 10**9) for judges in (candidates, walking)]
-    np.testing.assert_array_equal(*found)
+    assert_array_equal(*found)
 
 
 def test_a_base_that_does_not_fit_is_reported(monkeypatch):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 
 from difflogic.circuit.gates import Op, one_hot
 from difflogic.circuit.grid import Grid
@@ -65,7 +66,7 @@ def test_they_equal_the_oracles(seed, boundary, masked, passing):
     case = Case(seed, boundary, masked, passing, batch=5, most=16)
     hard = case.begin()
     case.add_to(hard)
-    np.testing.assert_array_equal(hard.gradients, case.by_oracle())
+    assert_array_equal(hard.gradients, case.by_oracle())
     hard.begin(np.full_like(case.ops, Op.FALSE), case.channels)
     case.add_to(hard)
     assert not hard.gradients[:, 1:].any()
@@ -80,7 +81,7 @@ def test_smaller_batches_and_several_calls_give_the_same_bits(monkeypatch):
     for samples in (slice(0, 3), slice(3, 5)):
         case.add_to(apart, samples)
     assert together.gradients.any()
-    np.testing.assert_array_equal(together.gradients, apart.gradients)
+    assert_array_equal(together.gradients, apart.gradients)
 
 
 @pytest.mark.parametrize("factor", [2**16, 2**18])
@@ -92,7 +93,7 @@ def test_large_slopes_are_exact(factor):
     hard = case.begin()
     case.add_to(hard)
     assert np.abs(small).max() * factor > 2**24
-    np.testing.assert_array_equal(hard.gradients, small * factor)
+    assert_array_equal(hard.gradients, small * factor)
 
 
 @given(st.integers(0, 2**32), st.floats(0, 1))
@@ -162,7 +163,7 @@ def test_traces_hold_the_slopes_and_values_of_single_cells(seed, boundary, maske
     bits = bits.reshape(len(read), case.steps, case.batch, cells)
     for sample in range(case.batch):
         expected = run_with(case, sample)[1]
-        np.testing.assert_array_equal(bits[:, :, sample], expected[:, read].swapaxes(0, 1))
+        assert_array_equal(bits[:, :, sample], expected[:, read].swapaxes(0, 1))
 
     def loss(sample, *nudge):
         states = run_with(case, sample, *nudge)[0]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 
 from difflogic.circuit import gates
 from difflogic.circuit.gates import Op
@@ -73,10 +74,10 @@ def test_states_and_counts_agree_with_the_oracle(problem, seed, moving, damaged)
             channels,
             ignored,
         )
-        np.testing.assert_array_equal(simulator.run(script), expected)
+        assert_array_equal(simulator.run(script), expected)
     simulator.load(ops)
     found = simulator.rollout(problem.starts, steps, problem.masks, damage)
-    np.testing.assert_array_equal(found, states[:, -1])
+    assert_array_equal(found, states[:, -1])
     assert (found.shape, found.dtype) == (problem.starts.shape, np.uint8)
 
 
@@ -146,8 +147,8 @@ def test_several_calls_give_the_same_bits(monkeypatch):
         simulator = HardSimulator(problem.netlist, problem.grid, 3)
         found.append(run(simulator, ops, problem.starts, 7, problem.masks, **script))
     (wrong, states, heard), (wrong_in_parts, states_in_parts, calls) = found
-    np.testing.assert_array_equal(wrong_in_parts, wrong)
-    np.testing.assert_array_equal(states_in_parts, states)
+    assert_array_equal(wrong_in_parts, wrong)
+    assert_array_equal(states_in_parts, states)
     assert (heard, calls) == ([0], [0, 1, 2, 3, 4, 5, 6])
 
 
@@ -163,7 +164,7 @@ def test_a_fixed_point_is_not_run_on_but_counted(monkeypatch):
     (short, state, calls), (long, states, all_calls) = (
         run(HardSimulator(netlist, grid, 3, kept), ops, starts, 50, **script) for kept in (2, 3)
     )
-    np.testing.assert_array_equal(short, long)
-    np.testing.assert_array_equal(state, states)
+    assert_array_equal(short, long)
+    assert_array_equal(state, states)
     assert not state.any()
     assert (len(calls), len(all_calls)) == (15, 50)
