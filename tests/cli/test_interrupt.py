@@ -1,6 +1,5 @@
 """Ctrl-C and SIGTERM: requests during training, otherwise the end of the process."""
 
-import os
 import signal
 
 import pytest
@@ -17,8 +16,8 @@ def test_a_signal_is_a_request_and_interrupts_nothing(number, code):
     before = [signal.getsignal(each) for each in ALL_CODES]
     with Interruption() as interruption:
         assert not interruption.requested
-        os.kill(os.getpid(), number)
-        os.kill(os.getpid(), signal.SIGINT)
+        signal.raise_signal(number)
+        signal.raise_signal(signal.SIGINT)
         assert interruption.requested
         assert interruption.exit_code == code  # of the first
         with pytest.raises(KeyboardInterrupt):

@@ -1,6 +1,5 @@
 """Long rollouts are announced, and signals stop them and other long work."""
 
-import os
 import signal
 import time
 
@@ -57,7 +56,7 @@ def test_a_pause_raises_if_a_stop_was_requested(monkeypatch):
 
 def test_a_signal_in_the_last_part_ends_the_command(capfd):
     with pytest.raises(KeyboardInterrupt), show_progress():
-        [os.kill(os.getpid(), signal.SIGINT) for _ in range(2)]
+        [signal.raise_signal(signal.SIGINT) for _ in range(2)]
     assert capfd.readouterr().err.count("stopping after this part") == 1
 
 

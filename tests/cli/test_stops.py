@@ -293,7 +293,7 @@ def pressed(place: str) -> Iterator[None]:
 
     def call(*arguments: Any, **more: Any) -> Any:
         for number in times:
-            os.kill(os.getpid(), number)
+            signal.raise_signal(number)
         return real(*arguments, **more)
 
     with mock.patch(place, call):

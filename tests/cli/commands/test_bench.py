@@ -1,6 +1,5 @@
 """`dct bench`: output and refusals. test_benchmark.py tests the measuring."""
 
-import os
 import signal
 from dataclasses import replace
 from pathlib import Path
@@ -68,7 +67,7 @@ class TestRun:
             def step(self):
                 steps.append(1)
                 if len(steps) == 6:
-                    os.kill(os.getpid(), signal.SIGINT)
+                    signal.raise_signal(signal.SIGINT)
                 return super().step()
 
         monkeypatch.setattr(measurements, "Trainer", Interrupted)

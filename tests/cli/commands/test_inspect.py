@@ -1,6 +1,5 @@
 """`dct inspect`: output on terminals, in pipes and as JSON, and refusals."""
 
-import os
 import re
 import signal
 
@@ -89,7 +88,7 @@ def test_an_interrupt_ends_a_proof(dct, tmp_path, monkeypatch):
 
     def interrupted(self, *arguments):
         if next(asked) == 2:
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
         return solve(self, *arguments)
 
     monkeypatch.setattr(Formula, "solve", interrupted)

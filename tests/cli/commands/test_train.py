@@ -2,7 +2,6 @@
 
 import csv
 import json
-import os
 import shutil
 import signal
 from pathlib import Path
@@ -46,7 +45,7 @@ def train_tiny(dct, tiny):
 
 def interrupt_at(epoch):
     """Return a function that sends Ctrl-C before the step of that epoch."""
-    return staticmethod(lambda now: os.kill(os.getpid(), signal.SIGINT) if now == epoch else None)
+    return staticmethod(lambda now: signal.raise_signal(signal.SIGINT) if now == epoch else None)
 
 
 @pytest.mark.usefixtures("staged")
@@ -109,9 +108,9 @@ class TestInterruption:
         save = Model.save
 
         def slow_save(self, path):
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
             save(self, path)
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
 
         monkeypatch.setattr(Model, "save", slow_save)
         result = train_tiny("--epochs 100 --json")

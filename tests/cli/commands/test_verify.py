@@ -1,7 +1,6 @@
 """`dct verify equivalence`: output. Other tests cover the checks themselves."""
 
 import math
-import os
 import signal
 
 import pytest
@@ -122,7 +121,7 @@ class TestRun:
     def test_ctrl_c_stops_between_comparisons(self, check):
         def findings():
             yield WRONG
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
             yield FOUND[0]
             raise AssertionError("goes on")
 
