@@ -29,9 +29,9 @@ import difflogic
 from difflogic.config import load_config, shipped_configs
 from difflogic.sweeps.sweep_results import wilson_interval
 from difflogic.system import machine
+from tests.paths import DOCS, ROOT
 
-ROOT = Path(__file__).parents[1]
-FOLDER = ROOT / "docs" / "results"
+FOLDER = DOCS / "results"
 FILE = FOLDER / "runs.csv"
 SEEDS = FOLDER / "seeds.csv"
 COUNTS = ("runs", "proved", "exact")
@@ -98,7 +98,7 @@ def measure(row: Row) -> dict[str, Any]:
         environment = {
             **os.environ,
             "PATH": path,
-            "DOCS": str(ROOT / "docs"),
+            "DOCS": str(DOCS),
             "PICTURES": str(tests / "pictures"),
             "GOALS": str(tests / "difflogic" / "identification" / "test_goals.py"),
             "DCT_FOUND": str(there),
@@ -194,7 +194,7 @@ def filled(page: str, values: Mapping[str, Any]) -> str:
     A table stands below its line <!-- results: NAME -->. A sentence is found by its words, however
     lines break, with anything in the places of its figures. It begins and ends with words.
     """
-    text = (ROOT / "docs" / page).read_text("utf-8")
+    text = (DOCS / page).read_text("utf-8")
     for name, table in TABLES.items():
         if table["page"] == page:
             before, mark, rest = text.partition(f"<!-- results: {name} -->\n")
@@ -226,7 +226,7 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="replace figures in file and pages")
     given = parser.parse_args()
     values = {name: values_of(row) for name, row in rows.items()}
-    other = [page for page in PAGES if filled(page, values) != (ROOT / "docs" / page).read_text()]
+    other = [page for page in PAGES if filled(page, values) != (DOCS / page).read_text()]
     print("other figures than in runs.csv are on:", ", ".join(other) or "no page")
     runs = seeds()
     if unknown := set(given.names) - set(rows):
@@ -260,7 +260,7 @@ def main() -> int:
         write(rows.values(), runs)
         values = {name: values_of(row) for name, row in rows.items()}
         for page in PAGES:
-            (ROOT / "docs" / page).write_text(filled(page, values), "utf-8")
+            (DOCS / page).write_text(filled(page, values), "utf-8")
     pages = [page for page in PAGES if moved & shown_in(page)]
     print("beyond seconds, figures change on:", ", ".join(pages) or "no page")
     return 1 if (moved or other) and not given.write else 0

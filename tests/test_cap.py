@@ -9,11 +9,11 @@ import ast
 import io
 import tokenize
 import tomllib
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.paths import ROOT
+
 PARTS = {"product": ("cli", "difflogic"), "tests": ("tests",), "templates": ("cli", "difflogic")}
 TEMPLATES = {".css", ".html", ".jinja", ".js", ".wgsl"}
 SLACK = 2_000

@@ -20,8 +20,8 @@ from difflogic.simplification import EFFORTS
 from difflogic.tasks import custom
 from tests import results
 from tests.difflogic.identification.automata import brains_brain, film
+from tests.paths import DOCS, ROOT
 
-ROOT = Path(__file__).parent.parent
 USER_PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "runs" / "README.md"])
 NOTEBOOK = sorted(ROOT.glob("docs/notebook/*.md"))
 """A record of experiments: its commands and settings may be out of date."""
@@ -75,9 +75,9 @@ def test_python_example_runs(tmp_path, monkeypatch, capsys):
 
 
 def test_configuration_page_is_up_to_date():
-    page = (ROOT / "docs" / "configuration.md").read_text("utf-8")
+    page = (DOCS / "configuration.md").read_text("utf-8")
     assert page == document(), "run: dct config docs > docs/configuration.md"
-    schema = json.loads((ROOT / "docs" / "config.schema.json").read_text("utf-8"))
+    schema = json.loads((DOCS / "config.schema.json").read_text("utf-8"))
     assert schema == editor_schema(), "run: dct config schema > docs/config.schema.json"
 
 
@@ -89,7 +89,7 @@ def test_pages_are_short():
 
 
 def test_tests_named_on_the_reliability_page_exist():
-    page = (ROOT / "docs" / "reliability.md").read_text("utf-8")
+    page = (DOCS / "reliability.md").read_text("utf-8")
     named = re.findall(r"`(tests/[\w/.]+\.py)(?:::(\w+))?`", page)
     assert len(named) > 30
     for file, name in named:
@@ -196,7 +196,7 @@ def test_getting_started_runs_as_written(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(EFFORTS, "normal", EFFORTS["low"])  # a gate less takes no ten seconds
     commands = []
-    for page in (ROOT / "docs" / "getting-started.md", ROOT / "README.md"):
+    for page in (DOCS / "getting-started.md", ROOT / "README.md"):
         shown = indented(page.read_text("utf-8").split("## Commands")[0])
         assert len(shown) >= 4
         commands += [command for command in shown if command not in commands]
@@ -220,7 +220,7 @@ CODE = re.compile(r"dct |make |python |[A-Z_]+=|\[?\w+\]?( = .*)?$")
 @pytest.mark.parametrize("page", results.PRINTED)
 def test_a_page_shows_what_its_commands_print(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    Path("docs").symlink_to(ROOT / "docs")
+    Path("docs").symlink_to(DOCS)
     shutil.copy(ROOT / "tests" / "pictures" / "icon-boat-16.png", "boat.png")
     brains = film(brains_brain, np.random.default_rng(0).integers(0, 3, (64, 64)), 17)
     np.save("brain.npy", (brains == 1).astype(np.uint8))
@@ -228,7 +228,7 @@ def test_a_page_shows_what_its_commands_print(page, tmp_path, monkeypatch):
     for command in results.PRINTED[page]:
         done = CliRunner().invoke(app, shlex.split(command)[1:], catch_exceptions=False)
         printed += [line.strip() for line in done.output.splitlines()]
-    shown = answers(ROOT / "docs" / page)
+    shown = answers(DOCS / page)
     assert shown
     assert not set(shown) - set(printed)
 
@@ -250,7 +250,7 @@ def test_printed_answers_have_a_command():
 def test_examples_page_runs_as_written(tmp_path, monkeypatch):
     """From files of a user's own kind to rules that are right on what was kept aside."""
     monkeypatch.chdir(tmp_path)
-    page = (ROOT / "docs" / "examples.md").read_text("utf-8")
+    page = (DOCS / "examples.md").read_text("utf-8")
     blocks = re.findall(r"^```(?:csv|json)\n(.*?)```", page, flags=re.M | re.S)
     for name, block in zip(("fences.csv", "more.csv", "islands.json"), blocks, strict=True):
         (tmp_path / name).write_text(block)
@@ -270,7 +270,7 @@ def test_custom_task_page_runs_as_written(tmp_path, monkeypatch):
     """From a custom class to a verified circuit."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(custom, "LOADED", {})
-    page = (ROOT / "docs" / "tasks.md").read_text("utf-8")
+    page = (DOCS / "tasks.md").read_text("utf-8")
     for name, language in {"vote.py": "python", "vote.toml": "toml"}.items():
         (block,) = re.findall(rf"```{language}\n(.*?)```", page, flags=re.S)
         (tmp_path / name).write_text(block)

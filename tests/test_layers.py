@@ -8,13 +8,11 @@ import re
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from itertools import accumulate
-from pathlib import Path
 
 import pytest
 
+from tests.paths import DOCS, ROOT
 from tests.test_cap import code_tokens
-
-ROOT = Path(__file__).parents[1]
 
 BUDGETS = {
     "difflogic.engine.hard": 43_000,
@@ -37,7 +35,7 @@ KIT = ("circuit", "formats", "proof", "simplification", "simulation", "inspectio
 
 def layers():
     """Return the places of modules and packages in the layout: (line, position in the line)."""
-    text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    text = (DOCS / "architecture.md").read_text("utf-8")
     layout = text.partition("## Layout")[2].partition("    difflogic/\n")[2]
     found = {}
     for level, line in enumerate(layout.splitlines()):
@@ -165,9 +163,9 @@ def test_the_circuit_kit_knows_no_configuration_and_no_task():
 
 def reading():
     """Return the files that docs/architecture.md tells newcomers to read first."""
-    text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    text = (DOCS / "architecture.md").read_text("utf-8")
     table = text.partition("## Read these first")[2]
-    return [ROOT / "docs" / place for place in re.findall(r"^\| \d+ .*?\]\((.*?)\)", table, re.M)]
+    return [DOCS / place for place in re.findall(r"^\| \d+ .*?\]\((.*?)\)", table, re.M)]
 
 
 def test_the_first_files_can_be_read_in_an_evening():

@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from tests.cli.processes import ROOT, run_dct, run_python
+from tests.cli.processes import run_dct, run_python
+from tests.paths import ROOT
 
 WORDS = "import subprocess; subprocess.run(['make', '-s', 'python'], check=True)"
 

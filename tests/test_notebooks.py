@@ -2,13 +2,14 @@
 
 import json
 from importlib.util import find_spec
-from pathlib import Path
 
 import nbclient
 import nbformat
 import pytest
 
-NOTEBOOKS = sorted((Path(__file__).parent.parent / "docs" / "notebooks").glob("*.ipynb"))
+from tests.paths import DOCS
+
+NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

@@ -12,7 +12,7 @@ from difflogic.system.jit.processor import fuses
 from tests import results
 from tests.test_documents import USER_PAGES
 
-SAID = {os.path.relpath(page, results.ROOT / "docs") for page in USER_PAGES}
+SAID = {os.path.relpath(page, results.DOCS) for page in USER_PAGES}
 SAID -= {"../CHANGELOG.md", "configuration.md"}  # history, and what the program writes
 
 ROWS = results.read()
@@ -69,7 +69,7 @@ def test_the_figures_of_the_readme_are_of_its_seeds(name):
 
 @pytest.mark.parametrize("page", results.PAGES)
 def test_a_page_shows_the_figures_of_the_file(page):
-    text = (results.ROOT / "docs" / page).read_text("utf-8")
+    text = (results.DOCS / page).read_text("utf-8")
     assert text == results.filled(page, VALUES), "run: python -m tests.results --write NAME"
 
 

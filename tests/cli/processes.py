@@ -16,8 +16,8 @@ from typing import Any
 import psutil
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-GALLERY = ROOT / "docs" / "gallery"
+from tests.paths import ROOT
+
 SECONDS = 120.0
 """After which a process that a test talks to prints its stacks and ends; who waits for it fails."""
 

@@ -14,7 +14,8 @@ import typer
 
 from cli.app import COMMANDS, app, config, runs, verify
 from difflogic.version import __version__
-from tests.cli.processes import ROOT, run_dct, run_python
+from tests.cli.processes import run_dct, run_python
+from tests.paths import ROOT
 
 HEAVY = ("numpy", "numba", "joblib", "rich.live", "rich.console", "scipy")
 

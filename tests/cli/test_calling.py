@@ -10,7 +10,8 @@ from cli.calling import at_home
 from difflogic.config import load_config
 from difflogic.formats.circuit_file import parse
 from difflogic.system.errors import ConfigError
-from tests.cli.processes import GALLERY, run_dct
+from tests.cli.processes import run_dct
+from tests.paths import GALLERY
 
 SORTING = (GALLERY / "sorting.json").read_text()
 

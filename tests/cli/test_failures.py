@@ -8,7 +8,8 @@ import typer
 
 from cli.failures import explained, note, printable
 from difflogic.system.errors import ConfigError, ModelFileError, RunDirectoryError, TrainingError
-from tests.cli.processes import GALLERY, run_dct
+from tests.cli.processes import run_dct
+from tests.paths import GALLERY
 
 
 @pytest.mark.parametrize(

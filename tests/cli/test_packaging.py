@@ -5,7 +5,8 @@ import zipfile
 
 import pytest
 
-from tests.cli.processes import ROOT, run_python
+from tests.cli.processes import run_python
+from tests.paths import ROOT
 
 
 def files_in(folder):

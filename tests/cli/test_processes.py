@@ -13,7 +13,6 @@ import pytest
 
 from difflogic.verification.case import UNEVEN
 from tests.cli.processes import (
-    GALLERY,
     HELD,
     compiles,
     end_session,
@@ -22,6 +21,7 @@ from tests.cli.processes import (
     of_session,
     with_hook,
 )
+from tests.paths import GALLERY
 
 MOST = 16
 SECONDS = 300

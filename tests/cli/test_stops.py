@@ -24,10 +24,11 @@ from typer.testing import CliRunner
 from cli.app import app
 from tests.cli.conftest import TINY
 from tests.cli.faults import FAULTS, READING, Faults, Killed
-from tests.cli.processes import GALLERY, words_of
+from tests.cli.processes import words_of
 from tests.difflogic.experiment.kill import results
 from tests.difflogic.identification.automata import film, life, soup
 from tests.difflogic.tasks import custom_task
+from tests.paths import GALLERY
 
 FLOOD = f"{GALLERY}/flood.json"
 BOARD = f"{GALLERY}/checkerboard.json"

@@ -3,9 +3,10 @@
 import pytest
 
 from difflogic.verification.case import UNEVEN
-from tests.cli.processes import ROOT, run_python
+from tests.cli.processes import run_python
+from tests.paths import GALLERY
 
-CIRCUIT = str(ROOT / "docs" / "gallery" / "checkerboard.json")
+CIRCUIT = str(GALLERY / "checkerboard.json")
 MODULES = ("json", "random", "typing", "resource", "sitecustomize", "usercustomize", "psutil")
 PACKAGES = ("numpy", "numba", "joblib", "mpi4py", "matplotlib", "difflogic", "cli")
 PACKAGES += ("distributed", "multiprocessing")

@@ -17,10 +17,10 @@ from difflogic.circuit.gates import Op
 from difflogic.formats.circuit_file import write_circuit
 from difflogic.proof.convergence.findings import Convergence
 from difflogic.system import deadline
-from tests.cli.processes import GALLERY
 from tests.difflogic.circuit.circuits import automaton, circuit_of
 from tests.difflogic.proof.convergence.brute import right_from, step_all
 from tests.difflogic.proof.convergence.test_one_side import drawn
+from tests.paths import GALLERY
 
 SHIPPED = (
     ("addition --task addition", "the task"),

@@ -9,7 +9,7 @@ import pytest
 from difflogic.examples.encoding import CLASH_NAME
 from difflogic.library import applying
 from difflogic.library.applying import Applied
-from tests.cli.processes import GALLERY
+from tests.paths import GALLERY
 
 FLOOD = f"{GALLERY}/flood.json"
 PAIRS = "1,0,0\n\n0,1,0\n\n0,2,0,0\n\n0,0,2,0\n"

@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,8 +12,9 @@ from difflogic.examples.film import Reading, read
 from difflogic.system.errors import ConfigError
 from tests.difflogic.identification import automata
 from tests.difflogic.identification.automata import film, life, soup
+from tests.paths import DOCS
 
-CRITTERS = Path(__file__).parents[3] / "docs" / "critters.gif"
+CRITTERS = DOCS / "critters.gif"
 
 
 @pytest.fixture(scope="module")

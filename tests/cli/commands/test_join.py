@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.cli.processes import GALLERY
+from tests.paths import GALLERY
 
 
 def test_too_little_time_is_said_without_an_option_of_other_commands(dct):

@@ -8,10 +8,10 @@ import pytest
 from PIL import Image
 
 from difflogic.formats.circuit_file import write_circuit
-from tests.cli.processes import ROOT
 from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.circuit.rules import life_automaton
 from tests.difflogic.formats.made import random_circuit
+from tests.paths import DOCS, ROOT
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -48,8 +48,8 @@ def test_the_rule_of_a_file_is_told_if_it_differs(dct, life, tmp_path, rule, tol
 
 def test_the_film_of_a_reversible_rule_runs_back_to_its_start(dct):
     drawn = (ROOT / "configs" / "pictures" / "lizard.txt").read_text("utf-8")
-    film = f"--start {ROOT}/docs/echo.gif --frame last --steps 32"
-    result = dct(f"simulate {ROOT}/docs/echo.json {film} --backwards")
+    film = f"--start {DOCS}/echo.gif --frame last --steps 32"
+    result = dct(f"simulate {DOCS}/echo.json {film} --backwards")
     assert f"{drawn.count('#')} of 1024 cells are 1 32 steps earlier" in result.stdout
 
 

@@ -5,7 +5,7 @@ import importlib.util
 from difflogic.library import synthesizing
 from difflogic.library.loaded import load
 from difflogic.silicon.synthesis import DEVICES, Synthesis
-from tests.cli.processes import GALLERY
+from tests.paths import GALLERY
 
 CHECKERBOARD = f"{GALLERY}/checkerboard.json"
 

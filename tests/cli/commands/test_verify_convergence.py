@@ -18,13 +18,12 @@ from difflogic.proof.convergence import methods
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
 from difflogic.tasks.checkerboard import Checkerboard
-from tests.cli.processes import ROOT
 from tests.difflogic.circuit.circuits import automaton_of, circuit_of
 from tests.difflogic.library.test_signals import tough_checkerboard
 from tests.difflogic.proof.convergence.brute import step_all
 from tests.difflogic.proof.convergence.trained import path
+from tests.paths import DOCS, GALLERY
 
-DOCS = ROOT / "docs"
 SEED_1 = str(path("checkerboard-seed-1"))
 SEED_2 = str(path("checkerboard-seed-2"))
 
@@ -89,7 +88,7 @@ def sources(tmp_path):
 
 
 def test_a_proof_for_every_size_without_a_certificate(verify):
-    result = verify(f"{DOCS}/gallery/flood.json --task flood -o c.json")
+    result = verify(f"{GALLERY}/flood.json --task flood -o c.json")
     assert result.exit_code == 1
     said, asked = result.stdout.splitlines()
     assert said.startswith("proved for every grid")
@@ -127,7 +126,7 @@ def test_all_cases_are_refuted_and_proved(verify, sources):
     found = verify(sources["life"], "--json").json["assurance"]
     assert (found["verdict"], found["scope"]) == ("refuted", "every case")
     Path("c.json").write_text("mine")
-    assert verify(f"{DOCS}/gallery/game-of-life.json --task game-of-life -o c.json --force").good
+    assert verify(f"{GALLERY}/game-of-life.json --task game-of-life -o c.json --force").good
     assert json.loads(Path("c.json").read_text())["format"] == "dct-cases"
 
 

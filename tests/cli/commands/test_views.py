@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from tests.cli.processes import GALLERY
+from tests.paths import GALLERY
 
 CHECKERBOARD = str(GALLERY / "checkerboard.json")
 

@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -7,6 +5,7 @@ from hypothesis import strategies as st
 from difflogic.config import Override, config_from_dict, load_config, schema, shipped_configs
 from difflogic.config.manual import describe
 from difflogic.system.errors import ConfigError
+from tests.paths import ROOT
 
 BASE = load_config("checkerboard-small")
 
@@ -44,7 +43,7 @@ GATES = {
 
 @pytest.mark.parametrize("name", GATES)
 def test_a_shipped_file_is_found_by_its_name(name):
-    path = Path(__file__).parents[3] / "configs" / f"{name}.toml"
+    path = ROOT / "configs" / f"{name}.toml"
     config = load_config(name)
     assert load_config(str(path)) == load_config(path) == config
     assert config.name == name

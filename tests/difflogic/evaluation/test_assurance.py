@@ -1,7 +1,6 @@
 """Proofs about every start, every case, and every step of the only start."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,6 +24,7 @@ from tests.difflogic.circuit.circuits import automaton, circuit_of
 from tests.difflogic.library.test_signals import tough_checkerboard
 from tests.difflogic.proof.convergence.trained import trained
 from tests.difflogic.proof.mutants import Posed
+from tests.paths import GALLERY
 
 
 def task_of(name: str, *overrides: str):
@@ -73,7 +73,7 @@ class TestEveryStart:
 
 
 def life() -> Automaton:
-    return read_circuit(Path(__file__).parents[3] / "docs" / "gallery" / "game-of-life.json")
+    return read_circuit(GALLERY / "game-of-life.json")
 
 
 class TestEveryCase:

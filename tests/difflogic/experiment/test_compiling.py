@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 from contextlib import contextmanager
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,8 +18,7 @@ from difflogic.system.jit import JIT
 from difflogic.system.work import HALF_DONE, Progress, Stopped, ignore, working
 from tests.difflogic.pictures.counting import counting
 from tests.difflogic.training.tiny import growing
-
-ROOT = Path(__file__).parents[3]
+from tests.paths import ROOT
 
 SETTINGS = (
     "finishing.every=2",

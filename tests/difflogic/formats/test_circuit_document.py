@@ -7,7 +7,6 @@ writes the schema.
 
 import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,8 +16,8 @@ from difflogic.formats import circuit_file
 from difflogic.formats.circuit_file import CircuitFile, write_circuit
 from tests.difflogic.circuit.circuits import automaton, step
 from tests.difflogic.formats.made import random_circuit
+from tests.paths import DOCS
 
-DOCS = Path(__file__).parents[3] / "docs"
 SCHEMA = DOCS / "circuit.schema.json"
 DOCUMENT = (DOCS / "circuit-file.md").read_text(encoding="utf-8")
 

@@ -1,7 +1,6 @@
 """Rules by blocks, compared with a plain loop over blocks; and their circuits, run as any other."""
 
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,8 +10,8 @@ import difflogic
 from difflogic import Assumptions, Conditions
 from difflogic.identification import explanation
 from difflogic.system.errors import CircuitError, ConfigError
+from tests.paths import DOCS
 
-DOCS = Path(__file__).parents[3] / "docs"
 NAMED = {
     "critters": "15;14;13;3;11;5;6;1;7;9;10;2;12;4;8;0",
     "billiard-balls": "0;8;4;3;2;5;9;7;1;6;10;11;12;13;14;15",

@@ -1,14 +1,14 @@
 """The examples of docs/library.md run as written, in one directory."""
 
 import re
-from pathlib import Path
 
 import pytest
 
 import difflogic
 from difflogic.simplification import EFFORTS
+from tests.paths import DOCS
 
-PAGE = Path(__file__).parents[3] / "docs" / "library.md"
+PAGE = DOCS / "library.md"
 TEXT = PAGE.read_text("utf-8")
 OTHERS = {
     name: PAGE.with_name(f"{name}.md").read_text("utf-8")

@@ -31,9 +31,9 @@ from difflogic.system.array_types import Bits
 from difflogic.system.errors import CircuitError, ConfigError
 from tests.difflogic.circuit.circuits import automaton, circuit_of, step
 from tests.difflogic.proof.convergence.brute import all_states, successors
+from tests.paths import GALLERY
 
-DOCS = Path(__file__).parents[3] / "docs"
-HOUSE = DOCS / "gallery" / "regions.json"
+HOUSE = GALLERY / "regions.json"
 # Rows that differ, columns that differ, and both at once; each looks up or to the left only.
 TILES = {"rows": [(Op.NOT_A, 1, 1)], "columns": [(Op.NOT_A, 3, 3)], "corners": [(Op.NOR, 1, 3)]}
 COLOURS = ((250, 0, 0), (0, 0, 0), (0, 250, 0), (0, 0, 250))

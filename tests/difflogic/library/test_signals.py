@@ -3,7 +3,6 @@
 import re
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,9 @@ from difflogic.library.loaded import load
 from difflogic.library.proving import certify
 from difflogic.library.signals import rule
 from difflogic.system.errors import CircuitError, ConfigError
+from tests.paths import DOCS
 
-PAGE = Path(__file__).parents[3] / "docs" / "tough.md"
+PAGE = DOCS / "tough.md"
 
 
 def example() -> str:

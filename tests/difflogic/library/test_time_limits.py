@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,10 +16,10 @@ from difflogic.proof.verdict import Verdict
 from difflogic.system import deadline
 from difflogic.system.errors import CircuitError
 from tests.difflogic.circuit.circuits import automaton_of, deep_circuit
+from tests.paths import DOCS, GALLERY
 
 LIMIT = 0.2
-DOCS = Path(__file__).parents[3] / "docs"
-TOUGH = DOCS / "gallery" / "checkerboard-tough-async.json"
+TOUGH = GALLERY / "checkerboard-tough-async.json"
 DEEP = replace(automaton_of(deep_circuit(30_000)), boundary="zero", height=16, width=16)
 RULE = replace(automaton_of(deep_circuit(8000, 2), (1,)), boundary="zero", height=1, width=9)
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.paths import DOCS
+
 Check = Callable[..., tuple[bool, str]]
 
 
@@ -18,7 +20,7 @@ Check = Callable[..., tuple[bool, str]]
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with the checkers only."""
     found = tmp_path_factory.mktemp("checkers")
-    for file in (Path(__file__).parents[3] / "docs" / "checkers").glob("*.py"):
+    for file in (DOCS / "checkers").glob("*.py"):
         code = file.read_text(encoding="utf-8")
         name = file.name.removeprefix("check_")
         own = {"checking.py": "import json, sys\n", "damage.py": "from check import *"}

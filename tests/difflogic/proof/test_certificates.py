@@ -45,10 +45,10 @@ from tests.difflogic.proof.conftest import Check
 from tests.difflogic.proof.convergence.trained import checkerboard, checkerboard_question, trained
 from tests.difflogic.proof.mutants import FIELDS, Pick, mutant, pair, picking, random_circuit
 from tests.difflogic.proof.test_every_length import adder
+from tests.paths import GALLERY
 
 Proof = dict[str, Any]
 Forge = Callable[[Proof], object]
-GALLERY = Path(__file__).parents[3] / "docs" / "gallery"
 
 
 def written(name: str, folder: Path) -> str:

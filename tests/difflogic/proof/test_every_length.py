@@ -2,7 +2,6 @@
 
 import random
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,7 +20,6 @@ from difflogic.tasks.line import ADDITION, MACHINES, PARITY
 from tests.difflogic.circuit.circuits import Builder
 from tests.difflogic.proof.convergence.brute import shows
 
-GALLERY = Path(__file__).parents[3] / "docs" / "gallery"
 LINES = (
     "confirmed: lines of n cells show what the machine addition prints, from every input, "
     "from step n + "

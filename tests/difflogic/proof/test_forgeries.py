@@ -35,8 +35,9 @@ from tests.difflogic.proof.asking import every_size
 from tests.difflogic.proof.conftest import Check
 from tests.difflogic.proof.convergence.brute import all_states, rounds, step_all, zeros
 from tests.difflogic.proof.test_every_length import adder, is_right
-from tests.difflogic.proof.test_local_rule import GALLERY, RULES
+from tests.difflogic.proof.test_local_rule import RULES
 from tests.difflogic.proof.wounds import harm, settled
+from tests.paths import GALLERY
 
 Proof = dict[str, Any]
 Forge = Callable[[Proof], object]

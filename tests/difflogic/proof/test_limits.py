@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,6 +34,7 @@ from tests.difflogic.proof.asking import decide, every_size
 from tests.difflogic.proof.convergence.brute import right_from, zeros
 from tests.difflogic.proof.mutants import CLAIMS, FIELDS, Posed, judge, mutant, pair, picking
 from tests.difflogic.system.clocks import Clock
+from tests.paths import ROOT
 
 PLACES = ("proof", "evaluation/assurance.py")
 """Where verdicts are made."""
@@ -67,7 +67,7 @@ NO_LIMITS = {
 @cache
 def constants() -> dict[str, str]:
     """Return the module of each constant, by module and name."""
-    root = Path(__file__).parents[3] / "difflogic"
+    root = ROOT / "difflogic"
     found = {}
     for place in PLACES:
         path = root / place

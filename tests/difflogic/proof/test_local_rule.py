@@ -1,7 +1,6 @@
 """Rules for every size, compared with the page's checker, plain searches and plain sorting."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,8 +16,8 @@ from difflogic.tasks.flood import DEAD_ENDS, FLOOD
 from difflogic.tasks.line import CANCELLING, TRAFFIC
 from tests.difflogic.circuit.circuits import circuit_of
 from tests.difflogic.proof.convergence.brute import all_states, step_all
+from tests.paths import GALLERY
 
-GALLERY = Path(__file__).parents[3] / "docs" / "gallery"
 RULES = {"flood": FLOOD, "dead-ends": DEAD_ENDS, "sorting": TRAFFIC, "voting": CANCELLING}
 
 

@@ -5,7 +5,6 @@ import re
 import shutil
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,8 +19,8 @@ from difflogic.silicon.write_top import site_names
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import ConfigError
 from tests.difflogic.formats import examples
+from tests.paths import GALLERY
 
-GALLERY = Path(__file__).parents[3] / "docs" / "gallery"
 LIFE = GALLERY / "game-of-life.json"
 PINS = {"ice40-hx8k": "set_io clock J3\n", "ecp5-85k": 'LOCATE COMP "clock" SITE "G2";\n'}
 installed = pytest.mark.skipif(

@@ -21,11 +21,11 @@ import pytest
 from difflogic.sweeps.cluster import DaskBackend, is_exposed
 from tests.cli.processes import listening, wait_until
 from tests.difflogic.sweeps.small import TINY
+from tests.paths import DOCS, ROOT
 
 pytestmark = pytest.mark.thorough
 
-ROOT = Path(__file__).resolve().parents[3]
-BLOCKS = re.findall(r"```\n(.*?)```", (ROOT / "docs" / "sweeps.md").read_text("utf-8"), flags=re.S)
+BLOCKS = re.findall(r"```\n(.*?)```", (DOCS / "sweeps.md").read_text("utf-8"), flags=re.S)
 PATH = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 ENVIRONMENT = os.environ | {"PATH": PATH, "PYTHONPATH": str(ROOT)}
 SETTINGS = [f"--set={override}" for override in TINY]

@@ -1,11 +1,10 @@
 """Only difflogic/tasks knows the kinds of task: other code asks a task what it does."""
 
 import re
-from pathlib import Path
 
 from difflogic.tasks import TASKS
+from tests.paths import ROOT
 
-ROOT = Path(__file__).parents[3]
 MODULES = "|".join(TASKS)
 CLASSES = "|".join(
     name for task in TASKS.values() for name in (task.__name__, task.Section.__name__)

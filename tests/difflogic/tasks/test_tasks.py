@@ -1,5 +1,4 @@
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ from difflogic.tasks import Task, draw_batch, make_task
 from difflogic.tasks.parts import TaskError
 from difflogic.tasks.section import TaskSection
 from tests.difflogic.tasks.made import automaton
+from tests.paths import DOCS
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ def test_start_names():
 
 
 def test_the_page_lists_what_a_class_may_define():
-    page = (Path(__file__).parents[3] / "docs" / "tasks.md").read_text("utf-8")
+    page = (DOCS / "tasks.md").read_text("utf-8")
     table = page.partition("## What a class may define")[2].partition("[base.py]")[0]
     rows = "".join(re.findall(r"^\| (`.*?) \|", table, re.M))
     listed = {"sample", "steps_seen", *re.findall(r"`(?:class )?(\w+)", rows)}

@@ -20,9 +20,8 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.view.reports import build_gallery
 from tests.difflogic.view.reports.browser import chromium, missing
-from tests.difflogic.view.reports.pages import EXPERIMENTS, GALLERY
-
-DOCS = GALLERY.parent
+from tests.difflogic.view.reports.pages import EXPERIMENTS
+from tests.paths import DOCS, GALLERY
 
 SEEDS = {
     "checkerboard": 2,

@@ -5,14 +5,13 @@ import hashlib
 import html
 import re
 from functools import cache
-from pathlib import Path
 
 from difflogic.config import load_config
 from difflogic.formats.circuit_file import read_circuit
 from difflogic.model.model import Model
 from difflogic.view.reports import ReportSource, build
+from tests.paths import GALLERY
 
-GALLERY = Path(__file__).parents[4] / "docs" / "gallery"
 EXPERIMENTS = (
     "checkerboard",
     "checkerboard-async",

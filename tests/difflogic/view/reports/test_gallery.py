@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 
@@ -14,10 +13,10 @@ from difflogic.view.reports.assets import asset, bundle
 from difflogic.view.reports.webpage import GALLERY_SCRIPTS, SCRIPTS
 from tests import results
 from tests.difflogic.view.reports.browser import needs_browser
-from tests.difflogic.view.reports.make_gallery import DOCS, SEEDS, learn, pictures
-from tests.difflogic.view.reports.pages import EXPERIMENTS, GALLERY, hash_of, page, rules_of
+from tests.difflogic.view.reports.make_gallery import SEEDS, learn, pictures
+from tests.difflogic.view.reports.pages import EXPERIMENTS, hash_of, page, rules_of
+from tests.paths import DOCS, GALLERY
 
-ROOT = Path(__file__).parents[4]
 TOUGH = "checkerboard-tough-async"
 
 

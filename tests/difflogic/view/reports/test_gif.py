@@ -12,7 +12,7 @@ from PIL import Image
 
 from difflogic.library.reporting import report
 from tests.difflogic.view.node import needs_node, run_node
-from tests.difflogic.view.reports.pages import GALLERY
+from tests.paths import GALLERY
 
 SCRIPT = Path(__file__).with_name("run_gif.mjs")
 CIRCUITS = [GALLERY / "letter-g.json", GALLERY / "lizard.json"]

@@ -1,7 +1,6 @@
 """A run in training, watched in a real browser: to its end, and through kill and resume."""
 
 import threading
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +12,6 @@ from tests.difflogic.view.reports.browser import needs_browser
 
 pytestmark = [needs_browser, pytest.mark.slow]
 
-ROOT = Path(__file__).parents[4]
 SETTINGS = (
     "task.height=8",
     "task.width=8",
