@@ -1,11 +1,15 @@
-"""How many examples a property test tries."""
+"""How many examples a property test tries, and what many of them draw."""
 
 from hypothesis import settings
+from hypothesis import strategies as st
 
 FEW = 25
 """Most of them in `make test`."""
 MANY = 100
 """Those of `make thorough`, unless a test names another number."""
+
+any_seed = st.integers(0, 2**32)
+any_boundary = st.sampled_from(["zero", "periodic"])
 
 
 def examples(number: int) -> settings:

@@ -8,8 +8,8 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from difflogic.system.jit.processor import fuses
 from tests import results
+from tests.marks import fused
 from tests.test_documents import USER_PAGES
 
 SAID = {os.path.relpath(page, results.DOCS) for page in USER_PAGES}
@@ -37,7 +37,7 @@ def due():
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(not fuses(), reason="needs fused multiply-adds")
+@fused
 @pytest.mark.parametrize("name", list(due()))
 def test_a_seed_gives_what_the_page_says(name):
     new = results.measure(ROWS[name])
@@ -48,7 +48,7 @@ def test_a_seed_gives_what_the_page_says(name):
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(not fuses(), reason="needs fused multiply-adds")
+@fused
 @pytest.mark.parametrize("name", results.HEADLINES)
 def test_a_seed_of_the_readme_ends_as_before(name):
     """Of the quarter of the seeds that take fewest epochs, another each day."""

@@ -7,9 +7,9 @@ import pytest
 
 from cli import interrupt
 from cli.progress import LongWork, report_long_work, show_progress
-from difflogic.system.jit import JIT
 from difflogic.system.work import Heartbeat, may_cancel
 from tests.cli.processes import with_hook
+from tests.marks import compiled
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_a_signal_in_the_last_part_ends_the_command(capfd):
 
 
 @pytest.mark.once
-@pytest.mark.skipif(not JIT, reason="takes minutes")
+@compiled
 def test_many_steps_can_be_stopped(start, tmp_path):
     """In its first epoch, a run leaves nothing, or what resumes."""
     # However quick the machine is, the steps are announced.

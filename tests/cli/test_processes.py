@@ -21,6 +21,7 @@ from tests.cli.processes import (
     of_session,
     with_hook,
 )
+from tests.marks import exhaustive
 from tests.paths import GALLERY
 
 MOST = 16
@@ -53,10 +54,6 @@ def test_a_port_that_is_open_to_all_is_seen():
         with socket.create_server(("0.0.0.0", 0)):
             assert len(listens_beyond(os.getpid())) == 1
     assert not listens_beyond(os.getpid())
-
-
-def exhaustive(*values):
-    return pytest.param(*values, marks=pytest.mark.exhaustive)
 
 
 @pytest.mark.once

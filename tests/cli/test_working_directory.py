@@ -4,6 +4,7 @@ import pytest
 
 from difflogic.verification.case import UNEVEN
 from tests.cli.processes import run_python
+from tests.marks import exhaustive
 from tests.paths import GALLERY
 
 CIRCUIT = str(GALLERY / "checkerboard.json")
@@ -27,11 +28,11 @@ SWEEP = ["sweep", "checkerboard-small", *SETTINGS]
     [
         ["train", "checkerboard-small", *SETTINGS],
         ["simulate", CIRCUIT, "--size=16x16", "--engine=compiled"],
-        pytest.param([*SWEEP, "--seeds=0-2", "--workers=2"], marks=pytest.mark.exhaustive),
+        exhaustive([*SWEEP, "--seeds=0-2", "--workers=2"]),
     ],
     ids=lambda words: words[0],
 )
-@pytest.mark.parametrize("by", ["script", pytest.param("module", marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("by", ["script", exhaustive("module")])
 def test_no_command_imports_from_it(words, by, tmp_path):
     """Nor do workers and what helps them; another test has the compilers of circuits."""
     folder = tmp_path / "hostile"

@@ -20,6 +20,7 @@ from difflogic.system import deadline
 from tests.difflogic.circuit.circuits import automaton, circuit_of
 from tests.difflogic.proof.convergence.brute import right_from, step_all
 from tests.difflogic.proof.convergence.test_one_side import drawn
+from tests.marks import exhaustive
 from tests.paths import GALLERY
 
 SHIPPED = (
@@ -139,9 +140,7 @@ def ask(dct: Any, seed: int) -> str:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
-    "part", [0, *(pytest.param(more, marks=pytest.mark.exhaustive) for more in range(1, 11))]
-)
+@pytest.mark.parametrize("part", [0, *map(exhaustive, range(1, 11))])
 def test_drawn_limits(dct, looking, part) -> None:
     for seed in range(50 * part, 50 * part + 50):
         looking()

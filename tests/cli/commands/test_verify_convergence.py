@@ -22,6 +22,7 @@ from tests.difflogic.circuit.circuits import automaton_of, circuit_of
 from tests.difflogic.library.test_signals import tough_checkerboard
 from tests.difflogic.proof.convergence.brute import step_all
 from tests.difflogic.proof.convergence.trained import path
+from tests.marks import exhaustive
 from tests.paths import DOCS, GALLERY
 
 SEED_1 = str(path("checkerboard-seed-1"))
@@ -180,10 +181,7 @@ class TestAllSizes:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
-    "file",
-    ["letter-g-hold", "lizard-small", pytest.param("lizard-heal", marks=pytest.mark.exhaustive)],
-)
+@pytest.mark.parametrize("file", ["letter-g-hold", "lizard-small", exhaustive("lizard-heal")])
 def test_shipped_pictures(verify, file):
     """By proof, cell by cell, and by damages that no proof tried: any cells, at any time."""
     source = DOCS / f"{file}.json"

@@ -13,7 +13,7 @@ from difflogic.circuit.wiring import Wiring
 from difflogic.config import load_config
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
-from tests.examples import examples
+from tests.examples import any_seed, examples
 
 CHECKERBOARD = Architecture(8, 16, (8, 4, 2), (*[256] * 10, 128, 64, 32, 16, 8, 8))
 
@@ -84,7 +84,7 @@ def evaluate(circuit, ops, patch):
 
 @pytest.mark.once
 @examples(50)
-@given(architectures(), st.integers(0, 2**32))
+@given(architectures(), any_seed)
 def test_every_gate_has_the_value_of_the_layer_by_layer_circuit(architecture, seed):
     rng = np.random.default_rng(seed)
     circuit = wire(architecture, rng)

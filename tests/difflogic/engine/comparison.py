@@ -15,6 +15,7 @@ from difflogic.engine.soft.sharing import SEQUENTIAL, Sharing
 from difflogic.system.jit import JIT
 from difflogic.system.strategy import STRATEGIES
 from difflogic.verification.case import DEEP, IRREGULAR, SINGLE, SMALL
+from tests.examples import any_boundary, any_seed
 
 # Relative to the largest magnitude. Kernels and oracle add the same numbers in different orders:
 # about a thousand roundings of 2^-53 (2^-24). Measured differences are at most 4e-15 (1e-6).
@@ -168,14 +169,14 @@ def netlists(draw):
         held=tuple(draw(st.sets(one, max_size=channels - 1))),
         moving=tuple(draw(moving)),
     )
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    rng = np.random.default_rng(draw(any_seed))
     return flatten((wire if published else arbitrary_circuit)(architecture, rng))
 
 
 @st.composite
 def problems(draw):
     """Problems on grids of any size and boundary, with or without masks."""
-    boundary = draw(st.sampled_from(["zero", "periodic"]))
+    boundary = draw(any_boundary)
     grid = Grid(draw(st.integers(1, 13)), draw(st.integers(1, 13)), boundary)
     return make_problem(
         draw(netlists()),
@@ -183,7 +184,7 @@ def problems(draw):
         draw(st.integers(1, 3)),
         draw(st.integers(1, 4)),
         draw(st.sampled_from([1.0, 0.5])),
-        draw(st.integers(0, 2**32 - 1)),
+        draw(any_seed),
     )
 
 

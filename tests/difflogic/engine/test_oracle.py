@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
 from difflogic.circuit.grid import Grid
 from difflogic.engine import oracle
 from difflogic.verification.case import IRREGULAR
 from tests.difflogic.engine.comparison import COPIES, make_problem, netlist_of, problems
+from tests.examples import any_seed
+from tests.marks import each_boundary
 
 NUMPY = {"zero": "constant", "periodic": "wrap"}
-boundaries = pytest.mark.parametrize("boundary", ["zero", "periodic"])
 
 
 def one_cell(netlist, coefficients, patch):
@@ -28,7 +28,7 @@ def one_cell(netlist, coefficients, patch):
     return [rows[row] for row in netlist.outputs]
 
 
-@boundaries
+@each_boundary
 @pytest.mark.parametrize("size", [(1, 1), (3, 4), (5, 2)])
 def test_a_rollout_updates_every_cell_by_itself(boundary, size):
     problem = make_problem(netlist_of(IRREGULAR), Grid(*size, boundary), 3, 1, fire_rate=0.7)
@@ -49,7 +49,7 @@ def test_a_rollout_updates_every_cell_by_itself(boundary, size):
 
 @pytest.mark.once
 @settings(max_examples=20)
-@given(problems(), st.integers(0, 2**32 - 1))
+@given(problems(), any_seed)
 @example(make_problem(netlist_of(COPIES), Grid(2, 2, "zero"), 3, 1), 0)
 def test_gradients_are_central_differences(problem, seed):
     rng = np.random.default_rng(seed)

@@ -12,6 +12,7 @@ from difflogic.examples.pairs import Examples, Pair
 from difflogic.experiment.example_ways import ways_to_learn
 from difflogic.tasks import make_task
 from tests.difflogic.circuit.circuits import automaton, circuit_of, circuits, step
+from tests.examples import any_boundary
 
 
 def plain(machine, start):
@@ -32,7 +33,7 @@ def plain(machine, start):
     circuit=circuits(),
     seed=st.integers(0, 10**6),
     size=st.tuples(st.integers(1, 4), st.integers(1, 12)),
-    boundary=st.sampled_from(["zero", "periodic"]),
+    boundary=any_boundary,
 )
 def test_a_circuit_runs_until_it_rests(circuit, seed, size, boundary):
     machine = automaton(circuit, boundary=boundary, steps=2)

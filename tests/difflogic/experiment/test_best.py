@@ -17,7 +17,6 @@ from difflogic.model.model import Model
 from difflogic.run.summary import Gain
 from difflogic.search.finisher import Finished
 from difflogic.search.polish import CircuitCost, Polished
-from difflogic.system.jit import JIT
 from difflogic.tasks import make_task
 from tests.difflogic.training.tiny import (
     growing,
@@ -27,8 +26,7 @@ from tests.difflogic.training.tiny import (
     trained,
     wrong_in_the_picture,
 )
-
-compiled = pytest.mark.skipif(not JIT, reason="takes minutes")
+from tests.marks import compiled
 
 
 @pytest.mark.thorough

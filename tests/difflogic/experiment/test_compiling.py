@@ -14,10 +14,10 @@ from difflogic.config import load_config
 from difflogic.experiment import compiling
 from difflogic.experiment.searching import Trainer
 from difflogic.pictures.picture import Picture
-from difflogic.system.jit import JIT
 from difflogic.system.work import HALF_DONE, Progress, Stopped, ignore, working
 from tests.difflogic.pictures.counting import counting
 from tests.difflogic.training.tiny import growing
+from tests.marks import compiled
 from tests.paths import ROOT
 
 SETTINGS = (
@@ -52,7 +52,7 @@ print(json.dumps([before, types()]))
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(not JIT, reason="nothing is compiled")
+@compiled
 def test_runs_use_the_compiled_types():
     done = subprocess.run(
         [sys.executable, "-c", COMPARED, json.dumps(SETTINGS)],
@@ -71,7 +71,7 @@ HELPED = ("difflogic.engine.hard.candidates",)
 
 
 @pytest.mark.once
-@pytest.mark.skipif(not JIT, reason="nothing is compiled")
+@compiled
 def test_a_helper_leaves_the_kernels_of_searches_on_disk(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     with compiling.helping(HELPED) as wait:

@@ -18,6 +18,7 @@ from difflogic.system.errors import TrainingError
 from difflogic.system.work import Stopped, working
 from tests.difflogic.experiment.kill import killed_at, results
 from tests.difflogic.training.tiny import stop_after, tiny
+from tests.marks import exhaustive
 
 EPOCHS = 12
 FILES = {"config.toml", "metrics.csv", "model.npz", "summary.json"}
@@ -196,9 +197,7 @@ def test_a_process_without_its_lock_writes_nothing_more(tmp_path):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
-    "point", [0, *(pytest.param(first, marks=pytest.mark.exhaustive) for first in (3, 6, 9, 12))]
-)
+@pytest.mark.parametrize("point", [0, *map(exhaustive, (3, 6, 9, 12))])
 def test_a_kill_at_any_write_changes_no_bit(point, tmp_path, monkeypatch, said):
     """A run of 2 epochs with a checkpoint each, killed before and after every such call."""
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)

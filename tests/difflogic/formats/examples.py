@@ -9,6 +9,7 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.gates import Op
 from tests.difflogic.circuit.circuits import circuit_of, step
 from tests.difflogic.circuit.rules import circuits, life_like
+from tests.examples import any_boundary
 
 NAMES = ("module", "3d-life", "a--b_", "x")
 
@@ -63,7 +64,7 @@ def automata(draw, count=6):
         automaton(
             draw(circuits(3)),
             f"{draw(st.sampled_from(NAMES))}{100 + number}",
-            draw(st.sampled_from(["zero", "periodic"])),
+            draw(any_boundary),
             draw(st.sampled_from([1.0, 0.25])),
             draw(st.sampled_from(["zeros", "center", "random"])),
         )

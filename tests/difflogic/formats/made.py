@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from difflogic.circuit.automaton import Automaton
 from tests.difflogic.circuit import rules
+from tests.examples import any_boundary
 
 
 @st.composite
@@ -17,7 +18,7 @@ def automata(draw):
         draw(st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", fullmatch=True)),
         circuit,
         tuple(draw(visible)),
-        draw(st.sampled_from(["zero", "periodic"])),
+        draw(any_boundary),
         draw(size),
         draw(size),
         draw(st.integers(1, 10**6)),

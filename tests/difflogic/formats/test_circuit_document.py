@@ -16,6 +16,7 @@ from difflogic.formats import circuit_file
 from difflogic.formats.circuit_file import CircuitFile, write_circuit
 from tests.difflogic.circuit.circuits import automaton, step
 from tests.difflogic.formats.made import random_circuit
+from tests.marks import each_boundary
 from tests.paths import DOCS
 
 SCHEMA = DOCS / "circuit.schema.json"
@@ -72,7 +73,7 @@ def test_the_example_is_a_circuit_and_computes_its_rule(interpreter, tmp_path):
     np.testing.assert_array_equal(np.array(found)[..., 0], expected)
 
 
-@pytest.mark.parametrize("boundary", ["zero", "periodic"])
+@each_boundary
 @pytest.mark.parametrize("size", [(1, 1), (2, 3), (5, 4)])
 @pytest.mark.parametrize("channels", [1, 3])
 def test_the_documents_interpreter_agrees_with_ours(

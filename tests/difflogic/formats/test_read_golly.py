@@ -5,7 +5,6 @@ from itertools import product
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
-from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from difflogic.circuit.grid import NEIGHBORS
@@ -16,6 +15,7 @@ from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.circuit.rules import circuits
 from tests.difflogic.formats.test_write_golly import walk
 from tests.difflogic.identification.automata import wireworld
+from tests.examples import any_seed
 
 WIREWORLD = """@RULE Wire
 # electrons in wires
@@ -58,7 +58,7 @@ def next_states(circuit, cells):
 
 
 @settings(max_examples=20)
-@given(circuits(channels=3), st.integers(0, 2**32 - 1))
+@given(circuits(channels=3), any_seed)
 def test_trees_that_dct_writes_come_back(circuit, seed):
     made = automaton(circuit, visible=tuple(circuit.labels))
     assume(not circuit.next_state(np.zeros((circuit.inputs, 1), bool)).any())

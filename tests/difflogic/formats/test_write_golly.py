@@ -17,6 +17,7 @@ from difflogic.system.errors import CircuitError
 from tests.difflogic.circuit.circuits import all_cases, automaton, step
 from tests.difflogic.circuit.rules import life_like
 from tests.difflogic.formats.made import random_circuit
+from tests.marks import each_boundary
 
 BGOLLY = shutil.which("bgolly")
 SYMMETRIES = ("none", "rotate4", "rotate4reflect")
@@ -61,7 +62,7 @@ def test_rules_that_golly_cannot_run_are_refused():
 
 
 @pytest.mark.skipif(BGOLLY is None, reason="needs bgolly, of Golly")
-@pytest.mark.parametrize("boundary", ["zero", "periodic"])
+@each_boundary
 def test_golly_runs_it(tmp_path, boundary):
     """A random rule and a random start on a bounded grid, step by step for 20 steps."""
     rng = np.random.default_rng(5)

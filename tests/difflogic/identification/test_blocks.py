@@ -10,6 +10,7 @@ import difflogic
 from difflogic import Assumptions, Conditions
 from difflogic.identification import explanation
 from difflogic.system.errors import CircuitError, ConfigError
+from tests.marks import exhaustive
 from tests.paths import DOCS
 
 NAMED = {
@@ -100,7 +101,7 @@ def test_rules(number, boundary, tmp_path):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("states", [3, pytest.param(4, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("states", [3, exhaustive(4)])
 def test_rules_of_several_states(states, tmp_path):
     check(drawn(states, states), (24, 22), (0, 1), "zero", tmp_path, states)
 

@@ -19,6 +19,7 @@ from difflogic.system.errors import ConfigError
 from tests.difflogic.identification import automata, remembering
 from tests.difflogic.identification.automata import HOODS, codes, soup
 from tests.difflogic.identification.automata import film as film_of
+from tests.marks import each_boundary
 
 LINE = HOODS["line-1"]
 MOORE = HOODS["moore"]
@@ -227,7 +228,7 @@ def test_products_are_those_of_all_pairs():
         assert np.allclose(_products(values, steps), sum(map(correlate2d, other, one)))
 
 
-@pytest.mark.parametrize("boundary", ["periodic", "zero"])
+@each_boundary
 def test_gains_are_those_of_trying_each_cell(boundary):
     rng = np.random.default_rng(0)
     space = Space("von-neumann", "none", 3)

@@ -11,6 +11,7 @@ from difflogic.identification.rules import Space
 from difflogic.simulation.simulator import choose_engine
 from difflogic.system.errors import CircuitError, ConfigError
 from tests.difflogic.identification.automata import brains_brain, film, life, soup
+from tests.marks import each_boundary
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +33,7 @@ def bits(path, **conditions):
     return difflogic.simulate(path, difflogic.Conditions(**conditions)).grid.bits()
 
 
-@pytest.mark.parametrize("boundary", ["periodic", "zero"])
+@each_boundary
 def test_sure_entries_are_those_of_a_plain_rule(tmp_path, boundary):
     start = np.random.default_rng(0).integers(0, 2, (2, 70, 67))
     space = Space("moore", "outer-totalistic", 3)

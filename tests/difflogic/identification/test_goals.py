@@ -20,6 +20,7 @@ from difflogic.identification.solver import solve
 from difflogic.system.deadline import Deadline
 from tests.difflogic.identification import automata
 from tests.difflogic.identification.automata import film, life, life_table, soup
+from tests.marks import exhaustive
 
 pytestmark = pytest.mark.slow
 SEEDS = int(os.environ.get("DCT_SEEDS", "1"))
@@ -65,10 +66,6 @@ def agrees(found, table):
     """Whether all determined entries agree with a table."""
     known = found.determined
     return (found.table[known] == table[known]).all()
-
-
-def exhaustive(*values):
-    return pytest.param(*values, marks=pytest.mark.exhaustive)
 
 
 @pytest.mark.once
@@ -164,7 +161,7 @@ def test_drawn_rules(kind):
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("gap", [2, 3, pytest.param(4, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("gap", [2, 3, exhaustive(4)])
 def test_life_with_gaps(gap):
     row = Row(f"Life, pairs of 16×16 {gap} steps apart, outer-totalistic")
     needed = []

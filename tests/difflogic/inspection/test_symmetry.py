@@ -13,7 +13,7 @@ from difflogic.inspection import symmetry
 from difflogic.inspection.symmetry import examine
 from tests.difflogic.circuit.circuits import all_cases
 from tests.difflogic.circuit.rules import circuits, from_function, life_like, random_circuit
-from tests.examples import examples
+from tests.examples import any_seed, examples
 
 TURNS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "rotation by 90°": lambda board: np.rot90(board, -1),
@@ -65,7 +65,7 @@ def test_all_cases_of_one_channel(circuit: Circuit) -> None:
 
 
 @pytest.mark.once
-@given(st.integers(0, 2**32), st.sampled_from(sorted(TURNS)))
+@given(any_seed, st.sampled_from(sorted(TURNS)))
 @settings(max_examples=8)
 def test_symmetric_rules(seed: int, name: str) -> None:
     """Draw random rules with one symmetry."""

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from difflogic.circuit.gates import TRUTH_TABLES
 from difflogic.pictures.decision_diagram import ANY_VALUE, CONSTANT, smallest_diagram
+from tests.examples import any_seed
 
 
 def values(diagram):
@@ -24,7 +25,7 @@ def values(diagram):
     st.integers(1, 3),
     st.integers(0, 6),
     st.sampled_from([(0, 1), (ANY_VALUE, 0, 1), (0, 0, 0, 1), (1,)]),
-    st.integers(0, 2**32),
+    any_seed,
 )
 def test_a_diagram_has_the_values_of_its_table(inputs, outputs, split, cells, seed):
     table = np.random.default_rng(seed).choice(cells, (outputs, 2**inputs))

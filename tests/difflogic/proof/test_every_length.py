@@ -19,6 +19,7 @@ from difflogic.system.errors import CircuitError
 from difflogic.tasks.line import ADDITION, MACHINES, PARITY
 from tests.difflogic.circuit.circuits import Builder
 from tests.difflogic.proof.convergence.brute import shows
+from tests.marks import exhaustive
 
 LINES = (
     "confirmed: lines of n cells show what the machine addition prints, from every input, "
@@ -187,9 +188,7 @@ def drawn_machine(seed: int) -> tuple[Machine, Automaton]:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
-    "seeds", [range(14), pytest.param(range(88), marks=pytest.mark.exhaustive)]
-)
+@pytest.mark.parametrize("seeds", [range(14), exhaustive(range(88))])
 def test_cells_that_do_what_a_table_says_are_proved(check, seeds):
     for seed in seeds:
         machine, made = drawn_machine(seed)

@@ -25,6 +25,7 @@ from tests.difflogic.identification import automata
 from tests.difflogic.proof.convergence.brute import all_states
 from tests.difflogic.search.finishers import finisher_of, plan_of
 from tests.difflogic.training.tiny import growing, tiny, trained, wrong_in_the_picture
+from tests.marks import compiled
 
 LIFE = (
     "task.height=3",
@@ -34,9 +35,6 @@ LIFE = (
     "automaton.boundary=periodic",
     "update.gates=[8,4,2,1]",
 )
-
-
-compiled = pytest.mark.skipif(not JIT, reason="takes minutes")
 
 
 def life(*overrides):

@@ -25,10 +25,10 @@ from difflogic.proof.convergence.planes import Board, Network
 from difflogic.search.finisher import SearchContext
 from difflogic.search.rewirer import Rewirer, load_kernels, rebuilt, rewire
 from difflogic.search.searches import search_for
-from difflogic.system.jit import JIT
 from difflogic.tasks import make_task
 from tests.difflogic.circuit.rules import random_circuit
 from tests.difflogic.library.test_signals import tough_checkerboard
+from tests.marks import compiled
 
 CHANNELS = 2
 
@@ -113,7 +113,7 @@ def test_a_smaller_circuit_keeps_the_limits(seed: int) -> None:
             assert after <= most | before
 
 
-@pytest.mark.skipif(not JIT, reason="nothing is compiled")
+@compiled
 def test_what_is_compiled_before_is_what_rewiring_calls() -> None:
     load_kernels()
     test_a_smaller_circuit_keeps_the_limits(0)

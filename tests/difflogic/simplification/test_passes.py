@@ -20,13 +20,12 @@ from tests.difflogic.circuit.circuits import (
 )
 from tests.difflogic.system.clocks import Clock
 from tests.examples import examples
+from tests.marks import compiled
 
 BRIEF = EffortLimits(2, (4, 6), 10, 9, 300, 1) if JIT else EffortLimits(1, (4,), 1, 9, 3, 1)
 """All stages, each short."""
 
 NO_SEARCH = EffortLimits(0, (), 0, 0, 0, 0)
-
-compiled = pytest.mark.skipif(not JIT, reason="takes minutes")
 
 
 class TestSimplify:

@@ -9,6 +9,7 @@ from difflogic.simulation.simulator import require_memory
 from difflogic.system import memory
 from difflogic.system.errors import ConfigError
 from tests.difflogic.simulation import naive
+from tests.marks import each_boundary
 
 
 def test_the_size_of_bands_does_not_matter(monkeypatch):
@@ -38,7 +39,7 @@ def test_grids_larger_than_memory_are_refused(monkeypatch):
 
 
 @pytest.mark.parametrize("width", [1, 63, 65, 70, 128, 130])
-@pytest.mark.parametrize("boundary", ["zero", "periodic"])
+@each_boundary
 def test_only_cells_are_counted(width, boundary):
     """Words have bits beyond the last cell, which may be anything."""
     bits = np.random.default_rng(width).integers(0, 2, (2, 5, width), np.uint8)

@@ -23,6 +23,8 @@ from difflogic.system.work import checking, working
 from tests.difflogic.circuit.rules import circuits, life_automaton
 from tests.difflogic.formats.made import random_circuit
 from tests.difflogic.simulation import naive
+from tests.examples import any_boundary
+from tests.marks import each_boundary
 
 ENGINES = [("interpreter", 1), ("compiled", 1), ("compiled", 2), ("compiled", 3)]
 WIDTHS = st.one_of(st.integers(1, 10), st.sampled_from([63, 64, 65, 128, 500, 512, 513, 1029]))
@@ -57,7 +59,7 @@ def draw_state(channels, height, width, seed=0):
     circuits(),
     st.integers(1, 9),
     WIDTHS,
-    st.sampled_from(["zero", "periodic"]),
+    any_boundary,
     st.integers(1, 7),
     st.sampled_from([1.0, 0.6, 0.03]),
     st.integers(0, 2**63),
@@ -75,7 +77,7 @@ def test_all_engines_agree_with_plain_simulation(
         assert_array_equal(found, expected, f"{engine}, {workers} workers")
 
 
-@pytest.mark.parametrize("boundary", ["zero", "periodic"])
+@each_boundary
 @pytest.mark.parametrize(("height", "width"), [(1, 1), (2, 2), (1, 200), (200, 1), (50, 70)])
 def test_blocks_of_steps_and_bands_of_rows(height, width, boundary):
     rng = np.random.default_rng(5)
@@ -91,7 +93,7 @@ def test_blocks_of_steps_and_bands_of_rows(height, width, boundary):
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("boundary", ["zero", "periodic"])
+@each_boundary
 @pytest.mark.parametrize("words", [2, 4, 8])
 def test_vector_widths(words, boundary, monkeypatch):
     if words > native.vector_words():

@@ -11,6 +11,8 @@ from difflogic.tasks import life as life_module
 from difflogic.tasks.life import Life
 from tests.difflogic.tasks import made
 from tests.difflogic.tasks.made import automaton
+from tests.examples import any_boundary, any_seed
+from tests.marks import each_boundary
 
 KERNEL = np.array([[1, 1, 1], [1, 0, 1], [1, 1, 1]])
 CROSS = np.array([[0, 1, 0], [1, 1, 1], [0, 1, 0]])
@@ -63,7 +65,7 @@ def test_a_single_periodic_cell_is_its_own_neighbour():
     assert life(1, 1, 1, "zero", rule="B3/S0").advance(alive).item() == 1
 
 
-@given(rules, st.sampled_from(["zero", "periodic"]), st.integers(1, 4), st.integers(0, 2**32))
+@given(rules, any_boundary, st.integers(1, 4), any_seed)
 def test_samples(rule, boundary, steps, seed):
     task = life(4, 5, 6, boundary, steps, rule, (2, 0))
     start, target = task.sample(np.random.default_rng(seed))
@@ -88,7 +90,7 @@ def test_cases_are_all_boards():
     assert life(1, 3, 3, steps=2).cases() is None
 
 
-@pytest.mark.parametrize("boundary", ["zero", "periodic"])
+@each_boundary
 @pytest.mark.parametrize("rule", ["B3/S23V", "B2/S34H", "B0/S", "B024/S13V"])
 def test_neighbourhoods_of_fewer_cells(rule, boundary):
     board = np.random.default_rng(0).integers(0, 2, (7, 6), np.uint8)

@@ -3,18 +3,17 @@
 from itertools import product
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from difflogic.circuit.grid import NEIGHBORS, OFFSETS
 from difflogic.config import load_config
 from difflogic.system.elementary import exponential, logarithm
-from difflogic.system.jit import JIT
 from difflogic.tasks import make_task
 from difflogic.tasks.kernels import lessons as k
 from difflogic.tasks.wounds import CODE_CHANNELS, Wounds
-from tests.examples import examples
+from tests.examples import any_seed, examples
+from tests.marks import compiled
 
 
 def lessons(side: int = 9) -> Wounds:
@@ -122,7 +121,7 @@ def drawn(rng: np.random.Generator, side: int) -> tuple[np.ndarray, np.ndarray, 
     return state, rows, columns
 
 
-@given(st.integers(0, 2**32), st.sampled_from([2, 9, 16]))
+@given(any_seed, st.sampled_from([2, 9, 16]))
 @examples(60)
 def test_a_lesson_says_what_each_cell_can_know(seed: int, side: int) -> None:
     # Of 2 by 2 cells, lessons take more words than are drawn at first.
@@ -136,7 +135,7 @@ def test_a_lesson_says_what_each_cell_can_know(seed: int, side: int) -> None:
     assert np.array_equal(target, found, equal_nan=True)
 
 
-@pytest.mark.skipif(not JIT, reason="nothing is compiled")
+@compiled
 def test_what_is_compiled_before_is_what_lessons_call() -> None:
     k.load_kernels()
     lessons().sample(np.random.default_rng(0))

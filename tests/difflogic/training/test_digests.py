@@ -12,10 +12,11 @@ import pytest
 from difflogic import load_config
 from difflogic.run.checkpoint import Checkpoint, _note_other_origin, made_with
 from difflogic.system import rounding
-from difflogic.system.jit.processor import fuses, registers
+from difflogic.system.jit.processor import registers
 from difflogic.system.strategy import STRATEGIES
 from tests.difflogic.training.tiny import least_bytes
 from tests.digests import FEW, KEPT, MANY, NAMES, digest, digests
+from tests.marks import exhaustive, fused
 
 DIGESTS = json.loads(KEPT.read_text("utf-8"))
 FEATURES = "+sse4.2,+popcnt,+fma,+bmi,+bmi2,+f16c,+lzcnt"
@@ -36,7 +37,7 @@ WIDTHS = {
 """For each width of code, bytes of the own registers from which the code is another, and what makes
 the compiler and the libraries take it."""
 
-pytestmark = pytest.mark.skipif(not fuses(), reason="needs fused multiply-adds")
+pytestmark = fused
 
 
 def printed(command, *asked, **environment):
@@ -68,15 +69,13 @@ def test_every_experiment_has_digests():
     [
         f"{FEW}:float32",
         *(
-            pytest.param(f"{epochs}:{precision}", marks=pytest.mark.exhaustive)
+            exhaustive(f"{epochs}:{precision}")
             for epochs, precision in ((FEW, "float64"), (MANY, "float32"), (MANY, "float64"))
         ),
     ],
 )
 # Each width compiles its kernels for a quarter of a minute.
-@pytest.mark.parametrize(
-    "width", ["own", "AVX2", pytest.param("16 bytes", marks=pytest.mark.exhaustive)]
-)
+@pytest.mark.parametrize("width", ["own", "AVX2", exhaustive("16 bytes")])
 def test_all_widths_of_vectors_have_the_same_bits(width, asked):
     least, environment = WIDTHS[width]
     if registers().width < least or (least and platform.machine() not in ("x86_64", "AMD64")):
@@ -113,7 +112,7 @@ def test_arm_has_the_same_bits(precision):
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.exhaustive), 2, 3])
+@pytest.mark.parametrize("workers", [exhaustive(1), 2, 3])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_all_ways_to_share_have_the_same_bits(strategy, workers):
     # Tiles of 16, 32 and 64 lanes; samples in waves, or at once.

@@ -18,6 +18,7 @@ from difflogic.system.streams import Purpose
 from difflogic.tasks import make_task
 from tests.difflogic.evaluation.naive import random_model, rollout, wired
 from tests.difflogic.training.tiny import growing, trained
+from tests.marks import each_boundary
 
 STREAMS = Streams(0, Purpose.CHECK_START, Purpose.CHECK_MASK)
 HOLDING = (
@@ -62,7 +63,7 @@ def healing_plan(*overrides):
     return config, Plan.holding(make_task(config), STREAMS)
 
 
-@pytest.mark.parametrize("boundary", ["periodic", "zero"])
+@each_boundary
 def test_counts_of_damaged_runs(boundary):
     config, plan = healing_plan(f"automaton.boundary={boundary}")
     assert plan.starts == 1 + {"periodic": 50, "zero": 25}[boundary]

@@ -7,12 +7,12 @@ from difflogic.circuit.grid import Grid
 from difflogic.config import config_from_dict, load_config
 from difflogic.engine import oracle
 from difflogic.engine.soft.rollout import Engine
-from difflogic.system.jit import JIT
 from difflogic.system.strategy import STRATEGIES
 from difflogic.training import trainer
 from difflogic.verification import Deviation, checks, deviation, equivalence
 from difflogic.verification.case import IRREGULAR, SINGLE, SMALL, Case
 from tests.difflogic.training.tiny import tiny
+from tests.marks import compiled
 
 SMALL_CASES = [
     Case("one cell", SINGLE, Grid(1, 1, "zero"), 2, 2, 0.5),
@@ -53,7 +53,7 @@ def test_everything_is_equivalent(monkeypatch):
 
 
 @pytest.mark.exhaustive
-@pytest.mark.skipif(not JIT, reason="takes minutes")
+@compiled
 def test_the_shipped_cases_are_equivalent():
     assert all(finding.passed for finding in equivalence(tiny()))
 

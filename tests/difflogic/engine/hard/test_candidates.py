@@ -21,6 +21,7 @@ from difflogic.search.changes import Acceptance, Changes
 from difflogic.system.work import ignore
 from difflogic.verification.case import SMALL
 from tests.difflogic.engine.comparison import netlist_of, some_ops
+from tests.examples import any_boundary, any_seed
 
 OPS_TO_TRY = [Op.A, Op.B, Op.XOR, Op.AND, Op.TRUE]
 
@@ -93,8 +94,8 @@ def judge(candidates, parameters, ops, limit):
 
 @pytest.mark.once
 @given(
-    seed=st.integers(0, 2**32),
-    boundary=st.sampled_from(["zero", "periodic"]),
+    seed=any_seed,
+    boundary=any_boundary,
     masks=st.booleans(),
     damage=st.booleans(),
     passing=st.sampled_from([0.0, 0.5, 0.9]),
@@ -119,10 +120,7 @@ def test_every_change_is_judged_like_its_circuit_alone(
 
 
 @given(
-    seed=st.integers(0, 2**32),
-    boundary=st.sampled_from(["zero", "periodic"]),
-    masks=st.booleans(),
-    passing=st.sampled_from([0.5, 0.9]),
+    seed=any_seed, boundary=any_boundary, masks=st.booleans(), passing=st.sampled_from([0.5, 0.9])
 )
 @settings(max_examples=10)
 def test_a_base_takes_over_changes_one_by_one(seed, boundary, masks, passing):
@@ -139,7 +137,7 @@ def test_a_base_takes_over_changes_one_by_one(seed, boundary, masks, passing):
 
 
 @given(
-    seed=st.integers(0, 2**32),
+    seed=any_seed,
     masks=st.booleans(),
     passing=st.sampled_from([0.5, 0.9]),
     sideways=st.sampled_from([0.0, 0.3, 1.0]),

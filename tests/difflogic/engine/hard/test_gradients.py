@@ -16,6 +16,7 @@ from difflogic.engine.hard.gradients import HardGradients
 from difflogic.engine.hard.hard_simulator import mark_live
 from difflogic.verification.case import SMALL
 from tests.difflogic.engine.comparison import make_problem, netlist_of, run_oracle, some_ops
+from tests.examples import any_boundary, any_seed
 
 
 class Case:
@@ -52,8 +53,8 @@ class Case:
 
 
 cases = given(
-    seed=st.integers(0, 2**32),
-    boundary=st.sampled_from(["zero", "periodic"]),
+    seed=any_seed,
+    boundary=any_boundary,
     masked=st.booleans(),
     passing=st.sampled_from([0.0, 0.5, 0.9]),
 )
@@ -96,7 +97,7 @@ def test_large_slopes_are_exact(factor):
     assert_array_equal(hard.gradients, small * factor)
 
 
-@given(st.integers(0, 2**32), st.floats(0, 1))
+@given(any_seed, st.floats(0, 1))
 @settings(max_examples=25)
 def test_there_is_room_for_the_slopes_of_any_circuit(seed, passing):
     """Checked gate by gate in Python, since kernels check no bounds."""

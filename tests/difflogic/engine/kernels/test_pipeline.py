@@ -13,8 +13,8 @@ from difflogic.engine.kernels.probes import fma_peak
 from difflogic.engine.kernels.structures import chains_of
 from difflogic.engine.soft.layout import make_layout
 from difflogic.system.arrays import aligned
-from difflogic.system.jit import JIT
 from difflogic.system.jit.processor import registers
+from tests.marks import compiled
 
 
 def test_a_worker_takes_its_own_share_first():
@@ -43,7 +43,7 @@ def test_the_least_advanced_comes_first_and_the_end_is_reported():
     assert take(2 * chunks) == -2
 
 
-@pytest.mark.skipif(not JIT, reason="nothing is compiled")
+@compiled
 def test_denormals_are_flushed_between_flush_and_restore():
     @numba.njit
     def product(x, y):

@@ -5,6 +5,7 @@ import pytest
 
 from difflogic.circuit.grid import OUTSIDE, Grid, neighbors
 from difflogic.engine.soft.layout import CHUNKS, make_layout, samples_per_group
+from tests.marks import each_boundary
 
 
 @pytest.mark.parametrize(
@@ -27,7 +28,7 @@ def test_chunks_are_bounded():
     assert len(make_layout(Grid(64, 64, "zero")).chunk_start) - 1 == CHUNKS
 
 
-@pytest.mark.parametrize("boundary", ["zero", "periodic"])
+@each_boundary
 @pytest.mark.parametrize("size", [(16, 16), (5, 13), (33, 64), (3, 3)])
 def test_chunks_list_the_chunks_that_they_see(size, boundary):
     grid = Grid(*size, boundary)

@@ -31,9 +31,9 @@ from tests.difflogic.engine.comparison import (
     run_oracle,
     sharings,
 )
+from tests.marks import each_boundary
 
 precisions = pytest.mark.parametrize("dtype", ["float32", "float64"])
-boundaries = pytest.mark.parametrize("boundary", ["zero", "periodic"])
 
 CASES = {
     "one cell": (SMALL, (1, 1), 3, 2, 1.0),
@@ -57,7 +57,7 @@ def case(name, boundary):
 
 @pytest.mark.once
 @precisions
-@boundaries
+@each_boundary
 @pytest.mark.parametrize("name", CASES)
 def test_agrees_with_the_oracle(name, boundary, dtype):
     compare_with_oracle(case(name, boundary), dtype)

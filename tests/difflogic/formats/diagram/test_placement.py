@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from difflogic.formats.diagram.placement import crossings, isotonic
+from tests.examples import any_seed
 
 
-@given(st.integers(0, 2**32))
+@given(any_seed)
 def test_crossings(seed: int) -> None:
     rng = np.random.default_rng(seed)
     left = list(range(5))

@@ -13,6 +13,7 @@ from difflogic.proof.convergence.findings import Convergence
 from difflogic.proof.convergence.orbits import LASTING
 from difflogic.system.array_types import Bits
 from tests.difflogic.circuit.circuits import circuits, naive
+from tests.examples import any_boundary
 
 GRIDS = ((2, 3), (1, 4), (3, 2), (3, 1), (2, 2))
 
@@ -141,7 +142,7 @@ def shows(
 def questions(draw: st.DrawFn, grids: Sequence[tuple[int, int]] = GRIDS) -> Convergence:
     """Draw a circuit, a grid, and a target that the circuit may reach."""
     height, width = draw(st.sampled_from(grids))
-    boundary: Boundary = draw(st.sampled_from(["zero", "periodic"]))
+    boundary: Boundary = draw(any_boundary)
     circuit = draw(circuits(2, 1, 8))
     visible = draw(st.sampled_from([(0,), (1,), (0, 1)]))
     state = np.zeros((1, 2, height, width), np.uint8)

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.gates import Op
@@ -26,6 +25,7 @@ from tests.difflogic.proof.convergence.trained import (
     checkerboard_question,
     trained,
 )
+from tests.examples import any_seed
 
 
 def of(automaton: Automaton, target: Target = checkerboard, repeats: int | None = 4) -> EverySize:
@@ -54,7 +54,7 @@ def test_one_grid_alone_is_not_every_size(name: str) -> None:
     assert f"{found.refuted.question.height}×" in found.text
 
 
-@given(questions(), st.integers(0, 2**32))
+@given(questions(), any_seed)
 @settings(max_examples=20)
 def test_holding_back_is_sound(question: Convergence, seed: int) -> None:
     """A step on the sets of a table leads into the table's next sets, whatever is held back."""

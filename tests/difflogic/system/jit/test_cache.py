@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from difflogic.system.jit import JIT, cache, is_compiled
+from difflogic.system.jit import cache, is_compiled
 from difflogic.system.jit.decorator import make_kernel
 from tests.cli.processes import run_python
-
-compiled_only = pytest.mark.skipif(not JIT, reason="nothing is compiled")
+from tests.marks import compiled
 
 
 def total(values):
@@ -41,7 +40,7 @@ def hits(kernel):
     return sum(kernel.stats.cache_hits.values())
 
 
-@compiled_only
+@compiled
 def test_code_is_kept_by_stamp_and_precision(place):
     kernel = new_kernel()
     assert not is_compiled(kernel)
@@ -58,7 +57,7 @@ def test_code_is_kept_by_stamp_and_precision(place):
     assert not hits(other)
 
 
-@compiled_only
+@compiled
 def test_damaged_code_is_compiled_again_with_one_warning(place, caplog):
     new_kernel()(ONES["float64"])
     (path,) = place.iterdir()
@@ -77,7 +76,7 @@ def test_damaged_code_is_compiled_again_with_one_warning(place, caplog):
     assert hits(third) == 1
 
 
-@compiled_only
+@compiled
 def test_code_that_this_numba_cannot_load_is_compiled_again(place, monkeypatch):
     kernel = new_kernel()
     kernel(ONES["float64"])
@@ -87,7 +86,7 @@ def test_code_that_this_numba_cannot_load_is_compiled_again(place, monkeypatch):
     assert not hits(again)
 
 
-@compiled_only
+@compiled
 def test_an_unusable_cache_is_only_warned_of(place, tmp_path, monkeypatch, caplog):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file"))
@@ -131,7 +130,7 @@ print(sum(squares.stats.cache_hits.values()), ready, values, total(4), sep="; ")
 
 
 @pytest.mark.thorough
-@compiled_only
+@compiled
 def test_loading_prepares_no_compiler_and_new_kernels_call_loaded_ones(tmp_path):
     script = tmp_path / "kernels.py"
     found = []
@@ -165,7 +164,7 @@ ASK = "import sys; sys.path.insert(0, sys.argv[1])\nfrom caller import ask\nprin
 
 
 @pytest.mark.thorough
-@compiled_only
+@compiled
 def test_an_edited_callee_in_another_file_is_noticed(tmp_path):
     (tmp_path / "decorator.py").write_text(DECORATOR)
     (tmp_path / "caller.py").write_text(CALLER)

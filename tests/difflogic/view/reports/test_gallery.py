@@ -7,7 +7,6 @@ import pytest
 
 from difflogic.formats.circuit_file import read_circuit
 from difflogic.formats.write_svg import write_svg
-from difflogic.system.jit.processor import fuses
 from difflogic.view.reports import build_gallery
 from difflogic.view.reports.assets import asset, bundle
 from difflogic.view.reports.webpage import GALLERY_SCRIPTS, SCRIPTS
@@ -15,6 +14,7 @@ from tests import results
 from tests.difflogic.view.reports.browser import needs_browser
 from tests.difflogic.view.reports.make_gallery import SEEDS, learn, pictures
 from tests.difflogic.view.reports.pages import EXPERIMENTS, hash_of, page, rules_of
+from tests.marks import fused
 from tests.paths import DOCS, GALLERY
 
 TOUGH = "checkerboard-tough-async"
@@ -42,7 +42,7 @@ TODAY = EXPERIMENTS[results.day() % len(EXPERIMENTS)]
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not fuses(), reason="needs fused multiply-adds")
+@fused
 @pytest.mark.parametrize(
     "name",
     [
