@@ -14,6 +14,7 @@ from difflogic.config.models import RUN, Config
 from difflogic.config.recipes import apply_recipe
 from difflogic.config.schema import TASK, TOP_LEVEL
 from difflogic.pictures.picture import IMAGE_SUFFIXES, picture_directory
+from difflogic.system.declaration import checked
 from difflogic.system.errors import ConfigError, MissingFileError, did_you_mean, shorten
 from difflogic.system.files import STANDARD, for_shell, nearest, read_named
 from difflogic.system.toml import MAX_TOML_BYTES, parse_toml
@@ -53,6 +54,7 @@ class Override(NamedTuple):
         return self.typed.partition(" ")[0] if direct else ""
 
 
+@checked
 def load_config(
     source: str | Path,
     overrides: Sequence[str | Override] = (),
@@ -72,10 +74,6 @@ def load_config(
     about. Raises ConfigError, which names the file or override,
     the key, what is wrong and what would be right.
     """
-    if isinstance(overrides, str) or not all(
-        isinstance(item, str | Override) for item in overrides
-    ):
-        raise ConfigError('overrides: give a list of texts, such as ["training.epochs=50"]')
     path = _locate(source)
     data = _read(path)
     published = repr([data.get(section) for section in PUBLISHED_ABOUT])
@@ -118,8 +116,6 @@ def _locate(source: str | Path) -> Path:
     """Return the path of a shipped configuration's name, or the given path."""
     if isinstance(source, Path):
         return source
-    if not isinstance(source, str):
-        raise ConfigError(f"{source!r}: is not a configuration: give a name or a path")
     shipped = shipped_configs()
     if source in shipped:
         return picture_directory().parent / f"{source}.toml"

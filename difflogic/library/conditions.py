@@ -15,6 +15,7 @@ from difflogic.system.declaration import (
     MOST_SIDE,
     Advanced,
     CellSide,
+    CheckedOptions,
     Opt,
     Range,
     Seed,
@@ -43,7 +44,7 @@ LEAST_RATE = 1e-9
 
 
 @dataclass(frozen=True)
-class Rectangle:
+class Rectangle(CheckedOptions):
     """Damage: zeroes cells after the given steps, counted from 1."""
 
     steps: tuple[int, ...]

@@ -23,6 +23,7 @@ from difflogic.library.loaded import Loaded, load
 from difflogic.model.model import Model
 from difflogic.system.array_types import Array, Bits
 from difflogic.system.arrays import bits, real_numbers
+from difflogic.system.declaration import Count, checked
 from difflogic.system.errors import ConfigError
 
 Keep = Sequence[int] | Literal["all"] | None
@@ -58,11 +59,10 @@ class SoftRollout:
     `load_config` raise.
     """
 
+    @checked
     def __init__(
-        self, source: ModelSource, *, hard: bool = False, workers: int | None = None
+        self, source: ModelSource, *, hard: bool = False, workers: Count | None = None
     ) -> None:
-        if workers is not None and workers < 1:
-            raise ConfigError(f"workers: {workers}: give at least 1, or None")
         if isinstance(source, str | Path) and (
             str(source) in shipped_configs() or Path(source).suffix == ".toml"
         ):

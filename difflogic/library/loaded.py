@@ -106,7 +106,7 @@ def load(source: Source, by_chance: Parse | None = None) -> Loaded:
     try:
         path = Path(source)
         file = saved_model(path)
-    except (OSError, TypeError, ValueError) as error:  # such as a name that is too long
+    except (OSError, ValueError) as error:  # such as a name that is too long
         reason = (getattr(error, "strerror", None) or str(error)).lower()
         raise CircuitError(f"{source}: cannot be read: {reason}") from None
     if is_archive(file):

@@ -21,6 +21,7 @@ from difflogic.config.models import Config
 from difflogic.config.problem import untrained
 from difflogic.system.archive import NpzReader, write_npz
 from difflogic.system.array_types import Int32s
+from difflogic.system.declaration import checked
 from difflogic.system.errors import ConfigError, ModelFileError, shorten
 from difflogic.system.files import write_output
 
@@ -109,6 +110,7 @@ class Model(SoftCircuit):
         return file.getvalue()
 
     @classmethod
+    @checked
     def load(cls, path: str | Path, *, follow: bool = True) -> Model:
         """Read a model, through a link only if `follow`. Raises ModelFileError."""
         with NpzReader(Path(path), follow=follow) as reader:

@@ -129,7 +129,7 @@ def declared(hint: Any) -> Declared:
 def parameters(what: Callable[..., Any]) -> Mapping[str, Declared]:
     """Return what the parameters of a function or a dataclass declare."""
     hints = get_type_hints(what, include_extras=True)
-    return {name: declared(hints[name]) for name in inspect.signature(what).parameters}
+    return {name: declared(hints.get(name)) for name in inspect.signature(what).parameters}
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -160,11 +160,13 @@ def _fits(hint: Any, value: Any) -> bool:
 def require_declared(what: Callable[..., Any], values: Mapping[str, Any]) -> None:
     """Raise ConfigError for a value of another type, or outside the range or choices declared."""
     hints = get_type_hints(what)
-    for name, (kind, _, limits, _) in parameters(what).items():
-        value = values.get(name)
+    known = parameters(what)
+    for name, value in values.items():
+        kind, _, limits, _ = known[name]
         label = name.replace("_", " ")
         choices = get_args(kind)
-        if value is None or getattr(value, "shape", None):  # arrays have their own readers
+        # A method's first has no type; arrays have their own readers.
+        if name not in hints or getattr(value, "shape", None):
             continue
         if not _fits(hints[name], value):
             # Python 3.13 names a path's class by a module of its own.

@@ -12,7 +12,7 @@ from difflogic.experiment.session import Session
 from difflogic.run.measures import StepResult
 from difflogic.run.records import ListedState
 from difflogic.run.run_directory import RunDirectory
-from difflogic.system.declaration import Port
+from difflogic.system.declaration import Port, checked
 from difflogic.system.files import for_shell
 from difflogic.view.watching import Feed, WatchServer
 from difflogic.view.watching.follower import Follower
@@ -25,6 +25,7 @@ PUBLISH_SECONDS = 1.0
 
 
 @contextmanager
+@checked
 def watch(source: str | Path = "last", port: Port = 0) -> Iterator[WatchServer]:
     """Serve a page that shows a run while the context lasts.
 

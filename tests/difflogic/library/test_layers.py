@@ -137,7 +137,7 @@ def test_wrong_gradients_and_workers_are_refused():
         (pull_back, np.full(starts.shape, np.nan), r"gradients of shape .*: nan at"),
         (pull_back, np.ones(3), r"gradients have shape \(3,\)"),
         (SoftRollout(model).with_logits, logits * np.nan, r"logits of shape .*: nan at"),
-        (lambda workers: SoftRollout(model, workers=workers), 0, "workers: 0"),
+        (lambda workers: SoftRollout(model, workers=workers), 0, "workers 0: "),
     ):
         with pytest.raises(ConfigError, match=message):
             call(given)

@@ -64,7 +64,7 @@ def test_missing_files_are_named(tmp_path):
     assert "holds no model.npz: name the directory of a run" in problem(tmp_path)
     assert "cannot be read: no such file or directory" in problem(tmp_path / "none")
     assert "cannot be read: file name too long" in problem(tmp_path / ("x" * 300))
-    assert all("cannot be read: " in problem(path) for path in (None, "a\0b"))
+    assert "cannot be read: " in problem("a\0b")
 
 
 @pytest.mark.parametrize("name", loaded.VERBS)
@@ -81,7 +81,7 @@ def test_a_method_is_a_function_of_what_is_loaded(name):
 def test_wrong_objects_are_refused_with_what_to_give():
     with pytest.raises(DctError, match="is a circuit, not a trained model"):
         difflogic.check(MADE)
-    with pytest.raises(DctError, match="give a name or a path"):
+    with pytest.raises(DctError, match="source: is of type int: give "):
         difflogic.Trainer(7)
     with difflogic.Trainer("checkerboard-small") as trainer:
         assert trainer.config.name == "checkerboard-small"

@@ -1,12 +1,13 @@
 """Arguments of a wrong type are refused by name: what it got, and what to give."""
 
 import re
+from functools import partial
 
 import numpy as np
 import pytest
 
 import difflogic
-from difflogic import Conditions, Rectangle
+from difflogic import Conditions, Model, Rectangle
 
 CIRCUIT = "docs/gallery/checkerboard.json"
 
@@ -14,7 +15,13 @@ CIRCUIT = "docs/gallery/checkerboard.json"
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: difflogic.load(3), "source: is of type int: give str | pathlib.Path | "),
+        *(
+            (partial(call, 3), ": is of type int: give str | pathlib.Path")
+            for call in (difflogic.load, difflogic.load_config, Model.load, difflogic.watch)
+        ),
+        (lambda: difflogic.runs(None), "source: is of type NoneType: give str | pathlib.Path | "),
+        (lambda: Conditions(damage=None), "damage: is of type NoneType: give "),
+        (lambda: Rectangle((1,), "2", 0, 1, 1), "y: is of type str: give int"),
         (lambda: Conditions(steps="9"), "steps: is of type str: give int"),
         (lambda: Conditions(steps=2.5), "steps: is of type float: give int"),
         (lambda: Conditions(seed=True), "seed: is of type bool: give int"),
