@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,8 +22,8 @@ from difflogic.run.story import verdict
 from difflogic.run.summary import Summary, read_summary, require_its_files
 from difflogic.system.declaration import checked
 from difflogic.system.errors import ConfigError, DctError, RunDirectoryError, UnreadableError
-from difflogic.system.files import kind_of, read_inside
-from difflogic.system.toml import MAX_TOML_BYTES, flat, parse_toml
+from difflogic.system.files import kind_of
+from difflogic.system.toml import flat
 
 ListedState = Literal["waiting", "training", "stopped", "finished"]
 """A run waits before its configuration is written. It trains while a process holds its lock."""
@@ -165,8 +164,7 @@ def read_record(run: RunDirectory) -> RunRecord:
     begun = changed_at(run.config)
     try:
         begun = run.begun
-        with suppress(ValueError):
-            settings = flat(parse_toml(read_inside(run.config, MAX_TOML_BYTES).decode()))
+        settings = run.settings
         found = read_summary(run)
         if not (found or isinstance(settings.get(SEED), int)):
             raise RunDirectoryError(f"{run.config}: is damaged")

@@ -17,7 +17,7 @@ from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatch
 from operator import methodcaller
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from difflogic.system import files
 from difflogic.system.errors import DctError, RunDirectoryError, UnreadableError
@@ -34,6 +34,7 @@ from difflogic.system.files import (
     refused,
     write_whole,
 )
+from difflogic.system.toml import MAX_TOML_BYTES, flat, parse_toml
 
 ROOT = "runs"
 LOCK = ".lock"
@@ -88,16 +89,14 @@ class RunDirectory:
     """The plan of a sweep: the directory then holds `runs`, and no run itself."""
 
     @classmethod
-    def create(
-        cls, root: str | Path = ROOT, name: str = "run", requested: Path | None = None
-    ) -> Self:
-        """Make `requested`, or else a new directory ``<root>/<date>-<time>-<name>[-2…]``.
+    def create(cls, name: str = "run", requested: Path | None = None) -> Self:
+        """Make `requested`, or else a new directory ``runs/<date>-<time>-<name>[-2…]``.
 
         The time is local. Raises RunDirectoryError if `requested` is a file or a directory that is
         not empty, or if the directory cannot be made.
         """
         if requested is None:
-            return cls(_make_new(Path(root), f"{datetime.now():{_STAMP}}-{name}"), made=True)
+            return cls(_make_new(f"{datetime.now():{_STAMP}}-{name}"), made=True)
         run = cls.at(requested)
         run.require_empty()
         return run
@@ -124,16 +123,16 @@ class RunDirectory:
         return cls(path, made=not found)
 
     @classmethod
-    def named(cls, name: str | Path, root: str | Path = ROOT, sweeps: bool = False) -> RunDirectory:
-        """Return the run `name`, or the newest run or sweep under `root` if that is "last".
+    def named(cls, name: str | Path, sweeps: bool = False) -> RunDirectory:
+        """Return the run `name`, or the newest run or sweep in runs/ if that is "last".
 
         Raises RunDirectoryError if there is no such run; for a sweep, too, unless `sweeps`.
         """
-        run = newest(root) if str(name) == LAST else cls(Path(name))
+        run = newest() if str(name) == LAST else cls(Path(name))
         path = run.path
         found = kind_of(path)
         if not found:
-            raise RunDirectoryError(f"{path}: no such run directory{suggestion(path, root)}")
+            raise RunDirectoryError(f"{path}: no such run directory{suggestion(path)}")
         if found != stat.S_IFDIR:
             raise RunDirectoryError(f"{path}: is not a run directory, but a file")
         if sweeps and run.is_sweep:
@@ -228,6 +227,16 @@ class RunDirectory:
             return {}
 
     @property
+    def settings(self) -> dict[str, Any]:
+        """Its configuration, by ``section.key``; empty if config.toml is damaged.
+
+        Raises FileNotFoundError, UnreadableError or RunDirectoryError.
+        """
+        with suppress(ValueError):
+            return flat(parse_toml(read_inside(self.config, MAX_TOML_BYTES).decode()))
+        return {}
+
+    @property
     def checkpoints(self) -> list[Path]:
         """Its checkpoints, the latest epoch first."""
         found = [path for path in listed(self.path) if _CHECKPOINT.fullmatch(path.name)]
@@ -271,7 +280,8 @@ class RunDirectory:
                 content = read_inside(place.path / first, _MOST_BYTES)
                 if not _BEGINNING.match(content):
                     raise RunDirectoryError(
-                        f"{place.path}: is kept, since dct did not write its {first}"
+                        f"{place.path}: is kept, since dct did not write its {first}: remove "
+                        "the directory yourself"
                     )
                 known += [first, *_CODE.findall(content.decode(errors="replace")), *later]
         own = []
@@ -319,7 +329,7 @@ class RunDirectory:
         if not self.is_empty:
             hint = ""
             path = for_shell(self.path)
-            if self.is_run:
+            if self.is_run and self.settings:
                 hint = f" (dct train --resume {path} continues its run)"
             elif self.has_remains:
                 hint = f" (dct runs rm {path} removes what a killed process left)"
@@ -365,29 +375,26 @@ def entries(root: str | Path) -> list[RunDirectory]:
     return [RunDirectory(path) for _, path in sorted(found)]
 
 
-def suggestion(path: Path, root: str | Path = ROOT) -> str:
-    """Return what to say after "no such directory": a sweep's run of that name, or the newest run.
-
-    That is the newest under `root`.
-    """
+def suggestion(path: Path) -> str:
+    """Return what to say after "no such directory": a sweep's run of that name, or the newest."""
     with suppress(OSError, DctError):
         inside = [run.path for run in RunDirectory(path.parent).runs if run.path.name == path.name]
         if inside:
             return f": did you mean {for_shell(inside[0])}?"
     with suppress(OSError, DctError):
-        if found := entries(root):
-            return f': the newest of {root} is {found[-1].path}, or "{LAST}"'
+        if found := entries(ROOT):
+            return f': the newest of {ROOT} is {found[-1].path}, or "{LAST}"'
     return ""
 
 
-def newest(root: str | Path = ROOT) -> RunDirectory:
-    """Return the newest run or sweep under `root`.
+def newest() -> RunDirectory:
+    """Return the newest run or sweep in runs/.
 
     Raises RunDirectoryError without one, and UnreadableError if it may be one that cannot be read.
     """
-    found = entries(root)
+    found = entries(ROOT)
     if not found:
-        raise RunDirectoryError(f"{root}: has no run: name a run's directory instead of {LAST}")
+        raise RunDirectoryError(f"{ROOT}: has no run: name a run's directory instead of {LAST}")
     begun = found[-1].begun
     if begun > datetime.now(UTC) + _CLOCKS_DIFFER:
         raise RunDirectoryError(
@@ -397,16 +404,16 @@ def newest(root: str | Path = ROOT) -> RunDirectory:
     return found[-1]
 
 
-def saved_model(path: Path, root: str | Path = ROOT) -> Path:
+def saved_model(path: Path) -> Path:
     """Return the model file of the run directory `path`, or `path` itself if it is a file.
 
-    "last" is the newest run under `root`. Raises RunDirectoryError if a run has not saved yet, and
+    "last" is the newest run in runs/. Raises RunDirectoryError if a run has not saved yet, and
     for a sweep.
     """
-    run = newest(root) if str(path) == LAST and not kind_of(path) else RunDirectory(path)
+    run = newest() if str(path) == LAST and not kind_of(path) else RunDirectory(path)
     found = kind_of(run.path)
     if found != stat.S_IFDIR:
-        if not found and (meant := suggestion(path, root)).endswith("?"):
+        if not found and (meant := suggestion(path)).endswith("?"):
             raise RunDirectoryError(f"{path}: no such run{meant}")
         return path
     if not kind_of(run.model, follow=False):
@@ -453,7 +460,8 @@ def _make(path: Path) -> None:
         raise
 
 
-def _make_new(root: Path, name: str) -> Path:
+def _make_new(name: str) -> Path:
+    root = Path(ROOT)
     path = root / name
     number = 1
     try:

@@ -137,7 +137,7 @@ def require_whole(run: RunDirectory, config: Config) -> None:
         remedy = ""
         if folder is not None:
             remedy = f"; {folder.name} is a directory, which dct did not make: move it away"
-        elif run.is_run:
+        elif run.is_run and run.settings:
             remedy = "; to restore the run from a checkpoint: dct train --resume "
             remedy += for_shell(run.path)
         raise RunDirectoryError(

@@ -118,7 +118,7 @@ REFUSED = {
     ),
     "a linked run": (lambda runs: (runs / "link").symlink_to("run"), "link", "is a link"),
     "no run": (lambda runs: (runs / "mine").mkdir(), "mine", "holds no run"),
-    "a project's config.toml": (foreign("run/config.toml"), "run", "did not write its config"),
+    "a project's config.toml": (foreign("run/config.toml"), "run", r"config.toml: remove the"),
     "another program's sweep": (foreign("sweep/sweep.toml"), "sweep", "did not write its sweep"),
 }
 

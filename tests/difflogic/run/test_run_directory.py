@@ -18,10 +18,16 @@ from tests.difflogic.run.summaries import summary
 CONFIG = load_config("checkerboard-small", ["training.seed=36"])
 
 
-def test_each_run_gets_a_new_directory(tmp_path):
+@pytest.fixture(autouse=True)
+def root(tmp_path, monkeypatch):
+    monkeypatch.setattr(run_directory, "ROOT", tmp_path)
+
+
+def test_each_run_gets_a_new_directory(tmp_path, monkeypatch):
     root = tmp_path / "deep" / "runs"
+    monkeypatch.setattr(run_directory, "ROOT", root)
     before = datetime.now().replace(microsecond=0)
-    made = [RunDirectory.create(root, run_name(CONFIG)).path for _ in range(3)]
+    made = [RunDirectory.create(run_name(CONFIG)).path for _ in range(3)]
     assert len(set(made)) == 3
     for path in made:
         stamp = path.name[:15]
@@ -36,13 +42,16 @@ def test_a_directory_with_files_is_refused(tmp_path):
     with pytest.raises(RunDirectoryError, match="is not empty, and runs are never overwritten"):
         RunDirectory.create(requested=tmp_path)
     assert os.listdir(tmp_path) == [".hidden"]
-    (tmp_path / "config.toml").touch()
+    (tmp_path / "config.toml").write_text("name = 'x'")
     # The same words for dct train-examples, which has no --resume.
     with pytest.raises(RunDirectoryError, match=r"\(dct train --resume .* continues its run\)$"):
         RunDirectory.create(requested=tmp_path)
+    (tmp_path / "config.toml").write_text("damaged")
+    with pytest.raises(RunDirectoryError, match=r"name a new or empty directory$"):
+        RunDirectory.create(requested=tmp_path)
 
 
-def test_files_where_directories_should_be(tmp_path):
+def test_files_where_directories_should_be(tmp_path, monkeypatch):
     file = tmp_path / "file"
     file.write_text("mine")
     link = tmp_path / "link"
@@ -50,17 +59,18 @@ def test_files_where_directories_should_be(tmp_path):
     for given, message in (
         ({"requested": file}, "is a file, not a directory"),
         ({"requested": link}, "is a link that leads nowhere, not a directory"),
-        ({"root": file, "name": "x"}, "is a file, but should be the directory of all runs"),
+        ({"root": file}, "is a file, but should be the directory of all runs"),
         ({"requested": file / "below"}, "a part of the path is a file"),
-        ({"root": file / "below", "name": "x"}, "a part of the path is a file"),
+        ({"root": file / "below"}, "a part of the path is a file"),
         ({"requested": Path("last")}, "last: means the newest run"),
     ):
+        monkeypatch.setattr(run_directory, "ROOT", given.pop("root", None))
         with pytest.raises(RunDirectoryError, match=message):
             RunDirectory.create(**given)
     assert file.read_text() == "mine"
 
 
-@pytest.mark.parametrize("how", [{"requested": Path("new")}, {"root": "runs", "name": "x"}])
+@pytest.mark.parametrize("how", [{"requested": Path("new")}, {"name": "x"}])
 def test_errors_of_the_system(tmp_path, monkeypatch, how):
     def refuse(*_, **__):
         raise PermissionError(13, "Permission denied")
@@ -87,7 +97,7 @@ def test_a_run_and_the_last_run(tmp_path):
         (tmp_path / name / "config.toml").touch()
         os.utime(tmp_path / name / "config.toml", (number, number))
     assert saved_model(tmp_path / "b-first") == tmp_path / "b-first" / "model.npz"
-    assert saved_model(Path("last"), tmp_path) == tmp_path / "a-second" / "model.npz"
+    assert saved_model(Path("last")) == tmp_path / "a-second" / "model.npz"
     with pytest.raises(RunDirectoryError, match=r"holds no model\.npz: name the directory"):
         saved_model(tmp_path)
 
@@ -118,7 +128,7 @@ def test_a_pipe_in_one_place_does_not_hide_the_others(tmp_path):
     run = make(tmp_path / "run")
     (tmp_path / "odd").mkdir()
     os.mkfifo(tmp_path / "odd" / "config.toml")
-    assert RunDirectory.named("last", tmp_path).path == run
+    assert RunDirectory.named("last").path == run
     with pytest.raises(RunDirectoryError, match=r"its config\.toml is not a regular file"):
         RunDirectory.named(tmp_path / "odd")
 
@@ -138,21 +148,22 @@ def test_an_unreadable_directory(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "stat", guarded)
     with pytest.raises(UnreadableError, match=r"config\.toml: cannot be read: permission"):
         RunDirectory.named(theirs)
-    assert RunDirectory.named("last", tmp_path).path == mine
+    assert RunDirectory.named("last").path == mine
     os.utime(theirs, (2000, 2000))
     with pytest.raises(UnreadableError, match="theirs/"):
-        RunDirectory.named("last", tmp_path)
+        RunDirectory.named("last")
+    monkeypatch.setattr(run_directory, "ROOT", mine / "config.toml")
     with pytest.raises(RunDirectoryError, match=r"toml: cannot be read: not a directory"):
-        RunDirectory.named("last", mine / "config.toml")
+        RunDirectory.named("last")
 
 
 def test_a_future_file_time_does_not_count_and_a_run_of_the_future_is_named(tmp_path):
     make(tmp_path / "old", "2026-01-01T00:00:00.000000", changed=2**33)
     newest = make(tmp_path / "new", "2026-01-02T00:00:00.000000")
-    assert RunDirectory.named("last", tmp_path).path == newest
+    assert RunDirectory.named("last").path == newest
     make(tmp_path / "future", "2999-12-31T00:00:00.000000")
     with pytest.raises(RunDirectoryError, match=r"future: was begun on .* in the future"):
-        RunDirectory.named("last", tmp_path)
+        RunDirectory.named("last")
 
 
 def test_the_written_time_is_read_back(tmp_path):
@@ -180,9 +191,9 @@ def test_a_sweep_is_known_and_says_which_runs_it_holds(tmp_path):
     (sweep.path / "link").symlink_to(tmp_path)
     sweep.sweep.write_text("")
     assert [run.path for run in sweep.runs] == runs
-    assert RunDirectory.named("last", tmp_path, sweeps=True).path == sweep.path
+    assert RunDirectory.named("last", sweeps=True).path == sweep.path
     said = re.escape(f"sweep: is a sweep: name one of its runs, such as {runs[0]}; dct runs ")
-    for find in (RunDirectory.named, lambda name, *root: saved_model(Path(name), *root)):
+    for find in (RunDirectory.named, lambda name: saved_model(Path(name))):
         for name in (sweep.path, "last"):
             with pytest.raises(RunDirectoryError, match=said):
-                find(name, tmp_path)
+                find(name)

@@ -128,13 +128,17 @@ def test_every_changed_byte_is_noticed():
 def test_no_resume_is_advised_that_a_directory_would_stop(tmp_path, name):
     run = RunDirectory(tmp_path)
     for path in run.summed_up:
-        path.touch()
+        path.write_text("seed = 1")
     write_summary(run, summary())
     (tmp_path / name).unlink()
     if name != "summary.json":
         with pytest.raises(RunDirectoryError, match="is missing: to use") as missing:
             require_whole(run, tiny())
         assert ("dct train --resume" in str(missing.value)) == (name == "metrics.csv")
+        run.config.write_text("damaged")
+        with pytest.raises(RunDirectoryError, match=r"name that file$"):
+            require_whole(run, tiny())
+        run.config.unlink()
     (tmp_path / name).mkdir()
     with pytest.raises(RunDirectoryError, match=f"; {name} is a directory, .*: move it away$"):
         require_whole(run, tiny())
