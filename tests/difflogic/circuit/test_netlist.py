@@ -15,7 +15,7 @@ from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
 from tests.examples import any_seed, examples
 
-CHECKERBOARD = Architecture(8, 16, (8, 4, 2), (*[256] * 10, 128, 64, 32, 16, 8, 8))
+CHECKERBOARD = load_config("checkerboard", recipe="reference").architecture
 
 
 @st.composite

@@ -43,7 +43,6 @@ class TestEveryStart:
         assert known == ("sets of values", since, True)
 
     @pytest.mark.once
-    @pytest.mark.thorough
     @pytest.mark.parametrize("fire_rate", [0.6, 1.0])
     def test_damage(self, fire_rate: float) -> None:
         """If all cells fire at each step, a proof for any order says more."""
@@ -285,8 +284,7 @@ AROUND = [(Op.A, 3, 3)]
 def shown_at_step_2(later: int, stays: bool):
     """A circuit that shows zeros for two steps, then `later`, and a task that lists this start."""
     zeros = np.zeros((1, 3, 2, 2), np.uint8)
-    keys = {"visible": (0,), "boundary": "zero", "steps": 2, "fire_rate": 1.0, "claim": "shows"}
-    task = Posed(zeros, zeros[:, :1], **keys)
+    task = Posed(zeros, zeros[:, :1])
     task.stays = stays
     task.cases = lambda: Cases("one", zeros, zeros[:, :1], "zero", 2, "")
     circuit = circuit_of([(Op.TRUE if later else Op.FALSE, 0, 0)], [14, 27, 13])

@@ -274,7 +274,6 @@ class TestEvaluate:
         shrink(monkeypatch, battery, LONG_SIDE=16, LONG_STEPS=220, SQUARE_SIDE=24)
 
     @pytest.mark.once
-    @pytest.mark.thorough
     def test_results_follow_from_model_and_seed(self):
         model = random_model(tiny(), seed=7)
         found = run_tests(model, starts=3)
@@ -286,7 +285,6 @@ class TestEvaluate:
             assert (other.tests[name] != found.tests[name]) == (name != "gates")
 
     @pytest.mark.once
-    @pytest.mark.thorough
     def test_a_circuit_is_tested_as_its_model_is(self):
         model = random_model(tiny(), seed=1)
         found = run_tests(model, starts=3)

@@ -81,8 +81,7 @@ def test_a_search_proves_what_a_task_asks_for_beyond_samples(listed, claims, mon
     for name, value in {"holds": holds, "stays": stays, "machine": machine, "rule": rule}.items():
         monkeypatch.setattr(Posed, name, value and PARITY if name == "machine" else value)
     bits = np.zeros((2, 1, 2, 2), np.uint8)
-    keys = {"visible": (0,), "boundary": "zero", "steps": 2, "fire_rate": 1.0, "claim": "shows"}
-    task = Posed(bits, bits, **keys)
+    task = Posed(bits, bits)
     if not listed:
         task.cases = lambda: None
     plan = Plan.of(task, 2, held_out_streams(0))

@@ -42,7 +42,6 @@ def found(film, hood, states, boundary="auto", **more):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize("boundary", ["periodic", "zero"])
 @pytest.mark.parametrize("kind", ["general", "difference"])
 @pytest.mark.parametrize(("hood", "states", "size", "frames"), CASES)
@@ -75,7 +74,6 @@ def bits_of(frames, states):
 
 
 @pytest.mark.once
-@pytest.mark.thorough
 @pytest.mark.parametrize("case", CASES)
 def test_circuits_run_from_two_frames_and_back(tmp_path, case):
     hood, states, size, frames = case

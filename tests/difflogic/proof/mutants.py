@@ -61,28 +61,27 @@ FIELDS = (
 )
 
 
+USUAL = {"visible": (0,), "boundary": "zero", "steps": 2, "fire_rate": 1.0, "claim": "shows"}
+
+
 class Posed(Task):
     """A task that is nothing but its arrays."""
 
     def __init__(self, starts, targets, **more: Any) -> None:
         self.starts = starts
         self.targets = targets
-        self.more = more
+        self.more = USUAL | more
+        self.claim = self.more["claim"]
         height, width = starts.shape[2:]
         section = SimpleNamespace(
             inputs=more.get("inputs", ()),
             height=height,
             width=width,
-            loss_channels=more["visible"],
+            loss_channels=self.more["visible"],
             kind="posed",
         )
-        automaton = SimpleNamespace(
-            boundary=more["boundary"],
-            steps=more["steps"],
-            fire_rate=more["fire_rate"],
-            channels=starts.shape[1],
-            places=None,
-        )
+        run = {key: self.more[key] for key in ("boundary", "steps", "fire_rate")}
+        automaton = SimpleNamespace(**run, channels=starts.shape[1], places=None)
         super().__init__(section, automaton)
 
     def but(self, **changes: Any) -> "Posed":
@@ -94,29 +93,29 @@ class Posed(Task):
 
     def cases(self):
         more = self.more
-        if len(self.starts) == 1 or more["claim"] in ("stays", "computes", "obeys"):
+        if len(self.starts) == 1 or self.claim in ("stays", "computes", "obeys"):
             return None
         return Cases("all starts", self.starts, self.targets, more["boundary"], more["steps"], "")
 
     @property
     def lasting_target(self):
-        return self.targets[0] if self.more["claim"] == "stays" else None
+        return self.targets[0] if self.claim == "stays" else None
 
     @property
     def machine(self):
-        return PARITY if self.more["claim"] == "computes" else None
+        return PARITY if self.claim == "computes" else None
 
     @property
     def rule(self):
-        return TRAFFIC if self.more["claim"] == "obeys" else None
+        return TRAFFIC if self.claim == "obeys" else None
 
     @property
     def holds(self):
-        return self.more["claim"] in ("holds", "heals")
+        return self.claim in ("holds", "heals")
 
     @property
     def patches(self):
-        if self.more["claim"] != "heals":
+        if self.claim != "heals":
             return {}
         cells = self.height * self.width
         return {1: np.eye(cells, dtype=np.uint8).reshape(-1, self.height, self.width)}
@@ -148,7 +147,7 @@ def pair(pick: Pick, claim: str) -> tuple[Automaton, Posed]:
     automaton = Automaton(
         "posed", circuit, visible, boundary, height, width, steps, 1.0, pick(("zeros", "center"))
     )
-    keys = {"visible": visible, "boundary": boundary, "steps": steps, "fire_rate": 1.0}
+    keys = {"visible": visible, "boundary": boundary, "steps": steps}
     return automaton, Posed(starts, state[:, list(visible)], claim=claim, **keys)
 
 
@@ -169,9 +168,8 @@ def _line_of(claim: str, width: int) -> tuple[Automaton, Posed]:
     traffic = [(Op.A_OR_NOT_B, 11, 10), (Op.AND, 9, 18), (Op.A_AND_NOT_B, 7, 9), (Op.OR, 19, 20)]
     circuit = circuit_of(parity, [8, 18]) if claim == "computes" else circuit_of(traffic, [8, 21])
     automaton = Automaton(claim, circuit, (1,), "zero", 1, width, width, 1.0, "zeros")
-    keys = {"visible": (1,), "boundary": "zero", "steps": width, "fire_rate": 1.0}
     starts = np.zeros((2, 2, 1, width), np.uint8)
-    return automaton, Posed(starts, starts[:, 1:], claim=claim, **keys)
+    return automaton, Posed(starts, starts[:, 1:], claim=claim, visible=(1,), steps=width)
 
 
 def mutant(pick: Pick, automaton: Automaton, task: Posed, field: str) -> tuple[Automaton, Posed]:
@@ -217,7 +215,7 @@ def mutant(pick: Pick, automaton: Automaton, task: Posed, field: str) -> tuple[A
             colors = tuple((n, n, n) for n in range(2 ** len(automaton.visible)))
             task = task.but(weights=(2.0,), inputs=(pick((0, 1)),))
             return replace(automaton, palette=colors), task
-        case "claim" if task.more["claim"] in CLAIMS[:3] and len(task.starts) == 1:
+        case "claim" if task.claim in CLAIMS[:3] and len(task.starts) == 1:
             return automaton, task.but(claim=pick(CLAIMS[:3]))
     return automaton.with_circuit(Circuit(**parts, labels=circuit.labels)), task
 

@@ -251,7 +251,14 @@ def settled_nowhere(proof: Proof) -> None:
 
 OF_DAMAGE: dict[str, Forge] = {
     key: OF_SETS[key]
-    for key in ("another gate", "healing", "another claim", "a step left out", "fewer starts")
+    for key in (
+        "another gate",
+        "healing",
+        "another claim",
+        "another target",
+        "a step left out",
+        "fewer starts",
+    )
 } | {
     "another step": asked(step=1),
     "sooner": lambda proof: damage(
@@ -267,7 +274,6 @@ OF_DAMAGE: dict[str, Forge] = {
     "small grids left out": settled_nowhere,
     "another period": damage(period=3),
     "other contents": damage(contents="ones"),
-    "another target": lambda proof: proof["target"][0][0].__setitem__(1, 1),
     "another settled state": lambda proof: proof["damage"]["settled"][-1].__setitem__(1, 0),
 }
 FORGERIES = {

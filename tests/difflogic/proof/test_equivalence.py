@@ -61,7 +61,6 @@ def mutants(draw: st.DrawFn, circuit: Circuit) -> Circuit:
 
 class TestVerdict:
     @pytest.mark.once
-    @pytest.mark.thorough
     @methods
     @examples(80)
     @given(st.data(), circuits(fewest=1))

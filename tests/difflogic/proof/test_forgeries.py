@@ -185,11 +185,13 @@ def spread(lines: list[list[int]], *size: int) -> np.ndarray:
     return np.repeat([value for _, value in lines], [count for count, _ in lines]).reshape(size)
 
 
+def automaton_in(proof: Proof) -> Automaton:
+    return parse(proof["circuit"] | {"name": "forged", "palette": []}, "")
+
+
 def circuit_in(proof: Proof) -> tuple[Circuit, list[int]]:
-    file = proof["circuit"]
-    gates = [(int(Op[gate["op"]]), gate["a"], gate["b"]) for gate in file["gates"]]
-    made = circuit_of(gates, file["outputs"], tuple(file["channels"]))
-    return made, [file["channels"].index(label) for label in file["visible"]]
+    made = automaton_in(proof)
+    return made.circuit, list(made.visible_rows)
 
 
 def sets_are_true(proof: Proof, said: re.Match[str]) -> bool:
@@ -248,16 +250,15 @@ def lines_are_true(proof: Proof, said: re.Match[str]) -> bool:
     inputs = len(table["moves"][0]).bit_length() - 1
     machine = Machine(inputs, table["moves"], table["prints"])
     assert "addition" not in said[1] or machine.moves == [list(row) for row in ADDITION.moves]
-    made = parse(proof["circuit"] | {"name": "forged", "palette": []}, "")
+    made = automaton_in(proof)
     lines = ([*product(range(1 << inputs), repeat=n)] for n in (1, 2, 3))
     return all(is_right(made, machine, some, int(step[1] or 0) + 1) for some in lines)
 
 
 def rule_is_true(proof: Proof, said: re.Match[str]) -> bool:
-    made = parse(proof["circuit"] | {"name": "forged", "palette": []}, "")
     assert said[1].startswith(proof["kind"])
     assert said[6] == "zero"
-    return not broken(made, RULES[proof["kind"]])
+    return not broken(automaton_in(proof), RULES[proof["kind"]])
 
 
 def damage_is_true(proof: Proof, said: re.Match[str]) -> bool:

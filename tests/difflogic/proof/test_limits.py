@@ -120,7 +120,7 @@ def check_all() -> int:
         found = assure_automaton(made, task)
         assert judge(made, task, found, limited=True) == ""
         still_open += found.verdict is Verdict.open
-        if task.more["claim"] == "stays":
+        if task.claim == "stays":
             goal = Convergence.of(made, task.targets[0])
             answer = decide(goal, 5).verdict
             truth = right_from(goal)

@@ -63,7 +63,6 @@ class TestSimplify:
         assert (circuit.next_state(cases)[kept] == found.next_state(cases[rows])).all()
 
     @pytest.mark.once
-    @pytest.mark.thorough
     @compiled
     @pytest.mark.parametrize(
         ("gates", "most"),

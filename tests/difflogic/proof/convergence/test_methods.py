@@ -45,7 +45,6 @@ def shown(question: Convergence, state) -> np.ndarray:
 
 class TestVerdicts:
     @pytest.mark.once
-    @pytest.mark.thorough
     @given(questions())
     @examples(60)
     def test_agree_with_all_starts(self, question: Convergence) -> None:

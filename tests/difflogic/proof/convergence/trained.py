@@ -35,12 +35,4 @@ def checkerboard(height: int, width: int) -> Bits:
 
 def checkerboard_question(automaton: Automaton, height: int = 8, width: int = 8) -> Convergence:
     """Ask whether every start ends in squares of 2×2 cells."""
-    return Convergence(
-        automaton.circuit,
-        automaton.visible,
-        height,
-        width,
-        automaton.boundary,
-        checkerboard(height, width),
-        automaton.fire_rate,
-    )
+    return Convergence.of(automaton, checkerboard(height, width))
