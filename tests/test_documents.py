@@ -179,9 +179,14 @@ def parse(program, words):
         context = program.make_context(name, rest, parent=context)
 
 
-def run(command):
+def invoked(command):
     """Run a command of a page, in this process and where it is."""
-    done = CliRunner().invoke(app, shlex.split(command)[1:], catch_exceptions=False)
+    return CliRunner().invoke(app, shlex.split(command)[1:], catch_exceptions=False)
+
+
+def run(command):
+    """Return what a command prints that does what is asked."""
+    done = invoked(command)
     assert done.exit_code == 0, f"{command}: {done.stderr}"
     return done.stdout
 
@@ -226,8 +231,7 @@ def test_a_page_shows_what_its_commands_print(page, tmp_path, monkeypatch):
     np.save("brain.npy", (brains == 1).astype(np.uint8))
     printed = []
     for command in results.PRINTED[page]:
-        done = CliRunner().invoke(app, shlex.split(command)[1:], catch_exceptions=False)
-        printed += [line.strip() for line in done.output.splitlines()]
+        printed += [line.strip() for line in invoked(command).output.splitlines()]
     shown = answers(DOCS / page)
     assert shown
     assert not set(shown) - set(printed)

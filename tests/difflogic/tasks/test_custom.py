@@ -35,14 +35,18 @@ def _nothing_loaded(monkeypatch):
     monkeypatch.setattr(sys, "path", list(sys.path))
 
 
+def load(path, *overrides, allow_code=True):
+    return load_config(path, overrides, allow_code=allow_code)
+
+
 def error(*arguments, **options):
     with pytest.raises(ConfigError) as caught:
-        load_config(*arguments, **options)
+        load(*arguments, **options)
     return str(caught.value)
 
 
 def test_a_task_beside_its_configuration(tmp_path):
-    config = load_config(write(tmp_path), allow_code=True)
+    config = load(write(tmp_path))
     assert config.task.kind == "shift.py:Shift"
     assert config.task.sha256 == hashlib.sha256(SOURCE.encode()).hexdigest()
     assert config.to_dict()["task"]["by"] == 1
@@ -59,7 +63,7 @@ def test_the_copy_of_a_run_is_found_by_its_hash(tmp_path):
     (tmp_path / "run").mkdir()
     write(tmp_path / "tasks")
     path = write(tmp_path, SOURCE, CONFIG.replace('"shift.py', '"tasks/shift.py'))
-    config = load_config(path, allow_code=True)
+    config = load(path)
     code = custom.code_of(config.task)
     code.keep(tmp_path / "run")
     assert find_code(config.task.kind, tmp_path / "run", config.task.sha256).text == code.text
@@ -89,7 +93,7 @@ STAGES = "stages = property(lambda self: (self, self.on_grid(9, 9)))\n\n    def 
 def test_invalid_classes(tmp_path, change, says):
     assert change[0] in SOURCE
     path = write(tmp_path, SOURCE.replace(*change))
-    message = error(path, allow_code=True)
+    message = error(path)
     assert str(tmp_path / "shift.py") in message
     assert says in message
 
@@ -102,7 +106,7 @@ class Shift(Tile):
         kind: str
 """
     config = load_config("bricks").to_toml().replace('kind = "tile"', 'kind = "shift.py:Shift"')
-    task = make_task(load_config(write(tmp_path, source, config), allow_code=True))
+    task = make_task(load(write(tmp_path, source, config)))
     assert task.stages[-1] is not task
 
 
@@ -116,18 +120,18 @@ class Shift(Tile):
 )
 def test_invalid_kinds(tmp_path, kind, says):
     path = write(tmp_path, config=CONFIG.replace("shift.py:Shift", kind))
-    assert says in error(path, allow_code=True)
+    assert says in error(path)
 
 
 def test_the_class_checks_its_keys(tmp_path):
     path = write(tmp_path)
-    message = error(path, ["task.by=4"], allow_code=True)
+    message = error(path, "task.by=4")
     assert message == "--set task.by=4: [task] by must be an integer from 0 to 3, not 4"
-    message = error(path, ["task.bye=1"], allow_code=True)
+    message = error(path, "task.bye=1")
     assert 'no key "bye" in [task]: did you mean "by"?' in message
-    assert "[task] by: must be a boolean" in error(path, ["task.by={a=1}"])
+    assert "[task] by: must be a boolean" in error(path, "task.by={a=1}", allow_code=False)
     path = write(tmp_path, SOURCE.replace("default=1", "default=9"))
-    assert "[task] by must be an integer from 0 to 3, not 9" in error(path, allow_code=True)
+    assert "[task] by must be an integer from 0 to 3, not 9" in error(path)
 
 
 CHECK = """
@@ -148,16 +152,14 @@ CHECK = """
 )
 def test_a_class_whose_validators_fail_is_named_with_the_line(tmp_path, raised, says):
     path = write(tmp_path, checking(raised))
-    assert error(path, allow_code=True) == (
-        f"{tmp_path / 'shift.py'}: Shift.Section failed in {says}"
-    )
+    assert error(path) == (f"{tmp_path / 'shift.py'}: Shift.Section failed in {says}")
 
 
 @pytest.mark.parametrize("kind", [KeyboardInterrupt, Stopped])
 def test_a_stop_in_a_class_stays_one(tmp_path, kind):
     path = write(tmp_path, checking(f"import {kind.__module__} as of; raise of.{kind.__name__}"))
     with pytest.raises(kind):
-        load_config(path, allow_code=True)
+        load(path)
 
 
 def checking(statements):
@@ -169,9 +171,9 @@ def checking(statements):
 
 def test_another_single_start_needs_a_name(tmp_path):
     one = SOURCE.replace("board = rng.integers(0, 2, ", "board = np.ones(")
-    assert 'give the class start = "random"' in error(write(tmp_path, one), allow_code=True)
+    assert 'give the class start = "random"' in error(write(tmp_path, one))
     named = one.replace("    def sample", '    start = "zeros"\n\n    def sample')
-    assert load_config(write(tmp_path, named), allow_code=True).task.start_name == "zeros"
+    assert load(write(tmp_path, named)).task.start_name == "zeros"
 
 
 CASES = """
@@ -193,7 +195,7 @@ CASES = """
     }.items(),
 )
 def test_invalid_cases_are_noticed_before_training(tmp_path, ending, message):
-    found = error(write(tmp_path, SOURCE + CASES.format(ending)), allow_code=True)
+    found = error(write(tmp_path, SOURCE + CASES.format(ending)))
     assert "Shift.cases" in found
     assert message in found
     assert len(found) < 500
@@ -210,11 +212,11 @@ def test_cells_that_do_not_count_contradict_nothing():
 
 
 def test_samples_that_contradict_each_other_are_worth_a_warning(tmp_path):
-    assert without_effect(load_config(write(tmp_path), allow_code=True)) == []
+    assert without_effect(load(write(tmp_path))) == []
     loose = SOURCE.replace("self.section.by, axis", "rng.integers(0, 2), axis")
     row = CONFIG.replace("height = 4", "height = 1")
     path = write(tmp_path, loose.replace("self.height", "1"), row)
-    (words,) = without_effect(load_config(path, allow_code=True))
+    (words,) = without_effect(load(path))
     assert "equal starts and different targets" in words
 
 
@@ -240,7 +242,7 @@ def test_a_row_without_larger_ones_that_is_due_later_than_the_training_step(tmp_
     text = text.replace("periodic", "zero").replace("steps = 1", "steps = 3")
     source = (SOURCE + LATE).replace("default=1", "default=3")
     path = write(tmp_path, source, text)
-    assert "Shift.due failed in line 26: IndexError" in error(path, allow_code=True)
+    assert "Shift.due failed in line 26: IndexError" in error(path)
     netlist, ops = netlist_of(circuit_of([(Op.AND, 3, 4)], [9]), 1)
     for by, right in (0, False), (1, True):
         config = resolve(path, [f"task.by={by}"], allow_code=True)  # tries the class with this key
@@ -251,4 +253,4 @@ def test_a_row_without_larger_ones_that_is_due_later_than_the_training_step(tmp_
     refused = run_tests(Model.create(config), ["gates"]).not_applicable
     assert "on 1×24 cells the class draws no sample" in refused["generalisation"]
     write(tmp_path, source.replace("+ [0", "- [1"), text)
-    assert "due must be a whole number from 3" in error(path, ["task.by=0"], allow_code=True)
+    assert "due must be a whole number from 3" in error(path, "task.by=0")
