@@ -63,6 +63,12 @@ class Result(SimpleNamespace):
         return self
 
     @property
+    def failed(self) -> Self:
+        """Itself, if the command could not do what was asked: exit code 1."""
+        assert self.exit_code == 1, self.stderr
+        return self
+
+    @property
     def refusal(self) -> str:
         """The message of a command that refused its input: exit code 2, and no result."""
         assert (self.exit_code, self.stdout) == (2, "")

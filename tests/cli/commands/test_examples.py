@@ -38,8 +38,7 @@ def test_a_rule_is_learned_and_applied(dct, pairs):
     shown = dct("apply learned hostile.json").stdout
     assert shown.count("\\x1b]0;title\\x07") == 2, "before and after"
     Path("wrong.json").write_text(json.dumps([{"input": [[3, 0, 0]], "output": [[0, 3, 3]]}]))
-    wrong = dct("apply learned wrong.json")
-    assert wrong.exit_code == 1
+    wrong = dct("apply learned wrong.json").failed
     assert "  3 0 0  →  0 3 0*  0 3 3\n" in wrong.stdout
     assert shown_next(learned.stdout) == shown_next(dct("runs show learned").stdout)
     assert "meaning: 0: this" in dct("inspect learned").stdout

@@ -89,23 +89,20 @@ class TestSimplify:
         assert Path("kept.json").read_text() == "mine"
 
     def test_a_wrong_rule_is_caught_and_nothing_written(self, dct, clumsy, wrong_rule):
-        result = dct(f"simplify {clumsy} -o small.json")
-        assert result.exit_code == 1
+        result = dct(f"simplify {clumsy} -o small.json").failed
         assert "NOT EQUAL" in result.stdout
         assert "the next state of channel 0 is" in result.stdout
         assert "small.json was not written" in result.stderr
         assert not Path("small.json").exists()
-        found = dct(f"simplify {clumsy} --json -o small.json")
-        assert found.exit_code == 1
+        found = dct(f"simplify {clumsy} --json -o small.json").failed
         assert found.json["output"] is None
-        assert dct(f"verify circuit {clumsy}").exit_code == 1
+        assert dct(f"verify circuit {clumsy}").failed
 
     def test_out_of_time(self, dct, clumsy, monkeypatch):
         # Time that passes before the first output is compared.
         clock = iter(range(0, 10**6, 100))
         monkeypatch.setattr(equivalence.time, "monotonic", lambda: next(clock))
-        result = dct(f"simplify {clumsy} -o small.json --time-limit 50")
-        assert result.exit_code == 1
+        result = dct(f"simplify {clumsy} -o small.json --time-limit 50").failed
         assert "UNKNOWN: 1 of 1 next state undecided" in result.stdout
         assert not Path("small.json").exists()
 
@@ -119,13 +116,11 @@ class TestVerify:
         )
         other = save(circuit_of([(Op.OR, 0, 1)], [18, 0], (0, 4)), tmp_path / "other.json")
         assert dct(f"verify circuit {one} --against {same}").good
-        result = dct(f"verify circuit {one} --against {other}")
-        assert result.exit_code == 1
+        result = dct(f"verify circuit {one} --against {other}").failed
         assert result.stdout.endswith(
             f"if NW0, NW4 are 1,\nthe next state of channel 0 is\n  0  in {one}\n  1  in {other}\n"
         )
-        found = dct(f"verify circuit {one} --against {other} --json")
-        assert found.exit_code == 1
+        found = dct(f"verify circuit {one} --against {other} --json").failed
         assert found.json["equal"] is False
         assert found.json["proof"]["counterexample"] == {
             "channel": 0,
@@ -137,8 +132,7 @@ class TestVerify:
     def test_another_visible_channel_is_another_automaton(self, dct, tmp_path):
         one = save(circuit_of([], [0, 1]), tmp_path / "one.json")
         other = save(circuit_of([], [0, 1]), tmp_path / "other.json", (1,))
-        result = dct(f"verify circuit {one} --against {other}")
-        assert result.exit_code == 1
+        result = dct(f"verify circuit {one} --against {other}").failed
         assert "NOT EQUAL, but proved the same rule: 2 next states" in result.stdout
         assert "differs in: visible channels [0] and [1]" in result.stdout
         result = dct(f"verify circuit {one} --against {other} --rule-only --json")

@@ -152,8 +152,7 @@ def test_a_failed_run_is_reported_at_the_end_and_repeated(dct, monkeypatch, word
         return real(config, path, **options)
 
     monkeypatch.setattr(session, "execute", failing)
-    done = dct(words, "--seeds=0-3 --workers=1 --dir=there --json")
-    assert done.exit_code == 1
+    done = dct(words, "--seeds=0-3 --workers=1 --dir=there --json").failed
     assert "error: checkerboard-small, seed 1: epoch 3: the soft loss is nan" in done.stderr
     assert [run["status"] == "failed" for run in done.json["runs"]] == [False, True, True, False]
     assert done.json["runs"][2]["error"] == "ZeroDivisionError: a bug"

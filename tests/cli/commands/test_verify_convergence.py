@@ -47,8 +47,9 @@ def test_proved(verify):
 
 
 def test_json_of_several_sizes(verify):
-    result = verify(f"{SEED_1} --task checkerboard --size 16x16 --size 32x32 --size 9x9 --json")
-    assert result.exit_code == 1
+    result = verify(
+        f"{SEED_1} --task checkerboard --size 16x16 --size 32x32 --size 9x9 --json"
+    ).failed
     first, second, third = result.json["findings"]
     assert (first["verdict"], first["from_step"], first["any_schedule"]) == ("proved", 18, True)
     assert (second["verdict"], second["from_step"], second["unknown_cells"]) == ("proved", 34, 0)
@@ -58,8 +59,7 @@ def test_json_of_several_sizes(verify):
 
 
 def test_a_refutation_is_shown_and_no_certificate_written(verify):
-    result = verify(f"{SEED_1} --task checkerboard --size 9x9 -o c.json")
-    assert result.exit_code == 1
+    result = verify(f"{SEED_1} --task checkerboard --size 9x9 -o c.json").failed
     assert re.search(r"9×9: a state with \d+ wrong cells repeats at every step", result.stdout)
     assert "c.json was not written: there is no proof" in result.stderr
     assert not Path("c.json").exists()
@@ -67,8 +67,7 @@ def test_a_refutation_is_shown_and_no_certificate_written(verify):
 
 def test_an_open_question_is_shown(verify, monkeypatch):
     monkeypatch.setattr(prover, "METHODS", (methods.SETS,))
-    result = verify(f"{SEED_2} --task checkerboard --size 9x9")
-    assert result.exit_code == 1
+    result = verify(f"{SEED_2} --task checkerboard --size 9x9").failed
     assert "open" in result.stdout
     assert "9×9: not decided (sets of values: too coarse)" in result.stdout
 
@@ -89,8 +88,7 @@ def sources(tmp_path):
 
 
 def test_a_proof_for_every_size_without_a_certificate(verify):
-    result = verify(f"{GALLERY}/flood.json --task flood -o c.json")
-    assert result.exit_code == 1
+    result = verify(f"{GALLERY}/flood.json --task flood -o c.json").failed
     said, asked = result.stdout.splitlines()
     assert said.startswith("proved for every grid")
     assert asked.startswith("asked: ")
@@ -120,8 +118,7 @@ def test_refusals(verify, sources, source, options, said):
 
 
 def test_all_cases_are_refuted_and_proved(verify, sources):
-    result = verify(sources["life"], "-o c.json")
-    assert result.exit_code == 1
+    result = verify(sources["life"], "-o c.json").failed
     assert "fails on" in result.stdout
     assert "c.json was not written: there is no proof" in result.stderr
     found = verify(sources["life"], "--json").json["assurance"]
@@ -141,8 +138,7 @@ class TestAllSizes:
         assert "Damage: a wound of 4×4 zeroed cells at least 1 cell from" in result.stdout
         found = verify(f"{tough} --task checkerboard-async --damage 4 --contents any --json")
         assert (found.exit_code, found.json["damage"]["verdict"]) == (1, "refuted")
-        found = verify(f"{SEED_1} --task checkerboard --all-sizes --json")
-        assert found.exit_code == 1
+        found = verify(f"{SEED_1} --task checkerboard --all-sizes --json").failed
         everywhere = found.json["every_size"]
         assert (everywhere["verdict"], everywhere["from_step"]) == ("refuted", {})
 
