@@ -39,43 +39,42 @@ def bench_tiny(dct, tiny, monkeypatch):
     return run
 
 
-@pytest.mark.thorough
-@pytest.mark.usefixtures("staged")
-class TestRun:
-    """A whole run of the command."""
+# A whole run of the command
 
-    @pytest.mark.once
-    def test_alone(self, bench_tiny, staged, monkeypatch):
-        monkeypatch.setattr(screen, "QUIET_SECONDS", 0.0)
-        staged.needs_compiling = True
-        result = bench_tiny("--workers=2").good
-        assert "2 workers · 2 repeats" in result.stdout
-        assert "speed-up" not in result.stdout
-        assert "equal results" not in result.stdout
-        assert "hard evaluation" in result.stdout
-        assert "\x1b" not in result.stdout + result.stderr
-        assert "compiling the kernels for float32, once" in result.stderr
-        assert "compil" not in result.stdout
-        assert "rounds measured: 1/2" in result.stderr.splitlines()
-        assert not list(Path.cwd().iterdir())
 
-    @pytest.mark.once
-    def test_ctrl_c_stops_between_steps(self, bench_tiny, monkeypatch):
-        steps = []
+@pytest.mark.once
+def test_a_way_alone(bench_tiny, staged, monkeypatch):
+    monkeypatch.setattr(screen, "QUIET_SECONDS", 0.0)
+    staged.needs_compiling = True
+    result = bench_tiny("--workers=2").good
+    assert "2 workers · 2 repeats" in result.stdout
+    assert "speed-up" not in result.stdout
+    assert "equal results" not in result.stdout
+    assert "hard evaluation" in result.stdout
+    assert "\x1b" not in result.stdout + result.stderr
+    assert "compiling the kernels for float32, once" in result.stderr
+    assert "compil" not in result.stdout
+    assert "rounds measured: 1/2" in result.stderr.splitlines()
+    assert not list(Path.cwd().iterdir())
 
-        class Interrupted(measurements.Trainer):
-            def step(self):
-                steps.append(1)
-                if len(steps) == 6:
-                    signal.raise_signal(signal.SIGINT)
-                return super().step()
 
-        monkeypatch.setattr(measurements, "Trainer", Interrupted)
-        result = bench_tiny("--repeat=1000")
-        assert result.exit_code == 130
-        assert result.stderr.endswith("interrupted\n")
-        assert result.stdout == ""
-        assert len(steps) < 10
+@pytest.mark.once
+def test_ctrl_c_stops_between_steps(bench_tiny, monkeypatch):
+    steps = []
+
+    class Interrupted(measurements.Trainer):
+        def step(self):
+            steps.append(1)
+            if len(steps) == 6:
+                signal.raise_signal(signal.SIGINT)
+            return super().step()
+
+    monkeypatch.setattr(measurements, "Trainer", Interrupted)
+    result = bench_tiny("--repeat=1000")
+    assert result.exit_code == 130
+    assert result.stderr.endswith("interrupted\n")
+    assert result.stdout == ""
+    assert len(steps) < 10
 
 
 def test_a_report_is_shown(dct, monkeypatch, report):

@@ -23,18 +23,16 @@ def files(dct):
     Path("own.json").write_text(OWN)
 
 
-class TestSuccess:
-    def test_to_stdout(self, dct):
-        result = dct("import own.json").good
-        assert result.stdout == OWN
-        assert result.stderr == (
-            f"read from dct: 12 gates, depth {MADE.circuit.depth}, 2 channels\n"
-        )
+def test_a_circuit_is_written_to_stdout(dct):
+    result = dct("import own.json").good
+    assert result.stdout == OWN
+    assert result.stderr == (f"read from dct: 12 gates, depth {MADE.circuit.depth}, 2 channels\n")
 
-    def test_a_file_can_replace_itself(self, dct):
-        for name in ("out.json", "own.json"):
-            assert dct(f"import own.json -o {name} --force").good
-            assert Path(name).read_text() == OWN
+
+def test_a_file_can_replace_itself(dct):
+    for name in ("out.json", "own.json"):
+        assert dct(f"import own.json -o {name} --force").good
+        assert Path(name).read_text() == OWN
 
 
 @pytest.mark.parametrize(

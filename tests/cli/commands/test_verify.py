@@ -62,68 +62,69 @@ def test_one_row_per_group_and_a_verdict(check):
         assert result.stdout.count(tolerance.reason) == 1
 
 
-class TestFailures:
-    """Failed comparisons."""
-
-    def test_exits_1_and_lists_each_failure(self, check):
-        other = Deviation("hard loss", "reference trainer", "checkerboard", 1.0, EXACT)
-        result = check([*FOUND, WRONG, other]).failed
-        assert cells(result.stdout, "float32 gradients") == [
-            ["float32 gradients", "float64", "2", "0.04", "1e-05", "FAILED"]
-        ]
-        assert cells(result.stdout, "float32 states")[0][-1] == "ok"
-        listed = [line for line in result.stdout.splitlines() if line.startswith("FAILED")]
-        assert listed == [
-            "FAILED  float32 gradients, against float64, on 11×13 zero: "
-            "difference 0.04, tolerance 1e-05",
-            "FAILED  hard loss, against reference trainer, on checkerboard: "
-            "difference 1, tolerance 0",
-        ]
-        assert result.stdout.endswith("\n2 of 7 comparisons FAILED\n")
-
-    @pytest.mark.parametrize(("difference", "place"), [(math.nan, 0), (math.nan, 1), (math.inf, 0)])
-    def test_a_difference_that_is_no_number(self, check, difference, place):
-        # A maximum of NaN and a number depends on their order.
-        found = FOUND[:1]
-        first = FOUND[0]
-        found.insert(place, Deviation(first.what, first.against, "1×1 zero", difference, EXACT))
-        result = check(found).failed
-        assert cells(result.stdout, "cells")[0][-3:] == ["inf", "0", "FAILED"]
-        told = check(found, "--json").json
-        assert (told["passed"], told["findings"][place]["difference"]) == (False, None)
+# Failed comparisons
 
 
-class TestRun:
-    """Configurations, progress and interruption."""
+def test_each_failure_is_listed(check):
+    other = Deviation("hard loss", "reference trainer", "checkerboard", 1.0, EXACT)
+    result = check([*FOUND, WRONG, other]).failed
+    assert cells(result.stdout, "float32 gradients") == [
+        ["float32 gradients", "float64", "2", "0.04", "1e-05", "FAILED"]
+    ]
+    assert cells(result.stdout, "float32 states")[0][-1] == "ok"
+    listed = [line for line in result.stdout.splitlines() if line.startswith("FAILED")]
+    assert listed == [
+        "FAILED  float32 gradients, against float64, on 11×13 zero: "
+        "difference 0.04, tolerance 1e-05",
+        "FAILED  hard loss, against reference trainer, on checkerboard: difference 1, tolerance 0",
+    ]
+    assert result.stdout.endswith("\n2 of 7 comparisons FAILED\n")
 
-    def test_checks_the_configuration_that_is_named(self, dct, tiny, monkeypatch, compiled):
-        checked = []
 
-        def equivalence(config):
-            checked.append(config)
-            yield from FOUND
+@pytest.mark.parametrize(("difference", "place"), [(math.nan, 0), (math.nan, 1), (math.inf, 0)])
+def test_a_difference_that_is_no_number(check, difference, place):
+    # A maximum of NaN and a number depends on their order.
+    found = FOUND[:1]
+    first = FOUND[0]
+    found.insert(place, Deviation(first.what, first.against, "1×1 zero", difference, EXACT))
+    result = check(found).failed
+    assert cells(result.stdout, "cells")[0][-3:] == ["inf", "0", "FAILED"]
+    told = check(found, "--json").json
+    assert (told["passed"], told["findings"][place]["difference"]) == (False, None)
 
-        monkeypatch.setattr(verification, "equivalence", equivalence)
-        assert dct("verify equivalence").good
-        assert dct(f"verify equivalence --small {tiny}").good
-        assert dct("verify equivalence --config checkerboard-small").good
-        assert checked == [
-            load_config("checkerboard"),
-            load_config("checkerboard-small", TINY),
-            load_config("checkerboard-small"),
-        ]
-        # Both are needed, whatever the configuration trains in.
-        precisions = [config.training.precision for config in compiled]
-        assert precisions == ["float32", "float64"] * 3
 
-    def test_ctrl_c_stops_between_comparisons(self, check):
-        def findings():
-            yield WRONG
-            signal.raise_signal(signal.SIGINT)
-            yield FOUND[0]
-            raise AssertionError("goes on")
+# Configurations, progress and interruption
 
-        result = check(findings())
-        assert result.exit_code == 130
-        assert "stopped after 2 comparisons, 1 failed" in result.stderr
-        assert result.stdout == ""
+
+def test_the_configuration_that_is_named_is_checked(dct, tiny, monkeypatch, compiled):
+    checked = []
+
+    def equivalence(config):
+        checked.append(config)
+        yield from FOUND
+
+    monkeypatch.setattr(verification, "equivalence", equivalence)
+    assert dct("verify equivalence").good
+    assert dct(f"verify equivalence --small {tiny}").good
+    assert dct("verify equivalence --config checkerboard-small").good
+    assert checked == [
+        load_config("checkerboard"),
+        load_config("checkerboard-small", TINY),
+        load_config("checkerboard-small"),
+    ]
+    # Both are needed, whatever the configuration trains in.
+    precisions = [config.training.precision for config in compiled]
+    assert precisions == ["float32", "float64"] * 3
+
+
+def test_ctrl_c_stops_between_comparisons(check):
+    def findings():
+        yield WRONG
+        signal.raise_signal(signal.SIGINT)
+        yield FOUND[0]
+        raise AssertionError("goes on")
+
+    result = check(findings())
+    assert result.exit_code == 130
+    assert "stopped after 2 comparisons, 1 failed" in result.stderr
+    assert result.stdout == ""

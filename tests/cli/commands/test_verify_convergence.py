@@ -128,52 +128,53 @@ def test_all_cases_are_refuted_and_proved(verify, sources):
     assert json.loads(Path("c.json").read_text())["format"] == "dct-cases"
 
 
-class TestAllSizes:
-    def test_every_size(self, verify, tmp_path):
-        """The hand-written rule is right everywhere, a circuit that knows one grid is not."""
-        tough = tmp_path / "tough.json"
-        tough.write_text(write_circuit(tough_checkerboard()))
-        result = verify(f"{tough} --task checkerboard-async --damage 4 --margin 1").good
-        assert "All sizes: proved for every start on every grid." in result.stdout
-        assert "Damage: a wound of 4×4 zeroed cells at least 1 cell from" in result.stdout
-        found = verify(f"{tough} --task checkerboard-async --damage 4 --contents any --json")
-        assert (found.exit_code, found.json["damage"]["verdict"]) == (1, "refuted")
-        found = verify(f"{SEED_1} --task checkerboard --all-sizes --json").failed
-        everywhere = found.json["every_size"]
-        assert (everywhere["verdict"], everywhere["from_step"]) == ("refuted", {})
+def test_every_size(verify, tmp_path):
+    """The hand-written rule is right everywhere, a circuit that knows one grid is not."""
+    tough = tmp_path / "tough.json"
+    tough.write_text(write_circuit(tough_checkerboard()))
+    result = verify(f"{tough} --task checkerboard-async --damage 4 --margin 1").good
+    assert "All sizes: proved for every start on every grid." in result.stdout
+    assert "Damage: a wound of 4×4 zeroed cells at least 1 cell from" in result.stdout
+    found = verify(f"{tough} --task checkerboard-async --damage 4 --contents any --json")
+    assert (found.exit_code, found.json["damage"]["verdict"]) == (1, "refuted")
+    found = verify(f"{SEED_1} --task checkerboard --all-sizes --json").failed
+    everywhere = found.json["every_size"]
+    assert (everywhere["verdict"], everywhere["from_step"]) == ("refuted", {})
 
-    @pytest.mark.parametrize(
-        ("period", "last", "found"), [(4, 99, 4), (4, 31, None), (6, 99, None), (0, 99, None)]
-    )
-    def test_the_period_of_a_custom_task(self, period, last, found):
-        """Its target has squares of 2×2 cells, up to a side of `last`."""
 
-        class Squares(Checkerboard):
-            source = "squares.py"
-            lasting_period = period
+@pytest.mark.parametrize(
+    ("period", "last", "found"), [(4, 99, 4), (4, 31, None), (6, 99, None), (0, 99, None)]
+)
+def test_the_period_of_a_custom_task(period, last, found):
+    """Its target has squares of 2×2 cells, up to a side of `last`."""
 
-            @property
-            def lasting_target(self):
-                return super().lasting_target * (self.height <= last)
+    class Squares(Checkerboard):
+        source = "squares.py"
+        lasting_period = period
 
-        config = load_config("checkerboard")
-        task = Squares(config.task, config.automaton)
-        refusal = pytest.raises(ConfigError, match="lasting_period")
-        with nullcontext() if found else refusal:
-            assert task.find_lasting_period(32) == found
+        @property
+        def lasting_target(self):
+            return super().lasting_target * (self.height <= last)
 
-    @pytest.mark.parametrize("square", [2, 16])
-    def test_a_target_that_differs_far_out(self, verify, tmp_path, square):
-        """A circuit of zeros shows a large square, but no checkerboard."""
-        circuit = tmp_path / "zeros.json"
-        experiment = tmp_path / "squares.toml"
-        zeros = replace(automaton_of(circuit_of([(Op.FALSE, 4, 4)], [9])), boundary="zero")
-        circuit.write_text(write_circuit(zeros))
-        config = load_config("checkerboard", [f"task.square={square}"])
-        experiment.write_text(config.to_toml(), "utf-8")
-        result = verify(str(circuit), f"--task {experiment} --all-sizes --size 16x16")
-        assert ("proved" in result.stdout.splitlines()[1]) == (square == 16)
-        assert "All sizes: fails" in result.stdout or "All sizes: not proved" in result.stdout
+    config = load_config("checkerboard")
+    task = Squares(config.task, config.automaton)
+    refusal = pytest.raises(ConfigError, match="lasting_period")
+    with nullcontext() if found else refusal:
+        assert task.find_lasting_period(32) == found
+
+
+@pytest.mark.parametrize("square", [2, 16])
+def test_a_target_that_differs_far_out(verify, tmp_path, square):
+    """A circuit of zeros shows a large square, but no checkerboard."""
+    circuit = tmp_path / "zeros.json"
+    experiment = tmp_path / "squares.toml"
+    zeros = replace(automaton_of(circuit_of([(Op.FALSE, 4, 4)], [9])), boundary="zero")
+    circuit.write_text(write_circuit(zeros))
+    config = load_config("checkerboard", [f"task.square={square}"])
+    experiment.write_text(config.to_toml(), "utf-8")
+    result = verify(str(circuit), f"--task {experiment} --all-sizes --size 16x16")
+    assert ("proved" in result.stdout.splitlines()[1]) == (square == 16)
+    assert "All sizes: fails" in result.stdout or "All sizes: not proved" in result.stdout
 
 
 @pytest.mark.thorough

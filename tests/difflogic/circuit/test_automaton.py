@@ -23,30 +23,30 @@ def reads(circuit: Circuit, channel: int) -> set[int]:
     return found
 
 
-class TestLiveChannels:
-    @given(circuits(channels=4, most=12))
-    def test_agrees_with_following_wires(self, circuit: Circuit) -> None:
-        live = set()
-        waiting = {2}
-        while waiting:
-            channel = waiting.pop()
-            live.add(channel)
-            waiting |= reads(circuit, channel) - live
-        assert set(np.flatnonzero(live_channels(circuit, (2,))).tolist()) == live
-
-    def test_uses_labels(self) -> None:
-        circuit = circuit_of([], [0, 1], labels=(5, 3))
-        assert live_channels(circuit, (3,)).tolist() == [False, True]
+@given(circuits(channels=4, most=12))
+def test_live_channels_agree_with_following_wires(circuit: Circuit) -> None:
+    live = set()
+    waiting = {2}
+    while waiting:
+        channel = waiting.pop()
+        live.add(channel)
+        waiting |= reads(circuit, channel) - live
+    assert set(np.flatnonzero(live_channels(circuit, (2,))).tolist()) == live
 
 
-class TestAutomaton:
-    @pytest.mark.parametrize("visible", [(), (1,)])
-    def test_visible_channels_must_exist(self, visible: tuple[int, ...]) -> None:
-        with pytest.raises(CircuitError, match="visible channel"):
-            automaton_of(circuit_of([], [0]), visible)
+def test_live_channels_are_labels() -> None:
+    circuit = circuit_of([], [0, 1], labels=(5, 3))
+    assert live_channels(circuit, (3,)).tolist() == [False, True]
 
-    @pytest.mark.parametrize("visible", [(3,), [3], range(3, 4), np.array([3])])
-    def test_visible_channels_are_kept_as_plain_numbers(self, visible: Sequence[int]) -> None:
-        made = automaton_of(circuit_of([], [0, 1], (5, 3)), visible)
-        assert made.visible_rows == (1,)
-        assert repr(made.visible) == "(3,)"
+
+@pytest.mark.parametrize("visible", [(), (1,)])
+def test_visible_channels_must_exist(visible: tuple[int, ...]) -> None:
+    with pytest.raises(CircuitError, match="visible channel"):
+        automaton_of(circuit_of([], [0]), visible)
+
+
+@pytest.mark.parametrize("visible", [(3,), [3], range(3, 4), np.array([3])])
+def test_visible_channels_are_kept_as_plain_numbers(visible: Sequence[int]) -> None:
+    made = automaton_of(circuit_of([], [0, 1], (5, 3)), visible)
+    assert made.visible_rows == (1,)
+    assert repr(made.visible) == "(3,)"

@@ -31,69 +31,70 @@ def task_of(name: str, *overrides: str):
     return make_task(load_config(name, list(overrides)))
 
 
-class TestEveryStart:
-    @pytest.mark.parametrize(
-        ("name", "unit", "since"),
-        [("checkerboard", "step", 18), ("checkerboard-async", "round", 19)],
+@pytest.mark.parametrize(
+    ("name", "unit", "since"), [("checkerboard", "step", 18), ("checkerboard-async", "round", 19)]
+)
+def test_every_start_is_proved(name: str, unit: str, since: int) -> None:
+    found = assure_automaton(trained(f"{name}-seed-1"), task_of(name))
+    assert found.text == f"proved for every start from {unit} {since} on"
+    known = (found.method, found.from_step, found.any_schedule)
+    assert known == ("sets of values", since, True)
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("fire_rate", [0.6, 1.0])
+def test_damage_after_every_start(fire_rate: float) -> None:
+    """If all cells fire at each step, a proof for any order says more."""
+    automaton = tough_checkerboard(fire_rate)
+    task = task_of("checkerboard-tough")
+    plain = assure_automaton(automaton, task)
+    found = assure_automaton(automaton, task, wound=WOUND)
+    assert (plain.confined, found.confined) == (None, True)
+    assert found.text == plain.text + (
+        "; a wound of 10×10 cells with any content at least 1 cell from the edges never "
+        "reaches a cell outside it, and is closed after 19 rounds, under any fair schedule, on "
+        "every grid"
     )
-    def test_proved(self, name: str, unit: str, since: int) -> None:
-        found = assure_automaton(trained(f"{name}-seed-1"), task_of(name))
-        assert found.text == f"proved for every start from {unit} {since} on"
-        known = (found.method, found.from_step, found.any_schedule)
-        assert known == ("sets of values", since, True)
+    found = assure_automaton(automaton, task, wound=Wound(2, zeros=False))
+    assert (found.verdict, found.confined) == (Verdict.proved, False)
+    assert "; fails: on " in found.text
 
-    @pytest.mark.once
-    @pytest.mark.parametrize("fire_rate", [0.6, 1.0])
-    def test_damage(self, fire_rate: float) -> None:
-        """If all cells fire at each step, a proof for any order says more."""
-        automaton = tough_checkerboard(fire_rate)
-        task = task_of("checkerboard-tough")
-        plain = assure_automaton(automaton, task)
-        found = assure_automaton(automaton, task, wound=WOUND)
-        assert (plain.confined, found.confined) == (None, True)
-        assert found.text == plain.text + (
-            "; a wound of 10×10 cells with any content at least 1 cell from the edges never "
-            "reaches a cell outside it, and is closed after 19 rounds, under any fair schedule, on "
-            "every grid"
-        )
-        found = assure_automaton(automaton, task, wound=Wound(2, zeros=False))
-        assert (found.verdict, found.confined) == (Verdict.proved, False)
-        assert "; fails: on " in found.text
 
-    def test_refuted(self) -> None:
-        automaton = trained("checkerboard-seed-1")
-        ops = automaton.circuit.op.copy()
-        ops[0] = Op.FALSE
-        circuit = automaton.circuit
-        spoiled = Circuit(ops, circuit.a, circuit.b, circuit.outputs, circuit.labels)
-        found = assure_automaton(automaton.with_circuit(spoiled), task_of("checkerboard"))
-        assert found.text == "fails: some starts keep missing the target"
-        assert not found.proved
+def test_some_start_is_refuted() -> None:
+    automaton = trained("checkerboard-seed-1")
+    ops = automaton.circuit.op.copy()
+    ops[0] = Op.FALSE
+    circuit = automaton.circuit
+    spoiled = Circuit(ops, circuit.a, circuit.b, circuit.outputs, circuit.labels)
+    found = assure_automaton(automaton.with_circuit(spoiled), task_of("checkerboard"))
+    assert found.text == "fails: some starts keep missing the target"
+    assert not found.proved
 
 
 def life() -> Automaton:
     return read_circuit(GALLERY / "game-of-life.json")
 
 
-class TestEveryCase:
-    def test_proved(self) -> None:
-        found = assure_automaton(life(), task_of("game-of-life"))
-        assert (found.text, found.scope) == ("proved for all 512 boards", "every case")
+def test_every_case_is_proved() -> None:
+    found = assure_automaton(life(), task_of("game-of-life"))
+    assert (found.text, found.scope) == ("proved for all 512 boards", "every case")
 
-    def test_refuted(self) -> None:
-        """A board that is right has no cell that lives with more than three neighbours."""
-        found = assure_automaton(life(), task_of("game-of-life", 'task.rule="B3/S234"'))
-        boards = (np.arange(512)[:, None] >> np.arange(9) & 1).sum(axis=1)
-        assert found.text == f"fails on {(boards == 5).sum()} of 512 boards"
-        assert found.from_step is None
 
-    def test_cells_that_may_not_fire(self) -> None:
-        found = assure_automaton(replace(life(), fire_rate=0.5), task_of("game-of-life"))
-        assert found.text == "not proved: all cells fire in its cases, and not in the circuit"
-        cases = task_of("game-of-life").find_cases()
-        assert cases is not None
-        asked = ListedStarts(replace(life(), fire_rate=0.5), cases, 1)
-        assert found.verdict is prove(asked).verdict is Verdict.open
+def test_some_cases_are_refuted() -> None:
+    """A board that is right has no cell that lives with more than three neighbours."""
+    found = assure_automaton(life(), task_of("game-of-life", 'task.rule="B3/S234"'))
+    boards = (np.arange(512)[:, None] >> np.arange(9) & 1).sum(axis=1)
+    assert found.text == f"fails on {(boards == 5).sum()} of 512 boards"
+    assert found.from_step is None
+
+
+def test_cells_that_may_not_fire() -> None:
+    found = assure_automaton(replace(life(), fire_rate=0.5), task_of("game-of-life"))
+    assert found.text == "not proved: all cells fire in its cases, and not in the circuit"
+    cases = task_of("game-of-life").find_cases()
+    assert cases is not None
+    asked = ListedStarts(replace(life(), fire_rate=0.5), cases, 1)
+    assert found.verdict is prove(asked).verdict is Verdict.open
 
 
 ONES = """task.target=\"\"\"\n{}\"\"\"""".format("#####\n" * 5)
@@ -119,110 +120,114 @@ def dot(gates, outputs, *more: str, steps: int = 2, boundary="periodic"):
     return Automaton("dot", circuit, (0,), boundary, 3, 3, steps, 1.0, "center"), task
 
 
-class TestTheOnlyStart:
-    """One cell in the middle of 3×3."""
+# One cell in the middle of 3×3
 
-    def run(self, gates, outputs, *more: str, **keys):
-        return assure_automaton(*dot(gates, outputs, *more, **keys))
 
-    @pytest.mark.parametrize(
-        ("gates", "more", "verdict", "text", "from_step", "period"),
-        [
-            ([], (), "proved", LATER, 0, 1),
-            # Once around the torus in three steps.
-            (
-                [(Op.A, 3, 3)],
-                ("automaton.steps=3",),
-                "proved",
-                "proved at step 3, not at every later one; states repeat with period 3",
-                None,
-                3,
-            ),
-            (
-                [(Op.FALSE, 3, 3)],
-                (),
-                "refuted",
-                "fails at step 2; states repeat with period 1",
-                None,
-                1,
-            ),
-            ([], ("task.hold=true",), "proved", LATER, 0, 1),
-            (
-                [(Op.A, 3, 3)],
-                ("automaton.steps=3", "task.hold=true"),
-                "refuted",
-                "fails after step 3, where it is right; states repeat with period 3",
-                None,
-                3,
-            ),
-        ],
+def assured(gates, outputs, *more: str, **keys):
+    return assure_automaton(*dot(gates, outputs, *more, **keys))
+
+
+@pytest.mark.parametrize(
+    ("gates", "more", "verdict", "text", "from_step", "period"),
+    [
+        ([], (), "proved", LATER, 0, 1),
+        # Once around the torus in three steps.
+        (
+            [(Op.A, 3, 3)],
+            ("automaton.steps=3",),
+            "proved",
+            "proved at step 3, not at every later one; states repeat with period 3",
+            None,
+            3,
+        ),
+        (
+            [(Op.FALSE, 3, 3)],
+            (),
+            "refuted",
+            "fails at step 2; states repeat with period 1",
+            None,
+            1,
+        ),
+        ([], ("task.hold=true",), "proved", LATER, 0, 1),
+        (
+            [(Op.A, 3, 3)],
+            ("automaton.steps=3", "task.hold=true"),
+            "refuted",
+            "fails after step 3, where it is right; states repeat with period 3",
+            None,
+            3,
+        ),
+    ],
+)
+def test_what_is_said_of_the_only_start(gates, more, verdict, text, from_step, period) -> None:
+    found = assured(gates, [9 if gates else 4], *more)
+    said = (found.verdict, found.text, found.from_step, found.period, found.healing)
+    assert said == (verdict, text, from_step, period, ())
+    assert found.asked is not None
+    assert found.asked.starts == "one cell"
+
+
+def test_damage_that_stays() -> None:
+    found = assured([], [4], "task.hold=true", "task.heal=[1,2]")
+    assert not found.proved
+    assert found.text == f"fails: 5 of 18 cases of damage do not heal; {LATER}"
+    one, two = json_value(found.healing)
+    assert (one["side"], one["damages"], one["lasting"], one["within"]) == (1, 9, 1, 0)
+    assert one["steps"] == [0, 0, 0, 0, -1, 0, 0, 0, 0]
+    assert (two["lasting"], two["steps"].count(-1)) == (4, 4)
+
+
+def test_a_wrong_cycle_is_repeated_plainly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(orbits, "plain_step", lambda question, state: 1 - state)
+    with pytest.raises(RuntimeError, match="the plain interpreter disagrees"):
+        assured([], [4], "task.hold=true", "task.heal=[1]")
+
+
+@pytest.mark.parametrize(("op", "within"), [(Op.TRUE, "1 step"), (Op.OR, "2 steps")])
+def test_damage_that_grows_back(op: int, within: str) -> None:
+    """Ones everywhere at once, or from the west and from the centre."""
+    found = assured([(op, 3, 4), (Op.OR, 9, 1)], [10], *WIDE, "task.heal=[2]", steps=8)
+    assert found.text == (
+        f"proved at step 8 and at every later one, and at most {within} after each of 25 "
+        "cases of damage"
     )
-    def test_what_is_said(self, gates, more, verdict, text, from_step, period) -> None:
-        found = self.run(gates, [9 if gates else 4], *more)
-        said = (found.verdict, found.text, found.from_step, found.period, found.healing)
-        assert said == (verdict, text, from_step, period, ())
-        assert found.asked is not None
-        assert found.asked.starts == "one cell"
 
-    def test_damage_that_stays(self) -> None:
-        found = self.run([], [4], "task.hold=true", "task.heal=[1,2]")
-        assert not found.proved
-        assert found.text == f"fails: 5 of 18 cases of damage do not heal; {LATER}"
-        one, two = json_value(found.healing)
-        assert (one["side"], one["damages"], one["lasting"], one["within"]) == (1, 9, 1, 0)
-        assert one["steps"] == [0, 0, 0, 0, -1, 0, 0, 0, 0]
-        assert (two["lasting"], two["steps"].count(-1)) == (4, 4)
 
-    def test_a_wrong_cycle_is_repeated_plainly(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(orbits, "plain_step", lambda question, state: 1 - state)
-        with pytest.raises(RuntimeError, match="the plain interpreter disagrees"):
-            self.run([], [4], "task.hold=true", "task.heal=[1]")
+@pytest.mark.parametrize("steps", [2, 3])
+def test_every_state_of_a_cycle_is_damaged(steps: int) -> None:
+    """Channel 1 blinks. A cell is mended where it blinks in time with its western neighbour.
 
-    @pytest.mark.parametrize(("op", "within"), [(Op.TRUE, "1 step"), (Op.OR, "2 steps")])
-    def test_damage_that_grows_back(self, op: int, within: str) -> None:
-        """Ones everywhere at once, or from the west and from the centre."""
-        found = self.run([(op, 3, 4), (Op.OR, 9, 1)], [10], *WIDE, "task.heal=[2]", steps=8)
-        assert found.text == (
-            f"proved at step 8 and at every later one, and at most {within} after each of 25 "
-            "cases of damage"
-        )
-
-    @pytest.mark.parametrize("steps", [2, 3])
-    def test_every_state_of_a_cycle_is_damaged(self, steps: int) -> None:
-        """Channel 1 blinks. A cell is mended where it blinks in time with its western neighbour.
-
-        Zeros are out of time after odd steps only.
-        """
-        found = self.run(
-            [(Op.XNOR, 9, 7), (Op.OR, 8, 18), (Op.NOT_A, 9, 9)],
-            [19, 20],
-            *WIDE,
-            "task.start=zeros",
-            "task.heal=[1]",
-            "automaton.channels=2",
-            "update.gates=[4,3,2]",
-            steps=steps,
-        )
-        assert found.text.startswith("fails: 25 of 25 cases of damage do not heal; ")
-        assert found.healing[0].states == 2
-
-    @pytest.mark.parametrize(
-        ("limit", "text"),
-        [
-            (
-                "MOST_ALONE",
-                "not proved: 1 of 9 cases of damage may heal later than they were followed: "
-                f"dct verify convergence --time-limit goes on; {LATER}",
-            ),
-            ("MOST_RESTING", f"{LATER}; it has too many states to damage each of them"),
-        ],
+    Zeros are out of time after odd steps only.
+    """
+    found = assured(
+        [(Op.XNOR, 9, 7), (Op.OR, 8, 18), (Op.NOT_A, 9, 9)],
+        [19, 20],
+        *WIDE,
+        "task.start=zeros",
+        "task.heal=[1]",
+        "automaton.channels=2",
+        "update.gates=[4,3,2]",
+        steps=steps,
     )
-    def test_a_limit_leaves_it_open(
-        self, monkeypatch: pytest.MonkeyPatch, limit: str, text: str
-    ) -> None:
-        monkeypatch.setattr(f"difflogic.proof.cases.{limit}", 0)
-        found = self.run([], [4], "task.hold=true", "task.heal=[1]")
-        assert (found.verdict, found.text) == (Verdict.open, text)
+    assert found.text.startswith("fails: 25 of 25 cases of damage do not heal; ")
+    assert found.healing[0].states == 2
+
+
+@pytest.mark.parametrize(
+    ("limit", "text"),
+    [
+        (
+            "MOST_ALONE",
+            "not proved: 1 of 9 cases of damage may heal later than they were followed: "
+            f"dct verify convergence --time-limit goes on; {LATER}",
+        ),
+        ("MOST_RESTING", f"{LATER}; it has too many states to damage each of them"),
+    ],
+)
+def test_a_limit_leaves_it_open(monkeypatch: pytest.MonkeyPatch, limit: str, text: str) -> None:
+    monkeypatch.setattr(f"difflogic.proof.cases.{limit}", 0)
+    found = assured([], [4], "task.hold=true", "task.heal=[1]")
+    assert (found.verdict, found.text) == (Verdict.open, text)
 
 
 def of_starts(circuit, starts, targets, step: int, holds: bool = False):

@@ -28,36 +28,33 @@ def judged(model, starts=64, streams=None):
     return plan.judge(count_wrong(model.netlist, model.ops, plan.scene, plan.starts))
 
 
-class TestCheck:
-    @pytest.fixture(autouse=True)
-    def _few_starts(self, monkeypatch):
-        monkeypatch.setattr(exactness, "DEFAULT_STARTS", 5)
+def test_an_exact_circuit(monkeypatch):
+    monkeypatch.setattr(exactness, "DEFAULT_STARTS", 5)
+    # A square as large as the grid is a target of zeros.
+    model = Model.create(tiny("task.height=6", "task.width=6", "task.square=6"))
+    model.logits[:, Op.FALSE] = 20.0
+    scores = check(model)
+    assert scores.wrong_cells == scores.wrong_cells_later == 0
+    assert scores.exact is True
+    with monkeypatch.context() as patched:
+        patched.setattr(exactness, "keeps", lambda *asked: False)
+        assert check(model).exact is False
+    model.logits[:, Op.TRUE] = 30.0
+    scores = check(model)
+    assert scores.wrong_cells == scores.cells == 5 * 36
+    assert scores.exact is False
 
-    def test_an_exact_circuit(self, monkeypatch):
-        # A square as large as the grid is a target of zeros.
-        model = Model.create(tiny("task.height=6", "task.width=6", "task.square=6"))
-        model.logits[:, Op.FALSE] = 20.0
-        scores = check(model)
-        assert scores.wrong_cells == scores.wrong_cells_later == 0
-        assert scores.exact is True
-        with monkeypatch.context() as patched:
-            patched.setattr(exactness, "keeps", lambda *asked: False)
-            assert check(model).exact is False
-        model.logits[:, Op.TRUE] = 30.0
-        scores = check(model)
-        assert scores.wrong_cells == scores.cells == 5 * 36
-        assert scores.exact is False
 
-    def test_a_picture_has_one_start(self):
-        config = load_config("letter-g", ["automaton.channels=3", "update.gates=[20,10,6,3]"])
-        model = random_model(config, seed=3)
-        start, target = make_task(config).sample(np.random.default_rng(0))
-        states = rollout(model, start, 30)
-        now, later = ((states[step - 1] != target).any(axis=0).sum() for step in (15, 30))
-        assert now != later
-        scores = check(model)
-        assert (scores.starts, scores.cells) == (1, 256)
-        assert (scores.wrong_cells, scores.wrong_cells_later) == (now, later)
+def test_a_picture_has_one_start():
+    config = load_config("letter-g", ["automaton.channels=3", "update.gates=[20,10,6,3]"])
+    model = random_model(config, seed=3)
+    start, target = make_task(config).sample(np.random.default_rng(0))
+    states = rollout(model, start, 30)
+    now, later = ((states[step - 1] != target).any(axis=0).sum() for step in (15, 30))
+    assert now != later
+    scores = check(model)
+    assert (scores.starts, scores.cells) == (1, 256)
+    assert (scores.wrong_cells, scores.wrong_cells_later) == (now, later)
 
 
 @pytest.mark.parametrize(
@@ -89,26 +86,26 @@ def test_a_search_proves_what_a_task_asks_for_beyond_samples(listed, claims, mon
     assert (plan.proved is task, plan.exhaustive) == (bool(asked), listed)
 
 
-class TestCheckerboard:
-    def test_a_two_cycle_is_not_exact(self):
-        # 0, the target, at even steps only: 2 and 4 are right, 3 and 5 wrong everywhere.
-        model = blinker("automaton.steps=2")
-        found = judged(model)
-        wrong = {count.step: count.wrong_cells for count in found.counts}
-        assert wrong == {2: 0, 3: 64 * 36, 4: 0, 5: 64 * 36}
-        assert not found.exact
-        scores = check(model)
-        assert scores.wrong_cells == scores.wrong_cells_later == 0
-        assert scores.exact is False
+def test_a_two_cycle_is_not_exact():
+    # 0, the target, at even steps only: 2 and 4 are right, 3 and 5 wrong everywhere.
+    model = blinker("automaton.steps=2")
+    found = judged(model)
+    wrong = {count.step: count.wrong_cells for count in found.counts}
+    assert wrong == {2: 0, 3: 64 * 36, 4: 0, 5: 64 * 36}
+    assert not found.exact
+    scores = check(model)
+    assert scores.wrong_cells == scores.wrong_cells_later == 0
+    assert scores.exact is False
 
-    def test_one_wrong_cell_is_too_much(self):
-        sizes = {"name": "", "height": 4, "width": 4, "fire_rate": 1.0, "starts": 64}
-        right = Counted(**sizes, step=20, wrong_starts=0, cells=1024, wrong_cells=0, decisive=True)
-        assert StepCounts([right] * 4).exact
-        for place, decisive in product(range(4), (False, True)):
-            counts = [right] * 4
-            counts[place] = right.model_copy(update={"wrong_cells": 1, "decisive": decisive})
-            assert StepCounts(counts).exact != decisive
+
+def test_one_wrong_cell_is_too_much():
+    sizes = {"name": "", "height": 4, "width": 4, "fire_rate": 1.0, "starts": 64}
+    right = Counted(**sizes, step=20, wrong_starts=0, cells=1024, wrong_cells=0, decisive=True)
+    assert StepCounts([right] * 4).exact
+    for place, decisive in product(range(4), (False, True)):
+        counts = [right] * 4
+        counts[place] = right.model_copy(update={"wrong_cells": 1, "decisive": decisive})
+        assert StepCounts(counts).exact != decisive
 
 
 def test_only_the_training_step_of_a_picture_counts(tmp_path):
@@ -130,34 +127,35 @@ def test_only_the_training_step_of_a_picture_counts(tmp_path):
     assert check(model).exact is True
 
 
-class TestLife:
-    def test_all_boards(self):
-        config = load_config("game-of-life-small", [*TINY_LIFE])
-        model = random_model(config, seed=5)
-        found = judged(model)
-        life = make_task(config)
-        wrong = np.zeros(512, int)
-        for number in range(512):
-            board = np.array([number >> bit & 1 for bit in range(9)], np.uint8).reshape(3, 3)
-            state = rollout(model, board[None], 1, "periodic")[0][0]
-            wrong[number] = (state != life.advance(board)).sum()
-        assert 0 < wrong.sum() < 512 * 9
-        assert [(c.step, c.starts, c.cells, c.decisive) for c in found.counts] == [
-            (1, 512, 512 * 9, True)
-        ]
-        assert found.wrong_cells == wrong.sum()
-        assert found.counts[0].wrong_starts == (wrong > 0).sum()
+def test_all_boards_of_life():
+    config = load_config("game-of-life-small", [*TINY_LIFE])
+    model = random_model(config, seed=5)
+    found = judged(model)
+    life = make_task(config)
+    wrong = np.zeros(512, int)
+    for number in range(512):
+        board = np.array([number >> bit & 1 for bit in range(9)], np.uint8).reshape(3, 3)
+        state = rollout(model, board[None], 1, "periodic")[0][0]
+        wrong[number] = (state != life.advance(board)).sum()
+    assert 0 < wrong.sum() < 512 * 9
+    assert [(c.step, c.starts, c.cells, c.decisive) for c in found.counts] == [
+        (1, 512, 512 * 9, True)
+    ]
+    assert found.wrong_cells == wrong.sum()
+    assert found.counts[0].wrong_starts == (wrong > 0).sum()
 
-    def test_cases_are_all_only_if_all_cells_fire(self, monkeypatch):
-        cases = make_task(load_config("game-of-life-small")).find_cases()
-        monkeypatch.setattr("difflogic.tasks.life.Life.cases", lambda task: cases)
-        for fire_rate, expected in ((1, (True, 512)), (0.5, (False, 8))):
-            config = load_config("game-of-life-small", [f"automaton.fire_rate={fire_rate}"])
-            plan = Plan.of(config.problem.task, 8, held_out_streams(0))
-            assert (plan.exhaustive, plan.starts) == expected
 
-    def test_several_generations_are_compared(self):
-        config = load_config("game-of-life-small", [*TINY_LIFE, "automaton.steps=2"])
-        model = random_model(config)
-        required = [(c.step, c.decisive) for c in judged(model, 5).counts]
-        assert required == [(2, True), (3, False), (4, False), (5, False)]
+def test_cases_are_all_only_if_all_cells_fire(monkeypatch):
+    cases = make_task(load_config("game-of-life-small")).find_cases()
+    monkeypatch.setattr("difflogic.tasks.life.Life.cases", lambda task: cases)
+    for fire_rate, expected in ((1, (True, 512)), (0.5, (False, 8))):
+        config = load_config("game-of-life-small", [f"automaton.fire_rate={fire_rate}"])
+        plan = Plan.of(config.problem.task, 8, held_out_streams(0))
+        assert (plan.exhaustive, plan.starts) == expected
+
+
+def test_several_generations_are_compared():
+    config = load_config("game-of-life-small", [*TINY_LIFE, "automaton.steps=2"])
+    model = random_model(config)
+    required = [(c.step, c.decisive) for c in judged(model, 5).counts]
+    assert required == [(2, True), (3, False), (4, False), (5, False)]

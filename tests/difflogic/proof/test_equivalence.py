@@ -59,100 +59,103 @@ def mutants(draw: st.DrawFn, circuit: Circuit) -> Circuit:
     return replace(circuit, **{key: values})
 
 
-class TestVerdict:
-    @pytest.mark.once
-    @methods
-    @examples(80)
-    @given(st.data(), circuits(fewest=1))
-    def test_agrees_with_brute_force(self, limits: int, data: st.DataObject, one: Circuit) -> None:
-        self.check(one, data.draw(circuits(most=8) | mutants(one)), limits)
-        assert self.check(one, simplify(automaton_of(one), QUICK).circuit, limits).equal
+@pytest.mark.once
+@methods
+@examples(80)
+@given(st.data(), circuits(fewest=1))
+def test_verdicts_agree_with_brute_force(limits: int, data: st.DataObject, one: Circuit) -> None:
+    check(one, data.draw(circuits(most=8) | mutants(one)), limits)
+    assert check(one, simplify(automaton_of(one), QUICK).circuit, limits).equal
 
-    def check(self, before: Circuit, after: Circuit, limits: int) -> Proof:
+
+def check(before: Circuit, after: Circuit, limits: int) -> Proof:
+    proof = decide_equality(before, after, (0,), exhaustive=limits)
+    assert proof.equal == same_next_states(before, after)
+    if proof.equal:
+        assert proof.counterexample is None
+        assert [output.channel for output in proof.outputs] == list(after.labels)
+    else:
+        assert proof.verdict is Verdict.refuted
+        assert shown_true(proof.counterexample, before, after)
+    return proof
+
+
+@methods
+def test_one_wrong_case_of_a_million(limits: int) -> None:
+    """An AND of 20 inputs differs from a constant in one case."""
+    gates = [(Op.AND, 0, 1)]
+    for row in range(2, 20):
+        gates.append((Op.AND, 27 + len(gates) - 1, row))
+    before = circuit_of(gates, [27 + len(gates) - 1, 0, 0])
+    after = circuit_of([(Op.FALSE, 0, 0)], [27, 0, 0])
+    proof = decide_equality(before, after, (0,), exhaustive=limits)
+    assert all(proof.counterexample.inputs.values())
+    assert len(proof.counterexample.inputs) == 20
+    assert proof.outputs[0].cases == proof.cases == (2**20 if limits is ALL_CASES else 0)
+
+
+def test_channels_are_matched_by_labels() -> None:
+    before = circuit_of([(Op.XOR, 0, 1)], [18, 1], labels=(5, 9))
+    after = circuit_of([(Op.XOR, 1, 0)], [0, 18], labels=(9, 5))
+    swapped = circuit_of([(Op.XOR, 0, 1)], [18, 1], labels=(9, 5))
+    assert decide_equality(before, after, (5,)).equal
+    assert not decide_equality(before, swapped, (5,)).equal
+
+
+def test_a_dropped_channel_may_matter() -> None:
+    before = circuit_of([(Op.XOR, 0, 1)], [18, 1])
+    after = circuit_of([], [0])
+    proof = decide_equality(before, after, (0,))
+    assert proof.dropped == (1,)
+    assert proof.counterexample.inputs == {"NW0": 0, "NW1": 1}
+    assert not decide_equality(after, before, (0,)).equal
+
+
+def test_visible_channels_must_be_in_both() -> None:
+    with pytest.raises(CircuitError, match="visible channel 1 is missing"):
+        decide_equality(circuit_of([], [0, 1]), circuit_of([], [0]), (0, 1))
+    one = circuit_of([], [0], labels=(3,))
+    other = circuit_of([], [0], labels=(4,))
+    with pytest.raises(CircuitError, match="no channel in common"):
+        decide_equality(one, other, ())
+
+
+@methods
+@pytest.mark.parametrize("op", [Op.XOR, Op.OR])
+def test_no_deadline_makes_a_verdict_wrong(
+    limits: int, op: Op, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = circuit_of([(Op.AND, 0, 1), (Op.XOR, 18, 2)], [18, 19])
+    after = circuit_of([(Op.AND, 1, 0), (op, 2, 18)], [18, 19])
+    for looks in range(50):
+        clock = Clock(most=looks)
+        monkeypatch.setattr(Deadline, "after", classmethod(lambda cls, _, clock=clock: clock))
         proof = decide_equality(before, after, (0,), exhaustive=limits)
-        assert proof.equal == same_next_states(before, after)
-        if proof.equal:
-            assert proof.counterexample is None
-            assert [output.channel for output in proof.outputs] == list(after.labels)
-        else:
-            assert proof.verdict is Verdict.refuted
-            assert shown_true(proof.counterexample, before, after)
-        return proof
-
-    @methods
-    def test_one_wrong_case_of_a_million(self, limits: int) -> None:
-        """An AND of 20 inputs differs from a constant in one case."""
-        gates = [(Op.AND, 0, 1)]
-        for row in range(2, 20):
-            gates.append((Op.AND, 27 + len(gates) - 1, row))
-        before = circuit_of(gates, [27 + len(gates) - 1, 0, 0])
-        after = circuit_of([(Op.FALSE, 0, 0)], [27, 0, 0])
-        proof = decide_equality(before, after, (0,), exhaustive=limits)
-        assert all(proof.counterexample.inputs.values())
-        assert len(proof.counterexample.inputs) == 20
-        assert proof.outputs[0].cases == proof.cases == (2**20 if limits is ALL_CASES else 0)
+        late = [each.verdict for each in proof.outputs].count(Verdict.open)
+        assert looks or late == len(proof.outputs) == 2
+        assert proof.equal == (op is Op.XOR and not late)
+        found = proof.counterexample
+        assert (proof.verdict is Verdict.refuted) == (found is not None)
+        assert found is None or (op is Op.OR and shown_true(found, before, after))
+    assert not late
 
 
-class TestChannels:
-    def test_are_matched_by_labels(self) -> None:
-        before = circuit_of([(Op.XOR, 0, 1)], [18, 1], labels=(5, 9))
-        after = circuit_of([(Op.XOR, 1, 0)], [0, 18], labels=(9, 5))
-        swapped = circuit_of([(Op.XOR, 0, 1)], [18, 1], labels=(9, 5))
-        assert decide_equality(before, after, (5,)).equal
-        assert not decide_equality(before, swapped, (5,)).equal
-
-    def test_a_dropped_channel_may_matter(self) -> None:
-        before = circuit_of([(Op.XOR, 0, 1)], [18, 1])
-        after = circuit_of([], [0])
-        proof = decide_equality(before, after, (0,))
-        assert proof.dropped == (1,)
-        assert proof.counterexample.inputs == {"NW0": 0, "NW1": 1}
-        assert not decide_equality(after, before, (0,)).equal
-
-    def test_visible_channels_must_be_in_both(self) -> None:
-        with pytest.raises(CircuitError, match="visible channel 1 is missing"):
-            decide_equality(circuit_of([], [0, 1]), circuit_of([], [0]), (0, 1))
-        one = circuit_of([], [0], labels=(3,))
-        other = circuit_of([], [0], labels=(4,))
-        with pytest.raises(CircuitError, match="no channel in common"):
-            decide_equality(one, other, ())
+def test_a_solver_that_gives_up_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It knows when to."""
+    asked = list[object]()
+    clock = Clock()
+    monkeypatch.setattr(Deadline, "after", classmethod(lambda cls, _: clock))
+    monkeypatch.setattr(Formula, "solve", lambda *given: asked.append(given[2]))
+    same = circuit_of([(Op.AND, 0, 1)], [9])
+    assert decide_equality(same, same, (0,), exhaustive=SAT).verdict is Verdict.open
+    assert asked == [clock]
 
 
-class TestLimits:
-    @methods
-    @pytest.mark.parametrize("op", [Op.XOR, Op.OR])
-    def test_no_deadline_makes_a_verdict_wrong(
-        self, limits: int, op: Op, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        before = circuit_of([(Op.AND, 0, 1), (Op.XOR, 18, 2)], [18, 19])
-        after = circuit_of([(Op.AND, 1, 0), (op, 2, 18)], [18, 19])
-        for looks in range(50):
-            clock = Clock(most=looks)
-            monkeypatch.setattr(Deadline, "after", classmethod(lambda cls, _, clock=clock: clock))
-            proof = decide_equality(before, after, (0,), exhaustive=limits)
-            late = [each.verdict for each in proof.outputs].count(Verdict.open)
-            assert looks or late == len(proof.outputs) == 2
-            assert proof.equal == (op is Op.XOR and not late)
-            found = proof.counterexample
-            assert (proof.verdict is Verdict.refuted) == (found is not None)
-            assert found is None or (op is Op.OR and shown_true(found, before, after))
-        assert not late
-
-    def test_a_solver_that_gives_up_proves_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """It knows when to."""
-        asked = list[object]()
-        clock = Clock()
-        monkeypatch.setattr(Deadline, "after", classmethod(lambda cls, _: clock))
-        monkeypatch.setattr(Formula, "solve", lambda *given: asked.append(given[2]))
-        same = circuit_of([(Op.AND, 0, 1)], [9])
-        assert decide_equality(same, same, (0,), exhaustive=SAT).verdict is Verdict.open
-        assert asked == [clock]
-
-    def test_a_false_counterexample_is_not_shown(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        circuit = circuit_of([(Op.XOR, 0, 1)], [9])
-        monkeypatch.setattr(proof_module, "_first_difference", lambda *given: {(0, 0): True})
-        with pytest.raises(RuntimeError, match="the circuits agree"):
-            decide_equality(circuit, circuit, (0,))
+def test_a_false_counterexample_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    circuit = circuit_of([(Op.XOR, 0, 1)], [9])
+    monkeypatch.setattr(proof_module, "_first_difference", lambda *given: {(0, 0): True})
+    with pytest.raises(RuntimeError, match="the circuits agree"):
+        decide_equality(circuit, circuit, (0,))
 
 
 DIFFERENCES = {

@@ -26,17 +26,16 @@ def outputs(net: Net, cases: np.ndarray) -> np.ndarray:
     return np.array([rows[output >> 1] ^ (output & 1) for output in net.outputs])
 
 
-class TestClean:
-    def test_folds_every_op_of_every_pair_of_literals(self) -> None:
-        cases = all_cases(2)
-        for op, x, y in product(range(16), range(6), range(6)):
-            net = nets.new_net(2, 1, 3)
-            # Two inverters or pass-throughs come first, so that all literals occur.
-            net.op[3:6] = 12 if x & 1 else 3, 12 if y & 1 else 3, op
-            net.a[3:6] = (x >> 1, y >> 1, 3)
-            net.b[3:6] = (0, 0, 4)
-            net.size[0] = 6
-            net.outputs[0] = 2 * 5
-            found = nets.cleaned(net)
-            assert (outputs(found, cases) == outputs(net, cases)).all()
-            assert nets.gates(found) <= 1
+def test_every_op_of_every_pair_of_literals_is_folded() -> None:
+    cases = all_cases(2)
+    for op, x, y in product(range(16), range(6), range(6)):
+        net = nets.new_net(2, 1, 3)
+        # Two inverters or pass-throughs come first, so that all literals occur.
+        net.op[3:6] = 12 if x & 1 else 3, 12 if y & 1 else 3, op
+        net.a[3:6] = (x >> 1, y >> 1, 3)
+        net.b[3:6] = (0, 0, 4)
+        net.size[0] = 6
+        net.outputs[0] = 2 * 5
+        found = nets.cleaned(net)
+        assert (outputs(found, cases) == outputs(net, cases)).all()
+        assert nets.gates(found) <= 1

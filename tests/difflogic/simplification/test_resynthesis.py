@@ -25,23 +25,24 @@ def symmetric(inputs: int, values: int) -> int:
     return sum((values >> case.bit_count() & 1) << case for case in range(1 << inputs))
 
 
-class TestStarts:
-    @examples(40)
-    @given(st.lists(st.integers(0, 2**32 - 1), min_size=1, max_size=3))
-    def test_compute_the_tables(self, tables: list[int]) -> None:
-        for xag, outputs in starts(tables, 5):
-            assert [table_of(xag, output) for output in outputs] == tables
+@examples(40)
+@given(st.lists(st.integers(0, 2**32 - 1), min_size=1, max_size=3))
+def test_starts_compute_the_tables(tables: list[int]) -> None:
+    for xag, outputs in starts(tables, 5):
+        assert [table_of(xag, output) for output in outputs] == tables
 
-    @given(st.integers(0, 2**7 - 1), st.integers(0, 2**7 - 1))
-    def test_count_exchangeable_inputs(self, one: int, other: int) -> None:
-        tables = [symmetric(6, one), symmetric(6, other)]
-        found = list(starts(tables, 6))
-        assert len(found) == 3
-        for xag, outputs in found:
-            assert [table_of(xag, output) for output in outputs] == tables
 
-    def test_count_the_neighbours_of_life(self) -> None:
-        assert [len(group) for group in exchangeable([LIFE_TABLE], 9)] == [8, 1]
-        xag, (output,) = list(starts([LIFE_TABLE], 9))[-1]
-        assert table_of(xag, output) == LIFE_TABLE
-        assert len(xag.kind) < 45
+@given(st.integers(0, 2**7 - 1), st.integers(0, 2**7 - 1))
+def test_starts_count_exchangeable_inputs(one: int, other: int) -> None:
+    tables = [symmetric(6, one), symmetric(6, other)]
+    found = list(starts(tables, 6))
+    assert len(found) == 3
+    for xag, outputs in found:
+        assert [table_of(xag, output) for output in outputs] == tables
+
+
+def test_starts_count_the_neighbours_of_life() -> None:
+    assert [len(group) for group in exchangeable([LIFE_TABLE], 9)] == [8, 1]
+    xag, (output,) = list(starts([LIFE_TABLE], 9))[-1]
+    assert table_of(xag, output) == LIFE_TABLE
+    assert len(xag.kind) < 45
