@@ -180,8 +180,8 @@ def _entry(found: Identified, entry: int) -> str:
     rule = found.rule
     text = rule.space.describe(entry)
     state = int(rule.complete[rule.space.examples[entry]])
-    odds = found.entry_odds
-    likely = "" if odds is None else f", by odds {min(odds[state, entry], 0.999):.1%} likely"
+    odds = found.entry_odds([entry])
+    likely = "" if odds is None else f", by odds {min(odds[state, 0], 0.999):.1%} likely"
     if rule.never_seen[entry]:
         return f"{text} is filled with {rule.space.shown(state)}{likely}"
     if rule.second is None or rule.second[entry] in (rule.table[entry], -1):
@@ -195,8 +195,8 @@ def data(found: Identified, to: Path | None) -> dict[str, Any]:
 
     rule = found.rule
     circuit = found.circuit
-    odds = found.entry_odds
     space = rule.space
+    odds = found.entry_odds(slice(None))
     table = [
         {
             "entry": space.describe(entry),

@@ -62,10 +62,9 @@ class Identified:
         except ConfigError:
             return None
 
-    @cached_property
-    def entry_odds(self) -> Odds | None:
-        """The probability of each state by entry, shape (states, entries)."""
-        return None if self.likely is None else self.likely.entries(self.rule.space)
+    def entry_odds(self, entries: Sequence[int] | slice) -> Odds | None:
+        """Return the probability of each state after some entries, shape (states, entries)."""
+        return None if self.likely is None else self.likely.entries(self.rule.space, entries)
 
     def predict(self) -> Odds:
         """Return the odds of the file's query, or of the frame after the last.

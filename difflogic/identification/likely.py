@@ -41,6 +41,9 @@ MOST_WEIGHED_CELLS = 2**20
 """Cells to look at, all those of the last pair included: more would change no odds that matter."""
 MOST_EDGES = 200
 """Cells without a whole neighbourhood from which to learn."""
+BLOCK = 2**11
+"""Neighbourhoods whose odds are asked for at once, at least."""
+EVERY = slice(None)
 SOLVING = 2.0
 """Seconds for hidden steps."""
 DEEP_FAMILIES = ("none", "outer-sum", "outer-totalistic", "totalistic")
@@ -95,15 +98,18 @@ class Likely:
                 found += each.probability * share * odds
         return found.reshape(self.states, height, width)
 
-    def entries(self, space: Space) -> Odds:
+    def entries(self, space: Space, some: Sequence[int] | slice = EVERY) -> Odds:
         """Return the probability of each state by entry of a space, shape (states, entries)."""
-        found: Odds = np.zeros((self.states, space.entries))
-        examples = space.digits[:, space.examples]
+        examples = space.digits[:, space.examples[some]]
+        found: Odds = np.zeros((self.states, examples.shape[1]))
         for each in self.hypotheses:
             if each.space.neighbourhood != space.neighbourhood:
                 continue
             of = each.fitted
-            odds = of.entries(space) if isinstance(of, SeveralSteps) else of.odds(examples)
+            if isinstance(of, SeveralSteps):
+                odds = of.entries(space)[:, some]
+            else:
+                odds = _in_blocks(of, examples)
             found += each.probability * odds
         found /= np.maximum(found.sum(axis=0), 1e-300)
         return found
@@ -139,11 +145,17 @@ def _ways(around: States, states: int) -> States:
     return filled
 
 
+def _in_blocks(fitted: Fitted, asked: States) -> Odds:
+    """Return odds after neighbourhoods: asked together, each rule's values of all are in memory."""
+    blocks = np.array_split(asked, max(1, asked.shape[1] // BLOCK), axis=1)
+    return np.concatenate([fitted.odds(block) for block in blocks], axis=1)
+
+
 def _averaged(fitted: Fitted, around: States, states: int) -> Odds:
     """Return odds after neighbourhoods with UNSEEN cells: the mean over all their values."""
     found: Odds = np.zeros((states, around.shape[1]))
     whole = (around != UNSEEN).all(axis=0)
-    found[:, whole] = fitted.odds(around[:, whole])
+    found[:, whole] = _in_blocks(fitted, around[:, whole])
     for column in np.flatnonzero(~whole).tolist():
         found[:, column] = fitted.odds(_ways(around[:, column], states)).mean(axis=1)
     return found

@@ -164,12 +164,14 @@ def test_patterns_lie_where_golly_cut_them(tmp_path, rule, first, size):
 
 
 TWELVE = np.arange(48).reshape(2, 4, 6) % 12
+FIVE = np.random.default_rng(0).integers(0, 5, (6, 6))
 HOSTILE = {
     "g.gif": lambda path, _: save_film(path, TWELVE % 5, 1, [0, 60, 90, 120, 255]),
     "t.tiff": lambda path, _: save_film(path, TWELVE, 1, range(0, 240, 20)),
     "z.npz": lambda path, _: np.savez(path, frames=np.zeros((2, 3, 3))),
     "b.npz": lambda path, _: np.savez_compressed(path, frames=np.zeros((33, 1024, 1024), "u1")),
     "x.gif": lambda path, _: path.write_bytes(b"GIF?"),
+    "west.npz": lambda path, _: np.savez(path, frames=[np.roll(FIVE, k) for k in range(3)]),
     "one.rle": lambda path, frames: path.write_text(rle(frames[0])),
     "two.rle": lambda path, frames: path.write_text(rle(frames[0][:5])),
 }
@@ -184,6 +186,7 @@ REFUSED = {
     "z.npz --states white,red": "has numbers",
     "b.npz": "at most",
     "x.gif": "not a recording",
+    "west.npz --neighbourhood hexagonal --memory 1 -o r.json": "leave out the file",
     "one.rle": "one frame",
     "one.rle two.rle": "same size",
 }

@@ -106,6 +106,7 @@ def test_one_wrong_cell_is_too_much():
         counts = [right] * 4
         counts[place] = right.model_copy(update={"wrong_cells": 1, "decisive": decisive})
         assert StepCounts(counts).exact != decisive
+        assert StepCounts(counts).cells == 1024 * (3 + decisive)
 
 
 def test_only_the_training_step_of_a_picture_counts(tmp_path):

@@ -236,6 +236,7 @@ def test_several_states(name, states, step, hood):
         fresh = film(step, rng.integers(0, states, (64, 64)), 17)
         row.right.append(explains(found, fresh))
         free.append(int(found.never_seen.sum()))
+        assert (found.name is None) == (step != automata.brains_brain)
     row.notes = [f"{min(free)} to {max(free)} of {space.entries} entries never seen"]
     row.show(least=0)
     # Only unseen entries may be wrong.

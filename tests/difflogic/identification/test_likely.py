@@ -1,5 +1,6 @@
 """Odds of rules, compared with sums over all rules of a family."""
 
+import tracemalloc
 from itertools import product
 
 import numpy as np
@@ -233,6 +234,19 @@ def test_grids_that_wrap():
     assert likely.hypotheses[0].wraps
     before, after = pairs[0]
     assert (likely.predict(before)[after, *np.indices(after.shape)] > 0.9).all()
+
+
+def test_odds_of_many_entries_take_little_memory():
+    row = np.array([[0, 1, 0, 1, 2]])
+    space = Space(states=3)
+    found = weigh([(row, row)], [space])
+    tracemalloc.start()
+    odds = found.entries(space)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 32 * 2**20  # a value of each rule of a threshold for each entry takes 22 MiB
+    some = [0, 1, 5000, space.entries - 1]
+    np.testing.assert_allclose(odds[:, some], found.entries(space, some))
 
 
 def test_contradictions_and_left_out_families():

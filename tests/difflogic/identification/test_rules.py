@@ -9,6 +9,7 @@ import pytest
 import difflogic
 from difflogic.identification import Space, votes
 from difflogic.identification.rules import COARSER, COUNTED
+from difflogic.identification.table_circuit import filled
 from difflogic.pictures.patterns import parse_pattern
 from tests.difflogic.formats.test_write_golly import BGOLLY, crop, write_rle
 from tests.difflogic.identification import automata
@@ -32,6 +33,11 @@ def test_neighbourhoods_that_a_symmetry_treats_alike(symmetry):
     lowest = [min(each.tobytes() for each in alike(symmetry, cells)) for cells in patterns]
     _, wanted = np.unique(lowest, return_inverse=True)
     assert len(set(zip(wanted, space.entry_of, strict=True))) == space.entries == wanted.max() + 1
+
+
+def test_where_no_circuit_holds_a_rule_unseen_entries_are_0():
+    table = np.array([1, -1, 0, 1, -1, 1, 0, 0])
+    assert filled(Space("line-1"), table, None).tolist() == [1, 0, 0, 1, 0, 1, 0, 0]
 
 
 @pytest.mark.parametrize("hood", ["moore", "hexagonal", "line-2"])
