@@ -51,7 +51,8 @@ def say(feature, grid, y, x, run):
     }.get(feature, feature == f"={symbol}")
 
 
-@given(grid=grids(), encoding=st.sampled_from([ALIKE, SINGLE, NAMED, BLOCKS, MOVING]))
+@pytest.mark.parametrize("encoding", [ALIKE, SINGLE, NAMED, BLOCKS, MOVING])
+@given(grid=grids())
 def test_each_start_says_what_its_features_say(grid, encoding):
     height, width = grid.shape
     starts = encoding.starts(grid, (height + 1, width + 2), 7)
