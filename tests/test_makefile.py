@@ -8,12 +8,13 @@ import sys
 import pytest
 
 from tests.cli.processes import run_dct, run_python
+from tests.marks import needs
 from tests.paths import ROOT
 
 WORDS = "import subprocess; subprocess.run(['make', '-s', 'python'], check=True)"
 
 
-@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+@needs("make")
 def test_any_later_python_is_found(tmp_path):
     for name in ("make", "sh", "ls", "grep", "sort"):
         (tmp_path / name).symlink_to(shutil.which(name))

@@ -9,7 +9,8 @@ from difflogic.formats.interface import common_interface
 from difflogic.formats.write_blif import write_blif
 from difflogic.simplification import EFFORTS, simplify
 from tests.difflogic.formats import examples
-from tests.difflogic.formats.tools import ABC, call, needs
+from tests.difflogic.formats.tools import ABC, call
+from tests.marks import needs
 
 
 @pytest.mark.thorough

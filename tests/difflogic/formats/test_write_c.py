@@ -10,7 +10,8 @@ from difflogic.formats.notation import identifier
 from difflogic.formats.write_c import EXAMPLE_SIDE, EXAMPLE_STEPS, write_c
 from tests.difflogic.circuit.circuits import circuit_of, step
 from tests.difflogic.formats import examples
-from tests.difflogic.formats.tools import call, needs
+from tests.difflogic.formats.tools import call
+from tests.marks import needs
 
 pytestmark = pytest.mark.thorough
 

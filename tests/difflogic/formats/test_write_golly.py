@@ -1,7 +1,6 @@
 """Rules for Golly, read by an interpreter written from Golly's help, and run by Golly."""
 
 import re
-import shutil
 import subprocess
 
 import numpy as np
@@ -17,9 +16,8 @@ from difflogic.system.errors import CircuitError
 from tests.difflogic.circuit.circuits import all_cases, automaton, step
 from tests.difflogic.circuit.rules import life_like
 from tests.difflogic.formats.made import random_circuit
-from tests.marks import each_boundary
+from tests.marks import each_boundary, needs
 
-BGOLLY = shutil.which("bgolly")
 SYMMETRIES = ("none", "rotate4", "rotate4reflect")
 
 
@@ -61,7 +59,7 @@ def test_rules_that_golly_cannot_run_are_refused():
         write_golly(automaton(born))
 
 
-@pytest.mark.skipif(BGOLLY is None, reason="needs bgolly, of Golly")
+@needs("bgolly")
 @each_boundary
 def test_golly_runs_it(tmp_path, boundary):
     """A random rule and a random start on a bounded grid, step by step for 20 steps."""
@@ -85,7 +83,7 @@ def test_golly_runs_it(tmp_path, boundary):
             assert 0 < state.sum() < state.size
 
 
-@pytest.mark.skipif(BGOLLY is None, reason="needs bgolly, of Golly")
+@needs("bgolly")
 @pytest.mark.parametrize(
     ("seed", "hood", "symmetry"),
     [
@@ -121,7 +119,7 @@ def test_golly_reads_tables_alike(tmp_path, seed, hood, symmetry):
 
 def run_golly(folder, steps):
     """The living cells after `steps`, in the smallest box."""
-    command = [BGOLLY, "-a", "RuleLoader", "-s", "./", "-m", str(steps), "-o", "end.rle"]
+    command = ["bgolly", "-a", "RuleLoader", "-s", "./", "-m", str(steps), "-o", "end.rle"]
     done = subprocess.run(
         [*command, "start.rle"], cwd=folder, capture_output=True, text=True, timeout=60
     )

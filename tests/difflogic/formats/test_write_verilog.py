@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from difflogic.formats.notation import identifier
 from difflogic.formats.write_verilog import write_verilog
 from tests.difflogic.formats import examples
-from tests.difflogic.formats.tools import call, needs, run_bench
+from tests.difflogic.formats.tools import call, run_bench
+from tests.marks import needs
 
 STEPS = 20
 

@@ -11,12 +11,6 @@ CPU_SECONDS = 300
 ABC = shutil.which("berkeley-abc") or shutil.which("abc") or "berkeley-abc"
 
 
-def needs(*names):
-    """Skip a test unless all of these programs are installed."""
-    missing = [name for name in names if shutil.which(name) is None]
-    return pytest.mark.skipif(bool(missing), reason=f"needs {', '.join(missing)}")
-
-
 def call(*arguments, cwd, text=True, **options):
     """Run a program that must succeed; return its output on both streams.
 

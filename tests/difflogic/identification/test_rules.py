@@ -11,9 +11,10 @@ from difflogic.identification import Space, votes
 from difflogic.identification.rules import COARSER, COUNTED
 from difflogic.identification.table_circuit import filled
 from difflogic.pictures.patterns import parse_pattern
-from tests.difflogic.formats.test_write_golly import BGOLLY, crop, write_rle
+from tests.difflogic.formats.test_write_golly import crop, write_rle
 from tests.difflogic.identification import automata
 from tests.difflogic.identification.automata import film, soup
+from tests.marks import needs
 
 
 def alike(symmetry, cells):
@@ -65,7 +66,7 @@ def test_sums_and_counts():
     assert Space("line-1", "outer-sum", 3).describe(6) == "centre 1, sum of neighbours 1"
 
 
-@pytest.mark.skipif(BGOLLY is None, reason="needs bgolly, of Golly")
+@needs("bgolly")
 @pytest.mark.parametrize("seed", range(4))
 def test_golly_knows_the_names_of_isotropic_rules(tmp_path, seed):
     rng = np.random.default_rng(seed)
@@ -76,7 +77,7 @@ def test_golly_knows_the_names_of_isotropic_rules(tmp_path, seed):
     start = soup(rng, (24, 37), 0.5)
     write_rle(tmp_path / "start.rle", start, f"{name}:T37,24")
     for steps in (1, 7):
-        command = [BGOLLY, "-m", str(steps), "-o", "end.rle", "start.rle"]
+        command = ["bgolly", "-m", str(steps), "-o", "end.rle", "start.rle"]
         subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=60)
         wanted = film(automata.tabulated(space.spread(table)), start, 2, steps)[1]
         found = parse_pattern((tmp_path / "end.rle").read_bytes()).cells

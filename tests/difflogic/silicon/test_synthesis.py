@@ -19,6 +19,7 @@ from difflogic.silicon.write_top import site_names
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import ConfigError
 from tests.difflogic.formats import examples
+from tests.marks import needs
 from tests.paths import GALLERY
 
 LIFE = GALLERY / "game-of-life.json"
@@ -58,7 +59,7 @@ def test_unknown_devices_and_too_large_grids_are_refused(monkeypatch):
 
 @pytest.mark.slow
 @installed
-@pytest.mark.skipif(not shutil.which("iverilog"), reason="iverilog is not installed")
+@needs("iverilog")
 @pytest.mark.parametrize("device", list(DEVICES))
 def test_a_grid_is_placed_and_its_netlist_agrees_with_the_simulator(device, tmp_path):
     conditions = Conditions(size=(6, 7), steps=100, seed=5, damage=[Rectangle((9, 40), 1, 2, 3, 3)])

@@ -9,7 +9,8 @@ from difflogic.silicon.synthesis import ACTS, _bench
 from difflogic.silicon.write_top import firing_eighths, first_ring, hexadecimal, write_top
 from tests.difflogic.circuit.circuits import step
 from tests.difflogic.formats import examples
-from tests.difflogic.formats.tools import call, needs
+from tests.difflogic.formats.tools import call
+from tests.marks import needs
 
 
 def rule30(ring):

@@ -8,7 +8,6 @@ import os
 import random
 import re
 import shlex
-import shutil
 import socket
 import subprocess
 import sys
@@ -21,6 +20,7 @@ import pytest
 from difflogic.sweeps.cluster import DaskBackend, is_exposed
 from tests.cli.processes import listening, wait_until
 from tests.difflogic.sweeps.small import TINY
+from tests.marks import needs
 from tests.paths import DOCS, ROOT
 
 pytestmark = pytest.mark.thorough
@@ -119,7 +119,7 @@ def test_the_local_commands_listen_on_loopback_only(tmp_path):
 
 @pytest.mark.exhaustive
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificates")
+@needs("openssl")
 def test_tls_lets_in_who_has_a_certificate_and_nobody_else(tmp_path):
     for line in block_with("openssl req -x509"):
         subprocess.run(line, shell=True, check=True, cwd=tmp_path, capture_output=True)

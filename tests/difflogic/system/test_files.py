@@ -2,7 +2,6 @@
 
 import errno
 import os
-import shutil
 import stat
 import subprocess
 from contextlib import nullcontext
@@ -19,6 +18,7 @@ from difflogic.system.errors import (
     UnreadableError,
 )
 from difflogic.system.files import LEFTOVERS, for_shell, remove_leftovers, write_whole
+from tests.marks import needs
 
 
 def put(path, content=b"new"):
@@ -253,7 +253,7 @@ QUOTED = ["run", "two words", "it's", "a\\b", "\x1b[31mred", "x\x1b]0;title\x07"
 QUOTED += ["\u202eabc", "'\n\\"]
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+@needs("bash")
 def test_a_quoted_path_is_printable_and_names_the_same_file():
     assert for_shell("-x") == "./-x"
     quoted = [for_shell(name) for name in QUOTED]

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import difflogic
+from tests.marks import exhaustive
 
 SOURCES = Path(difflogic.__file__).parent
 
@@ -171,7 +172,7 @@ NOTICED = {
 notices them. `make exhaustive` tries all mutants, each with all checks."""
 
 MUTANTS = [
-    pytest.param(kind, name, marks=[] if name in NOTICED else pytest.mark.exhaustive)
+    (kind, name) if name in NOTICED else exhaustive(kind, name)
     for kind, (*_, mutations) in KINDS.items()
     for name in mutations
 ]

@@ -1,15 +1,13 @@
 """Modules of pages, run in Node.js."""
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from difflogic.view.reports.assets import ASSETS
+from tests.marks import needs
 
-needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
+needs_node = needs("node")
 
 
 def run_node(script: Path, **data):

@@ -7,9 +7,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-import pytest
 
-PROGRAMS = ("chromium", "chromedriver")
+from tests.marks import needs
 
 FLAGS = (
     "--headless",
@@ -26,12 +25,8 @@ FLAGS = (
 )
 
 
-def missing():
-    """The programs that are missing."""
-    return [name for name in PROGRAMS if shutil.which(name) is None]
-
-
-needs_browser = pytest.mark.skipif(bool(missing()), reason=f"needs {', '.join(missing())}")
+PROGRAMS = ("chromium", "chromedriver")
+needs_browser = needs(*PROGRAMS)
 
 
 @contextmanager

@@ -19,8 +19,9 @@ import numpy as np
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.view.reports import build_gallery
-from tests.difflogic.view.reports.browser import chromium, missing
+from tests.difflogic.view.reports.browser import PROGRAMS, chromium
 from tests.difflogic.view.reports.pages import EXPERIMENTS
+from tests.marks import missing
 from tests.paths import DOCS, GALLERY
 
 SEEDS = {
@@ -93,8 +94,8 @@ def draw():
     dct("export", GALLERY / "checkerboard.json", "-o", DOCS / "circuit.svg", "--force")
     tough = GALLERY / "checkerboard-tough-async.json"
     dct("render", tough, "-o", DOCS / "rollout.gif", *ROLLOUT, "--force")
-    if missing():
-        print(f"report.png stays as it is: no {', '.join(missing())}")
+    if lacking := missing(*PROGRAMS):
+        print(f"report.png stays as it is: no {lacking}")
         return
     with chromium() as window:
         shoot(window, DOCS / "report.png")

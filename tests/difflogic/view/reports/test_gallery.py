@@ -14,7 +14,7 @@ from tests import results
 from tests.difflogic.view.reports.browser import needs_browser
 from tests.difflogic.view.reports.make_gallery import SEEDS, learn, pictures
 from tests.difflogic.view.reports.pages import EXPERIMENTS, hash_of, page, rules_of
-from tests.marks import fused
+from tests.marks import exhaustive, fused
 from tests.paths import DOCS, GALLERY
 
 TOUGH = "checkerboard-tough-async"
@@ -44,11 +44,7 @@ TODAY = EXPERIMENTS[results.day() % len(EXPERIMENTS)]
 @pytest.mark.slow
 @fused
 @pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[] if name == TODAY else pytest.mark.exhaustive)
-        for name in EXPERIMENTS
-    ],
+    "name", [name if name == TODAY else exhaustive(name) for name in EXPERIMENTS]
 )
 def test_the_gallery_is_what_its_seeds_learn(name, tmp_path):
     learn(name, tmp_path / "run", tmp_path / "circuit.json")
