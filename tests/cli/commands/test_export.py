@@ -19,8 +19,7 @@ from tests.difflogic.formats import examples
 @pytest.fixture
 def source(tmp_path):
     """A circuit of three gates and two channels; simplified, no gate and one channel."""
-    gates = [(14, 9, 2), (6, 18, 16), (7, 19, 4)]
-    automaton = examples.automaton(circuit_of(gates, [16, 20], (0, 5)), "little", fire_rate=0.5)
+    automaton = examples.three_gates([16, 20], (0, 5), "little", fire_rate=0.5)
     path = tmp_path / "little.json"
     path.write_text(write_circuit(automaton))
     return str(path)

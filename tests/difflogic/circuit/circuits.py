@@ -1,5 +1,7 @@
 """Circuits to test with, and their values, computed in the plainest way."""
 
+from collections.abc import Iterable
+
 import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
@@ -108,6 +110,29 @@ def read_by(circuit: Circuit, gate: int) -> list[int]:
     table = TRUTH_TABLES[circuit.op[gate]].reshape(2, 2)
     rows = [int(circuit.a[gate])] if (table[0] != table[1]).any() else []
     return rows + [int(circuit.b[gate])] * bool((table[:, 0] != table[:, 1]).any())
+
+
+def reached(circuit: Circuit, rows: Iterable[int]) -> set[int]:
+    """Return these rows, and all that their gates read."""
+    found = set()
+    waiting = [*rows]
+    while waiting:
+        row = waiting.pop()
+        if row not in found:
+            found.add(row)
+            waiting += read_by(circuit, row - circuit.inputs) if row >= circuit.inputs else []
+    return found
+
+
+def reached_in_time(circuit: Circuit, channels: Iterable[int]) -> set[int]:
+    """Return all rows that matter to channels, of the same step or of earlier ones."""
+    live = {*channels}
+    while True:
+        rows = reached(circuit, (int(circuit.outputs[channel]) for channel in live))
+        read = {row % circuit.channels for row in rows if row < circuit.inputs}
+        if read <= live:
+            return rows
+        live |= read
 
 
 def step(

@@ -1,3 +1,4 @@
+from collections.abc import Iterable
 from itertools import product
 
 import numpy as np
@@ -15,14 +16,13 @@ def rebuilt(circuit: Circuit) -> Circuit:
     return to_circuit(xag, outputs, circuit.labels, range(circuit.channels))
 
 
-def value(xag: Xag, literal: int, inputs: list[int]) -> int:
-    """Evaluate a literal one node at a time."""
+def value(xag: Xag, literal: int, inputs: Iterable[int], true: int = 1) -> int:
+    """Evaluate a literal one node at a time; each bit of the inputs is a case."""
     values = [0, *inputs]
     for kind, x, y in zip(xag.kind, xag.x, xag.y, strict=True):
-        p = values[x >> 1] ^ x & 1
-        q = values[y >> 1] ^ y & 1
+        p, q = (values[z >> 1] ^ true * (z & 1) for z in (x, y))
         values.append(p & q if kind is XagGate.AND else p ^ q)
-    return values[literal >> 1] ^ literal & 1
+    return values[literal >> 1] ^ true * (literal & 1)
 
 
 @pytest.mark.parametrize("op", list(Op))
@@ -32,9 +32,9 @@ def test_every_op_of_every_pair_of_literals(op: Op) -> None:
         xag = Xag(2)
         found = xag.gate(op, x, y)
         for inputs in product((0, 1), repeat=2):
-            p = value(xag, x, list(inputs))
-            q = value(xag, y, list(inputs))
-            assert value(xag, found, list(inputs)) == TRUTH_TABLES[op][2 * p + q]
+            p = value(xag, x, inputs)
+            q = value(xag, y, inputs)
+            assert value(xag, found, inputs) == TRUTH_TABLES[op][2 * p + q]
         distinct = x >> 1 and y >> 1 and x >> 1 != y >> 1
         real = op not in (Op.FALSE, Op.A, Op.B, Op.NOT_A, Op.NOT_B, Op.TRUE)
         assert len(xag.kind) == bool(distinct and real)

@@ -19,6 +19,12 @@ def automaton(circuit, name="x", boundary="zero", fire_rate=1.0, start="center",
     return replace(whole, **changes)
 
 
+def three_gates(outputs, labels, *arguments, **changes):
+    """An automaton of two channels."""
+    gates = [(14, 9, 2), (6, 18, 16), (7, 19, 4)]
+    return automaton(circuit_of(gates, outputs, labels), *arguments, **changes)
+
+
 def wicked():
     """Circuits that are difficult for writers, with distinct names."""
     every_op = [(op, op % 9, (op + 3) % 9) for op in range(16)]

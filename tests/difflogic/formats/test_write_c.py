@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from difflogic.formats.notation import identifier
 from difflogic.formats.write_c import EXAMPLE_SIDE, EXAMPLE_STEPS, write_c
-from tests.difflogic.circuit.circuits import circuit_of, step
+from tests.difflogic.circuit.circuits import step
 from tests.difflogic.formats import examples
 from tests.difflogic.formats.tools import call
 from tests.marks import needs
@@ -119,8 +119,7 @@ def drawn(chances, shape, probability):
 def test_the_example_runs_as_it_stands(start, fire_rate, tmp_path):
     """The second of the automaton's two channels is visible, or both."""
     visible = (4, 2) if start == "random" else (2,)
-    gates = [(14, 9, 2), (6, 18, 16), (7, 19, 4)]
-    made = examples.automaton(circuit_of(gates, [19, 20], (4, 2)), "my-ca", "periodic", fire_rate)
+    made = examples.three_gates([19, 20], (4, 2), "my-ca", "periodic", fire_rate)
     automaton = replace(made, start=start, visible=visible, height=6, width=70)
     if small := (start, fire_rate) == ("random", 1.0):  # nothing is seen of so little
         automaton = replace(automaton, height=3, width=3, steps=1)

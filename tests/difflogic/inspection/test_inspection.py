@@ -10,7 +10,7 @@ from difflogic.circuit.live_part import fold
 from difflogic.inspection import inspect
 from difflogic.inspection.equations import equations
 from difflogic.system.errors import CircuitError
-from tests.difflogic.circuit.circuits import automaton, read_by
+from tests.difflogic.circuit.circuits import automaton, reached, read_by
 from tests.difflogic.circuit.rules import circuits, life_like
 
 
@@ -22,17 +22,11 @@ def test_wires(circuit: Circuit) -> None:
     for gate in range(circuit.gates):
         counts.update(read_by(circuit, gate))
     assert circuit.fan_out.tolist() == [counts[row] for row in range(circuit.rows)]
-    reached = set()
-    waiting = circuit.outputs.tolist()
-    while waiting:
-        row = waiting.pop()
-        reached.add(row)
-        if row >= circuit.inputs:
-            waiting += [r for r in read_by(circuit, row - circuit.inputs) if r not in reached]
+    needed = reached(circuit, circuit.outputs.tolist())
     for neighbor in range(9):
         for channel in range(circuit.channels):
             row = neighbor * circuit.channels + channel
-            assert found.reads[neighbor, channel] == (row in reached)
+            assert found.reads[neighbor, channel] == (row in needed)
 
 
 def test_too_large_circuits_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

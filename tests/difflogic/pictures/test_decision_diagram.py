@@ -4,20 +4,16 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from difflogic.circuit.gates import TRUTH_TABLES
 from difflogic.pictures.decision_diagram import ANY_VALUE, CONSTANT, smallest_diagram
+from tests.difflogic.circuit.circuits import all_cases, looked_up
 from tests.examples import any_seed
 
 
 def values(diagram):
     """Evaluate each gate by its truth table on all inputs, (outputs, 2 ** inputs)."""
-    numbers = np.arange(2**diagram.inputs)
-    rows = [numbers >> bit & 1 for bit in range(diagram.inputs)]
-    for op, a, b in zip(diagram.op, diagram.a, diagram.b, strict=True):
-        rows.append(TRUTH_TABLES[op][2 * rows[a] + rows[b]])
-    rows.append(0 * numbers)
+    rows = looked_up(diagram, all_cases(diagram.inputs))
     assert CONSTANT == -1
-    return np.array([rows[row] for row in diagram.outputs]) ^ diagram.inverted[:, None]
+    return np.vstack([rows, 0 * rows[:1]])[list(diagram.outputs)] ^ diagram.inverted[:, None]
 
 
 @given(

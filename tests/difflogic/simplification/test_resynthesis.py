@@ -1,23 +1,18 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from difflogic.circuit.xag import Xag, XagGate
+from difflogic.circuit.xag import Xag
 from difflogic.simplification.resynthesis import exchangeable, starts
 from tests.difflogic.circuit.circuits import LIFE_TABLE
+from tests.difflogic.circuit.test_xag import value
 from tests.examples import examples
 
 
 def table_of(xag: Xag, literal: int) -> int:
     """Return a literal's truth table as an integer."""
-    every = (1 << (1 << xag.inputs)) - 1
     cases = range(1 << xag.inputs)
-    tables = [0]
-    for row in range(xag.inputs):
-        tables.append(sum((case >> row & 1) << case for case in cases))
-    for kind, x, y in zip(xag.kind, xag.x, xag.y, strict=True):
-        p, q = (tables[z >> 1] ^ (every if z & 1 else 0) for z in (x, y))
-        tables.append(p & q if kind is XagGate.AND else p ^ q)
-    return tables[literal >> 1] ^ (every if literal & 1 else 0)
+    inputs = (sum((case >> row & 1) << case for case in cases) for row in range(xag.inputs))
+    return value(xag, literal, inputs, (1 << len(cases)) - 1)
 
 
 def symmetric(inputs: int, values: int) -> int:

@@ -6,13 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from difflogic.circuit import gates
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import Grid
 from difflogic.engine.hard import hard_simulator as hard
 from difflogic.engine.hard.hard_simulator import HardSimulator, active_gates, live_parameters
 from difflogic.system.work import working
 from difflogic.verification.case import SMALL
+from tests.difflogic.circuit.circuits import reached_in_time
 from tests.difflogic.engine.built import Builder
 from tests.difflogic.engine.comparison import EXAMPLES, make_problem, netlist_of, problems
 from tests.difflogic.evaluation.naive import rollout
@@ -84,23 +85,9 @@ def test_states_and_counts_agree_with_the_oracle(problem, seed, moving, damaged)
 
 def needed_gates(netlist, ops, channels):
     """Gates that channels depend on, followed back from the outputs one by one."""
-    todo = [int(netlist.outputs[c]) for c in channels]
-    seen = set()
-    while todo:
-        row = todo.pop()
-        if row in seen:
-            continue
-        seen.add(row)
-        if row < netlist.inputs:
-            todo.append(int(netlist.outputs[row % netlist.channels]))
-            continue
-        gate = row - netlist.inputs
-        table = gates.TRUTH_TABLES[ops[netlist.param[gate]]].reshape(2, 2)
-        if (table[0] != table[1]).any():
-            todo.append(int(netlist.a[gate]))
-        if (table[:, 0] != table[:, 1]).any():
-            todo.append(int(netlist.b[gate]))
-    return [row - netlist.inputs for row in sorted(seen) if row >= netlist.inputs]
+    wires = netlist.a, netlist.b, netlist.outputs, tuple(range(netlist.channels))
+    rows = sorted(reached_in_time(Circuit(ops[netlist.param], *wires), channels))
+    return [row - netlist.inputs for row in rows if row >= netlist.inputs]
 
 
 @settings(max_examples=EXAMPLES)
