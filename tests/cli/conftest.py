@@ -14,7 +14,7 @@ from cli.app import app
 from difflogic.library.loaded import Loaded
 from difflogic.library.training import train
 from difflogic.simplification import passes
-from tests.cli.processes import Process, words_of
+from tests.cli.processes import Process, as_options, words_of
 
 TINY = (
     "task.height=4",
@@ -32,7 +32,7 @@ TINY = (
 @pytest.fixture(scope="session")
 def tiny() -> str:
     """Options that make the checkerboard tiny."""
-    return " ".join(f"--set={each}" for each in TINY)
+    return as_options(TINY)
 
 
 @pytest.fixture(scope="session")

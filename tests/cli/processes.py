@@ -38,10 +38,17 @@ def with_defaults(options: dict[str, Any]) -> dict[str, Any]:
     return {"env": environment, "stdin": subprocess.DEVNULL, "text": True, **pipes, **options}
 
 
-def run_python(*arguments: str, cwd: Path = ROOT, **options: Any) -> Any:
-    """Run Python to its end, with `variables` in its environment."""
+def run_python(*arguments: str, cwd: Path = ROOT, good: bool = False, **options: Any) -> Any:
+    """Run Python to its end, a good one if that is said, with `variables` in its environment."""
     options = {"timeout": 300, **options}
-    return subprocess.run([sys.executable, *arguments], cwd=cwd, **with_defaults(options))
+    done = subprocess.run([sys.executable, *arguments], cwd=cwd, **with_defaults(options))
+    assert done.returncode == 0 or not good, done.stderr
+    return done
+
+
+def as_options(settings: Iterable[str]) -> str:
+    """Return settings as they stand in the words of a command."""
+    return " ".join(f"--set={each}" for each in settings)
 
 
 def words_of(texts: Iterable[str]) -> list[str]:

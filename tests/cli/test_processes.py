@@ -14,6 +14,7 @@ import pytest
 from difflogic.verification.case import UNEVEN
 from tests.cli.processes import (
     HELD,
+    as_options,
     compiles,
     end_session,
     listening,
@@ -35,7 +36,7 @@ pytestmark = [
 ]
 
 LOOPBACK = {"127.0.0.1", "::1", "::ffff:127.0.0.1"}
-SMALL = " ".join(f"--set={each}" for each in UNEVEN)
+SMALL = as_options(UNEVEN)
 TRAIN = f"train checkerboard --epochs=2 --dir=run --quiet {SMALL}"
 SWEEP = f"sweep checkerboard --epochs=2 --seeds=0-1 --dir=sweep --quiet {SMALL}"
 SIMULATE = (

@@ -11,7 +11,7 @@ import pytest
 from difflogic.library.training import train
 from difflogic.tasks import custom
 from tests.cli.conftest import TINY
-from tests.cli.processes import HELD, mpiexec, of_session, wait_until, with_hook
+from tests.cli.processes import HELD, as_options, mpiexec, of_session, wait_until, with_hook
 from tests.cli.test_survival import latest, wait_for_epoch
 from tests.difflogic.experiment.kill import results
 from tests.difflogic.tasks.custom_task import write
@@ -26,7 +26,7 @@ SETTINGS = (
     "training.epochs=1000000",
     "checkpoint.every_epochs=1",
 )
-ENDLESS = ["train checkerboard --dir=run --quiet", *(f"--set={each}" for each in SETTINGS)]
+ENDLESS = f"train checkerboard --dir=run --quiet {as_options(SETTINGS)}"
 
 
 def rank(run, number):
@@ -45,8 +45,7 @@ def model_of(folder):
 def test_three_ranks_give_the_bits_of_one_and_run_allowed_code(tmp_path, start, monkeypatch):
     config = str(write(tmp_path))
     settings = ["training.batch=13", "training.epochs=12", "finishing.every=5"]
-    options = [f"--set={each}" for each in settings]
-    run = start("train", config, *options, "--dir=three --json --quiet", **mpiexec(3))
+    run = start("train", config, as_options(settings), "--dir=three --json --quiet", **mpiexec(3))
     assert run.end() == 0, run.err
     summary = json.loads(run.out)
     assert (summary["finished"], summary["ranks"]) == (True, 3)
@@ -57,7 +56,7 @@ def test_three_ranks_give_the_bits_of_one_and_run_allowed_code(tmp_path, start, 
 
 def test_a_killed_rank_ends_the_run_and_a_signal_saves_it(tmp_path, start):
     folder = tmp_path / "run"
-    first = start(*ENDLESS, **mpiexec(2))
+    first = start(ENDLESS, **mpiexec(2))
     wait_for_epoch(folder, first, 2)
     os.kill(rank(first, 1), signal.SIGKILL)
     first.end()
@@ -143,7 +142,7 @@ def test_a_signal_ends_a_rank_that_waits_for_one_that_is_held(tmp_path, start):
     options = mpiexec(2)
     held = HELD.format(epoch=1, go="go") + "from cli import ranks\nranks.SAVING_SECONDS = 0.1\n"
     options["variables"] |= with_hook(tmp_path, held)
-    run = start(*ENDLESS, **options)
+    run = start(ENDLESS, **options)
     wait_for_epoch(tmp_path / "run", run, 1)
     os.kill(rank(run, 1), signal.SIGTERM)
     assert run.end() >= 0

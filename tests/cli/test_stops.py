@@ -24,7 +24,7 @@ from typer.testing import CliRunner
 from cli.app import app
 from tests.cli.conftest import TINY
 from tests.cli.faults import FAULTS, READING, Faults, Killed
-from tests.cli.processes import words_of
+from tests.cli.processes import as_options, words_of
 from tests.difflogic.experiment.kill import results
 from tests.difflogic.identification.automata import film, life, soup
 from tests.difflogic.tasks import custom_task
@@ -33,7 +33,7 @@ from tests.paths import GALLERY
 FLOOD = f"{GALLERY}/flood.json"
 BOARD = f"{GALLERY}/checkerboard.json"
 PLACE = "--dir=place"
-SETTINGS = " ".join(f"--set={each}" for each in (*TINY, "training.epochs=2"))
+SETTINGS = as_options((*TINY, "training.epochs=2"))
 TRAIN = f"train checkerboard {SETTINGS} --quiet"
 SWEEP = f"sweep checkerboard {SETTINGS} --seeds=0-1 --workers=1"
 SEARCHING = "--set=finishing.every=1 --set=finishing.from_epoch=1"

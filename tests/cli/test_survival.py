@@ -10,7 +10,7 @@ from difflogic.config import load_config
 from difflogic.experiment.session import Session, execute
 from difflogic.run.run_directory import RunDirectory
 from tests.cli.conftest import TINY
-from tests.cli.processes import wait_until
+from tests.cli.processes import as_options, wait_until
 from tests.difflogic.experiment.kill import results
 
 
@@ -67,9 +67,8 @@ def test_a_full_disk_stops_the_run_and_leaves_a_good_checkpoint(tmp_path, tiny, 
         resource.setrlimit(resource.RLIMIT_FSIZE, (2**15, 2**15))
 
     settings = ["training.seed=36", "checkpoint.every_epochs=10", "training.epochs=200"]
-    options = [f"--set={each}" for each in settings]
     words = f"train checkerboard-small {tiny} --dir=run"
-    process = start(words, *options, preexec_fn=limit)
+    process = start(words, as_options(settings), preexec_fn=limit)
     assert process.end() == 1, process.err
     assert process.out == ""
     assert "metrics.csv: cannot be written: file too large: raise the limit" in process.err

@@ -4,14 +4,13 @@ import pytest
 
 from difflogic.experiment.searching import Trainer
 from difflogic.system.machine import cpu_count
+from tests.cli.processes import as_options
 from tests.difflogic.training.tiny import TINY
-
-OVERRIDES = [word for each in TINY for word in ("--set", each)]
 
 
 @pytest.fixture
 def bench(dct):
-    return lambda *arguments: dct("bench --small", *OVERRIDES, "--repeat=1", *arguments)
+    return lambda *arguments: dct("bench --small", as_options(TINY), "--repeat=1", *arguments)
 
 
 def test_workers(bench):

@@ -14,6 +14,7 @@ from difflogic.run.run_directory import RunDirectory
 from difflogic.run.summary import read_summary, write_summary
 from difflogic.system.errors import RunDirectoryError
 from tests.cli.conftest import TINY
+from tests.cli.processes import as_options
 
 FILES = {"config.toml", "metrics.csv", "model.npz", "summary.json"}
 
@@ -178,7 +179,7 @@ def stopped(train_tiny, staged):
         (["train"], "last"),
         (["train-checkerboard"], None),
         (["train", "--seed=3", "--epochs=9"], "last"),
-        (["train-checkerboard", "--small", *(f"--set={each}" for each in TINY)], None),
+        (["train-checkerboard", "--small", as_options(TINY)], None),
     ],
 )
 def test_a_stopped_run_continues(dct, stopped, command, name):

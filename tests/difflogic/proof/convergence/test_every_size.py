@@ -1,5 +1,7 @@
 """Grids of every size: tables against single runs, the theorem against much larger grids."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -90,12 +92,8 @@ def known_at(question: Convergence, found: Arrivals, step: int) -> Sets:
 @pytest.mark.parametrize("repeats", [None, 32, 3])
 def test_a_target_that_does_not_repeat_in_time(repeats: int | None) -> None:
     """Squares of 16 cells look uniform on the grids that a proof begins with."""
-
-    def zeros(height: int, width: int) -> np.ndarray:
-        y, x = np.indices((height, width)) // 16
-        return ((x + y) % 2).astype(np.uint8)[None]
-
-    found = of(automaton_of(circuit_of([(Op.FALSE, 0, 0)], [9])), zeros, repeats)
+    target = partial(checkerboard, square=16)
+    found = of(automaton_of(circuit_of([(Op.FALSE, 0, 0)], [9])), target, repeats)
     # Nothing else is known of the target, so a period of 3 would have to be true.
     assert (found.verdict is Verdict.proved) == (repeats == 3)
 

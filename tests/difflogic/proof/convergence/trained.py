@@ -27,9 +27,9 @@ def trained(name: str) -> Automaton:
     return read_circuit(path(name))
 
 
-def checkerboard(height: int, width: int) -> Bits:
-    """Return squares of 2×2 cells, shape (1, height, width)."""
-    y, x = np.indices((height, width)) // 2
+def checkerboard(height: int, width: int, square: int = 2) -> Bits:
+    """Return squares of as many cells a side, shape (1, height, width)."""
+    y, x = np.indices((height, width)) // square
     return ((x + y) % 2).astype(np.uint8)[None]
 
 
