@@ -48,6 +48,8 @@ def test_a_recording_becomes_a_circuit(dct, tmp_path, frames):
     assert "no other rule explains the recording" in result.stdout
     assert dct(f"simulate {out} --steps 3 --size 8x8").good
     assert dct(f"export {out} -o rule.v").good
+    save_film(tmp_path / "short.gif", frames[5:7])
+    assert "rule: perhaps B3/S23" in dct(f"identify short.gif {settings}").stdout
 
 
 def test_a_rule_by_blocks(dct, tmp_path):
