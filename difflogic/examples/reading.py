@@ -57,7 +57,7 @@ def read_examples(paths: Sequence[Path]) -> Examples:
                 raise ConfigError(f"{path}: {raw.place}: has no output")
             if raw.after is not None:
                 found.append(raw._replace(place=place))
-    source = ", ".join(map(str, paths))
+    source = ", ".join(map(str, paths)) or "source"
     with errors_about(source):
         symbols = name_symbols(cells for raw in found for cells in (raw.before, raw.after or []))
         pairs = {

@@ -213,7 +213,7 @@ def load_state(path: Path, simulator: Simulator) -> Array | None:
         if len(reader.names) == 1 and "cells" not in reader.names:
             return reader.numbers(reader.names[0], MOST_ARRAY)
         if "cells" not in reader.names:
-            raise reader.error("is an npz archive, but not a state saved by dct")
+            raise reader.error("holds arrays, but no state saved by dct")
         size = reader.array("size", (2,), (np.int64,)).tolist()
         labels = reader.numbers("labels", MOST_SAVED_CHANNELS).ravel().tolist()
         step = int(reader.array("step", (), (np.int64,)))

@@ -132,7 +132,7 @@ class Model(SoftCircuit):
 
 
 def _read_config(reader: NpzReader, source: str) -> Config:
-    foreign = "is an npz archive, but not a model saved by dct"
+    foreign = "holds arrays, but no model saved by dct"
     header = reader.header(FORMAT, MAX_HEADER_BYTES, foreign)
     version = header.get("version")
     if type(version) is not int or version != VERSION:

@@ -125,7 +125,7 @@ class NpzReader:
             raise cannot_read(path, error, ModelFileError) from None
         except Exception:  # zipfile raises far more than BadZipFile on hostile bytes
             self._file.close()
-            what = "is not an npz archive, or is cut off: use another copy of the file"
+            what = "is empty, cut off, or no npz archive: use another copy of the file"
             raise self._unpacking(what) from None
         self.names = [entry.filename.removesuffix(".npy") for entry in self._archive.infolist()]
 

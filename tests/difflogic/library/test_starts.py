@@ -157,7 +157,7 @@ def test_other_states_are_refused(saved):
     content = saved.read_bytes()
     for damaged in (b"", content[:-30], content[: len(content) // 2]):
         saved.write_bytes(damaged)
-        with pytest.raises(ModelFileError, match="not an npz archive"):
+        with pytest.raises(ModelFileError, match="is empty, cut off, or no npz archive"):
             prepared(saved)
     with zipfile.ZipFile(saved, "w") as archive:
         for name in ("size", "labels", "step", "cells"):

@@ -155,10 +155,10 @@ def test_other_archives(tmp_path):
         file.truncate(2**28 + 1)
     assert "larger than any model" in error(path)
     np.savez(path, weights=np.zeros(3))
-    assert "is an npz archive, but not a model saved by dct" in error(path)
+    assert "holds arrays, but no model saved by dct" in error(path)
     for header in (b"[]", b"not json", b"[" * 100_000, b'{"format": "other"}'):
         np.savez(path, header=np.frombuffer(header, np.uint8))
-        assert "is an npz archive, but not a model saved by dct" in error(path)
+        assert "holds arrays, but no model saved by dct" in error(path)
 
 
 HUGE = CONFIG.to_dict() | {"perception": CONFIG.to_dict()["perception"] | {"kernels": 65536}}

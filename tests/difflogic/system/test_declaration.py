@@ -19,6 +19,7 @@ CIRCUIT = "docs/gallery/checkerboard.json"
             (partial(call, 3), ": is of type int: give str | pathlib.Path")
             for call in (difflogic.load, difflogic.load_config, Model.load, difflogic.watch)
         ),
+        (lambda: difflogic.train_examples([]), "source: has no pair to learn from: give "),
         (lambda: difflogic.runs(None), "source: is of type NoneType: give str | pathlib.Path | "),
         (lambda: Conditions(damage=None), "damage: is of type NoneType: give "),
         (lambda: Rectangle((1,), "2", 0, 1, 1), "y: is of type str: give int"),
