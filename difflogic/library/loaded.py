@@ -103,12 +103,8 @@ def load(source: Source, by_chance: Parse | None = None) -> Loaded:
             return Loaded(source.config.name, model=source)
         case Automaton():
             return Loaded(source.name, circuit=source)
-    try:
-        path = Path(source)
-        file = saved_model(path)
-    except (OSError, ValueError) as error:  # such as a name that is too long
-        reason = (getattr(error, "strerror", None) or str(error)).lower()
-        raise CircuitError(f"{source}: cannot be read: {reason}") from None
+    path = Path(source)
+    file = saved_model(path)
     if is_archive(file):
         model = Model.load(file)
         if file != path:

@@ -10,14 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from difflogic.run import lock
-from difflogic.run.run_directory import (
-    ROOT,
-    RunDirectory,
-    changed_at,
-    entries,
-    epoch_of,
-    suggestion,
-)
+from difflogic.run.run_directory import ROOT, RunDirectory, changed_at, entries, epoch_of
 from difflogic.run.story import verdict
 from difflogic.run.summary import Summary, read_summary, require_its_files
 from difflogic.system.declaration import checked
@@ -102,8 +95,9 @@ def list_runs(root: str | Path = ROOT, inside: bool = False) -> list[RunRecord]:
     `root` itself.
     """
     if not kind_of(Path(root), follow=False):
-        hint = suggestion(Path(root)) or ": dct train NAME makes runs/"
-        raise RunDirectoryError(f"{root}: no such directory{hint}")
+        raise RunDirectoryError(
+            f"{root}: no such directory: dct runs lists runs/, which dct train NAME makes"
+        )
     named = RunDirectory(Path(root))
     if named.is_sweep:
         found = list(_of_sweep(named))

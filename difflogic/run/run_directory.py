@@ -29,6 +29,7 @@ from difflogic.system.files import (
     is_folder,
     kind_of,
     listed,
+    nearest,
     open_plain,
     read_inside,
     refused,
@@ -221,9 +222,14 @@ class RunDirectory:
                 self.path / str(row["variant"]) / f"seed{int(row['seed'])}": str(row["error"])
                 for row in failed
             }
-        except (FileNotFoundError, RunDirectoryError):
-            return {}
-        except (ValueError, KeyError, TypeError, RecursionError):  # damaged, or from elsewhere
+        except (
+            FileNotFoundError,
+            RunDirectoryError,
+            ValueError,
+            KeyError,
+            TypeError,
+            RecursionError,
+        ):  # missing, damaged, or from elsewhere
             return {}
 
     @property
@@ -253,8 +259,11 @@ class RunDirectory:
     @property
     def sizes(self) -> dict[str, int]:
         """The bytes of each file, by name, without the lock."""
-        entries = (each for each in listed(self.path) if each.name != LOCK and is_file(each))
-        return {each.name: size_of(each) for each in entries}
+        return {
+            each.name: size_of(each)
+            for each in listed(self.path)
+            if each.name != LOCK and is_file(each)
+        }
 
     @property
     def summed_up(self) -> tuple[Path, ...]:
@@ -376,14 +385,15 @@ def entries(root: str | Path) -> list[RunDirectory]:
 
 
 def suggestion(path: Path) -> str:
-    """Return what to say after "no such directory": a sweep's run of that name, or the newest."""
+    """Return what to say after "no such directory": which run is meant, or is the newest."""
     with suppress(OSError, DctError):
         inside = [run.path for run in RunDirectory(path.parent).runs if run.path.name == path.name]
         if inside:
             return f": did you mean {for_shell(inside[0])}?"
     with suppress(OSError, DctError):
-        if found := entries(ROOT):
-            return f': the newest of {ROOT} is {found[-1].path}, or "{LAST}"'
+        if found := [str(run.path) for run in entries(ROOT)]:
+            known = f': the newest of {ROOT} is {found[-1]}, or "{LAST}"'
+            return nearest(path, [LAST, *found]) or known
     return ""
 
 
@@ -413,8 +423,8 @@ def saved_model(path: Path) -> Path:
     run = newest() if str(path) == LAST and not kind_of(path) else RunDirectory(path)
     found = kind_of(run.path)
     if found != stat.S_IFDIR:
-        if not found and (meant := suggestion(path)).endswith("?"):
-            raise RunDirectoryError(f"{path}: no such run{meant}")
+        if not (found or path.suffix):
+            raise RunDirectoryError(f"{path}: no such run or file{suggestion(path)}")
         return path
     if not kind_of(run.model, follow=False):
         raise run.refusal(

@@ -180,11 +180,12 @@ def _content(path: Path, largest: int, follow: bool, kind: type[DctError]) -> by
 
 
 def nearest(path: Path, names: Iterable[str] = ()) -> str:
-    """Return a hint at the file beside a missing one, or at one of `names`, that may be meant."""
-    known = {name: name for name in names}
+    """Return a hint at what may be meant by a missing file: one of its suffix, or of `names`."""
+    known = {Path(name).name: name for name in names}
     with suppress(OSError, ValueError):
         beside = islice(path.parent.iterdir(), MOST_BESIDE)
-        known |= {each.name: str(each) for each in beside if each.is_file()}
+        alike = (each for each in beside if "" != each.suffix == path.suffix and each.is_file())
+        known |= {each.name: str(each) for each in alike}
     found = get_close_matches(path.name, known, 1)
     return f": did you mean {for_shell(known[found[0]])}?" if found else ""
 

@@ -208,6 +208,7 @@ def test_a_finished_run_is_shown_again_or_extended(dct, stopped):
         ("train --resume last --seed 4", "training.seed: 3 → 4"),
         ("train --resume last --dir x", "leave --dir out"),
         ("train --resume nowhere", "nowhere: no such run directory: the newest of runs is"),
+        ("eval lst", "lst: no such run or file: did you mean last?"),
         ("train --resume runs", "runs: holds no run, as it has no config.toml"),
         ("train --resume mine.json", "mine.json: is not a run directory, but a file"),
         ("train checkerboard --resume last", "update.gates: [8, 4, 2] → [256, "),

@@ -62,9 +62,10 @@ def test_a_file_of_another_kind(tmp_path):
 
 def test_missing_files_are_named(tmp_path):
     assert "holds no model.npz: name the directory of a run" in problem(tmp_path)
-    assert "cannot be read: no such file or directory" in problem(tmp_path / "none")
-    assert "cannot be read: file name too long" in problem(tmp_path / ("x" * 300))
-    assert "cannot be read: " in problem("a\0b")
+    (tmp_path / "none.png").touch()
+    assert problem(tmp_path / "none.npz").endswith("cannot be read: no such file or directory")
+    assert "cannot be read: file name too long" in problem(tmp_path / ("x" * 300 + ".npz"))
+    assert "cannot be read: " in problem("a\0b.npz")
 
 
 @pytest.mark.parametrize("name", loaded.VERBS)
