@@ -10,6 +10,7 @@ from difflogic.system.jit.processor import fuses
 
 compiled = pytest.mark.skipif(not JIT, reason="nothing is compiled")
 fused = pytest.mark.skipif(not fuses(), reason="needs fused multiply-adds")
+precisions = pytest.mark.parametrize("dtype", ["float32", "float64"])
 each_boundary = pytest.mark.parametrize("boundary", ["zero", "periodic"])
 
 

@@ -140,19 +140,22 @@ def figures(records: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     return found
 
 
+def git(*words: str) -> str:
+    """Return what Git says of this repository."""
+    done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
 def provenance() -> dict[str, str]:
     """Return the processor, the date and the commit of what is measured now."""
-    words = ["git", "describe", "--always", "--dirty"]
-    head = subprocess.run(words, cwd=ROOT, capture_output=True, text=True).stdout.strip()
+    head = git("describe", "--always", "--dirty")
     cpu = machine.cpu()["name"]
     return {"processor": cpu, "date": date.today().isoformat(), "commit": head}
 
 
 def day() -> int:
     """Return the day of the last commit, which draws what tests repeat."""
-    words = ["git", "log", "-1", "--format=%ct"]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
-    return int(done.stdout or 0) // 86400
+    return int(git("log", "-1", "--format=%ct") or 0) // 86400
 
 
 def render(table: Mapping[str, Any], values: Mapping[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -47,6 +48,15 @@ def trained_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(trained_run: Path, tmp_path: Path) -> Path:
     """A copy of that run, in the directory where commands run."""
     return shutil.copytree(trained_run, tmp_path / "run")
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """A clock that shows its only element."""
+    now = [100.0]
+    for name in ("monotonic", "perf_counter"):
+        monkeypatch.setattr(time, name, lambda: now[0])
+    return now
 
 
 class Result(SimpleNamespace):

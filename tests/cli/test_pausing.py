@@ -1,7 +1,6 @@
 """Long rollouts are announced, and signals stop them and other long work."""
 
 import signal
-import time
 
 import pytest
 
@@ -10,14 +9,6 @@ from cli.progress import LongWork, report_long_work, show_progress
 from difflogic.system.work import Heartbeat, may_cancel
 from tests.cli.processes import with_hook
 from tests.marks import compiled
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    """A clock that a test sets."""
-    now = [0.0]
-    monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    return now
 
 
 def test_long_work_is_announced_once(clock, capsys):
@@ -33,7 +24,9 @@ def test_long_work_is_announced_once(clock, capsys):
 @pytest.mark.parametrize(
     "pauses",
     [
-        # Ends within ten seconds; is short; takes several calls of kernels, or calls of others.
+        # Has just begun; ends within ten seconds; is short; takes several calls of kernels, or of
+        # others.
+        [(0, 0, 100), (1, 1, 100)],
         [(0, 0, 32), (24, 24, 32)],
         [(turn, done, 3) for turn in range(50) for done in (0, 1, 2)],
         [(0, 0, 73), (0, 24, 73), (20, 0, 73), (20, 25, 73)],

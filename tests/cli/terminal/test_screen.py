@@ -1,21 +1,12 @@
 """The counter on stderr, and tables on stdout."""
 
 import re
-import time
 
 import pytest
 
 from cli.terminal import output, screen
 from cli.terminal.screen import FRAME_SECONDS, Counter
 from tests.cli.terminal.screens import open_terminal
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    """A clock that shows its only element."""
-    now = [100.0]
-    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
-    return now
 
 
 def test_live(monkeypatch, clock):

@@ -55,6 +55,11 @@ class Problem:
         )
 
 
+def some_channels(rng):
+    """One or two of three channels."""
+    return sorted(rng.choice(3, int(rng.integers(1, 3)), replace=False).tolist())
+
+
 def make_problem(netlist, grid, steps, batch, fire_rate=1.0, seed=0):
     """Draw logits, starts, masks and loss gradients. Starts are bits, as in training."""
     rng = np.random.default_rng(seed)

@@ -15,6 +15,7 @@ from difflogic.engine import oracle
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
 from tests.difflogic.training.tiny import tiny
+from tests.marks import precisions
 
 
 def drawn(*overrides, dtype="float64", size=(5, 7), batch=3, seed=1):
@@ -60,7 +61,7 @@ def test_gradients_at_all_steps_and_starts_are_finite_differences(boundary, size
         assert slope / (2 * step) == pytest.approx((way * to_logits).sum(), rel=1e-5, abs=1e-8)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@precisions
 def test_workers_and_earlier_rollouts_change_no_bit(dtype):
     model, logits, starts = drawn(dtype=dtype, size=(11, 13))
     found = []

@@ -194,7 +194,10 @@ def circuit_in(proof: Proof) -> tuple[Circuit, list[int]]:
     return made.circuit, list(made.visible_rows)
 
 
-def sets_are_true(proof: Proof, said: re.Match[str]) -> bool:
+Said = re.Match[str]
+
+
+def sets_are_true(proof: Proof, said: Said) -> bool:
     """Reach all states after so many rounds, under the schedule, and all that follow."""
     what = re.fullmatch(r"every start shows the target .* from (step|round) (\d+) on", said[1])
     size = (int(said[2]), int(said[3]))
@@ -208,7 +211,7 @@ def sets_are_true(proof: Proof, said: re.Match[str]) -> bool:
     return bool((states[reached][:, shown] == target).all())
 
 
-def cases_are_true(proof: Proof, said: re.Match[str]) -> bool:
+def cases_are_true(proof: Proof, said: Said) -> bool:
     what = re.fullmatch(
         r"step (\d+) shows the targets in the proof, from (?:(all) (\d+) starts of channel "
         r"([\d, ]+)|(its own start), (\w+)|(\d+) listed starts?)(?:, those of the rule (.*?))?"
@@ -242,7 +245,7 @@ def cases_are_true(proof: Proof, said: re.Match[str]) -> bool:
     return right[int(what[1])] and count == claimed and (not what[2] or count == 2**bits)
 
 
-def lines_are_true(proof: Proof, said: re.Match[str]) -> bool:
+def lines_are_true(proof: Proof, said: Said) -> bool:
     """Try all lines of up to three cells."""
     step = re.search(r"from step n(?: \+ (\d+))? on, for every n$", said[1])
     assert (said[2], said[3], said[6]) == ("1", "n", "zero")
@@ -255,13 +258,13 @@ def lines_are_true(proof: Proof, said: re.Match[str]) -> bool:
     return all(is_right(made, machine, some, int(step[1] or 0) + 1) for some in lines)
 
 
-def rule_is_true(proof: Proof, said: re.Match[str]) -> bool:
+def rule_is_true(proof: Proof, said: Said) -> bool:
     assert said[1].startswith(proof["kind"])
     assert said[6] == "zero"
     return not broken(automaton_in(proof), RULES[proof["kind"]])
 
 
-def damage_is_true(proof: Proof, said: re.Match[str]) -> bool:
+def damage_is_true(proof: Proof, said: Said) -> bool:
     """Try all settled states, wounds and orders on few cells."""
     what = re.fullmatch(
         r"a wound of (\d+)×\d+ cells, (zeros|any), (\d+) or more from the edges, makes no cell "
@@ -290,7 +293,7 @@ def damage_is_true(proof: Proof, said: re.Match[str]) -> bool:
     return True
 
 
-def regions_are_true(proof: Proof, said: re.Match[str]) -> bool:
+def regions_are_true(proof: Proof, said: Said) -> bool:
     """Reach all states from all paintings: what a cell shows depends on its number alone."""
     what = re.fullmatch(
         r"for every value of the held channels, from (every start|its own start, (\w+)), each cell "

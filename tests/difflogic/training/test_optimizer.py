@@ -12,8 +12,8 @@ from difflogic.circuit import gates
 from difflogic.config import TrainingConfig
 from difflogic.training.optimizer import Learned
 from tests.examples import examples
+from tests.marks import precisions
 
-precisions = pytest.mark.parametrize("dtype", ["float32", "float64"])
 ROUNDING = {"float32": 1e-6, "float64": 1e-14}
 
 

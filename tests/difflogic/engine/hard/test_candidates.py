@@ -20,7 +20,7 @@ from difflogic.search import changes
 from difflogic.search.changes import Acceptance, Changes
 from difflogic.system.work import ignore
 from difflogic.verification.case import SMALL
-from tests.difflogic.engine.comparison import netlist_of, some_ops
+from tests.difflogic.engine.comparison import netlist_of, some_channels, some_ops
 from tests.examples import any_boundary, any_seed
 
 OPS_TO_TRY = [Op.A, Op.B, Op.XOR, Op.AND, Op.TRUE]
@@ -37,7 +37,7 @@ class Case:
         batch = int(rng.integers(1, 7))
         steps = int(rng.integers(1, 6))
         height, width, batch = size or (height, width, batch)
-        self.channels = sorted(rng.choice(3, int(rng.integers(1, 3)), replace=False).tolist())
+        self.channels = some_channels(rng)
         self.simulator = HardSimulator(self.netlist, Grid(height, width, boundary), batch)
 
         def bits(*shape):

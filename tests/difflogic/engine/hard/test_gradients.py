@@ -15,7 +15,13 @@ from difflogic.engine.hard import gradients as hard_gradients_module
 from difflogic.engine.hard.gradients import HardGradients
 from difflogic.engine.hard.hard_simulator import mark_live
 from difflogic.verification.case import SMALL
-from tests.difflogic.engine.comparison import make_problem, netlist_of, run_oracle, some_ops
+from tests.difflogic.engine.comparison import (
+    make_problem,
+    netlist_of,
+    run_oracle,
+    some_channels,
+    some_ops,
+)
 from tests.examples import any_boundary, any_seed
 
 
@@ -32,7 +38,7 @@ class Case:
         how = self.steps, self.batch, 0.6 if masked else 1.0, seed
         self.problem = make_problem(self.netlist, self.grid, *how)
         self.starts, self.masks = self.problem.starts, self.problem.masks
-        self.channels = sorted(rng.choice(3, int(rng.integers(1, 3)), replace=False).tolist())
+        self.channels = some_channels(rng)
         self.ops = some_ops(self.netlist, rng, passing)
         self.slope = rng.integers(-1, 2, (self.batch, len(self.channels), height, width))
 

@@ -31,9 +31,7 @@ from tests.difflogic.engine.comparison import (
     run_oracle,
     sharings,
 )
-from tests.marks import each_boundary
-
-precisions = pytest.mark.parametrize("dtype", ["float32", "float64"])
+from tests.marks import each_boundary, precisions
 
 CASES = {
     "one cell": (SMALL, (1, 1), 3, 2, 1.0),
