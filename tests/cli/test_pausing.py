@@ -26,7 +26,7 @@ def test_long_work_is_announced_once(clock, capsys):
     [
         # Has just begun; ends within ten seconds; is short; takes several calls of kernels, or of
         # others.
-        [(0, 0, 100), (1, 1, 100)],
+        [(0, 0, 100), (0.5, 1, 100)],
         [(0, 0, 32), (24, 24, 32)],
         [(turn, done, 3) for turn in range(50) for done in (0, 1, 2)],
         [(0, 0, 73), (0, 24, 73), (20, 0, 73), (20, 25, 73)],
