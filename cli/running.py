@@ -53,7 +53,7 @@ def _train(experiment: Experiment, options: RunOptions, shared: Shared, group: R
     settings = resolved(experiment, options, shared)
     for line in experiment.about(settings):
         if not shared.quiet or line.startswith("warning: "):
-            note(output.fold(line, 2))
+            _tell(line)
 
     def begin(session: Session) -> None:
         session.began = cli.began or session.began
@@ -79,13 +79,13 @@ def _train(experiment: Experiment, options: RunOptions, shared: Shared, group: R
 
             shown.close()  # first, or the display would be drawn again below
             command = f"dct train --resume {for_shell(shown.path)}"
-            note(f"interrupted before the final tests; resume: {command}")
+            _tell(f"interrupted before the final tests; resume: {command}")
             raise typer.Exit(shown.interruption.exit_code) from None
         shown.hear(group)
     summary = found.summary
     path = str(found.path)
     if summary.interrupted:
-        note(
+        _tell(
             f"interrupted after epoch {summary.epochs} of {summary.epochs_requested}; "
             f"saved in {path}"
         )
@@ -99,6 +99,11 @@ def _train(experiment: Experiment, options: RunOptions, shared: Shared, group: R
         if shown.interruption.exit_code:
             discard_unprinted()
             raise typer.Exit(shown.interruption.exit_code)
+
+
+def _tell(line: str) -> None:
+    """Write a line to stderr, with links, paths and commands whole, to be copied."""
+    note(output.fold(line, 2))
 
 
 def resolved(experiment: Experiment, options: RunOptions, shared: Shared) -> Config:
@@ -151,7 +156,7 @@ class Shown(ExitStack):
             from difflogic.view.watching.serving import serve_training
 
             server, self._publish = self.enter_context(serve_training(session))
-            note(f"watch the run at {server.link}")
+            _tell(f"watch the run at {server.link}")
         # Other ranks may never come: what they have not sent by then is not waited for.
         patience = ranks.SAVING_SECONDS if trainer.ranks.size > 1 else None
         self.interruption = self.enter_context(Interruption("this step", patience))

@@ -88,6 +88,6 @@ def watch(
 
     with difflogic.watch(source, port) as server:
         typer.echo(server.link)
-        note("open the link in a browser on this machine; Ctrl-C stops serving, not the run")
+        note("open it in a browser here; Ctrl-C stops serving, not the run")
         while True:
             time.sleep(0.5)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from cli.terminal import output
 from difflogic.config import load_config
 from difflogic.model.model import Model
 from difflogic.run.run_directory import RunDirectory
@@ -90,15 +91,16 @@ def test_results_go_to_stdout_and_progress_to_stderr(train_tiny, staged):
 # Ctrl-C while training
 
 
-def test_ctrl_c_finishes_the_step_saves_and_exits_130(train_tiny, staged):
+def test_ctrl_c_finishes_the_step_saves_and_exits_130(train_tiny, staged, monkeypatch):
+    monkeypatch.setattr(output, "fold", lambda line, _: f"{line} ")
     staged.before_step = interrupt_at(4)
     result = train_tiny("--epochs 100")
     assert result.exit_code == 130
     assert "interrupted after epoch 5 of 100" in result.stderr
-    assert str(only_run()) in result.stderr
+    assert f"{only_run()} " in result.stderr
     assert files(only_run()) == FILES
     assert len(read_metrics(only_run())) == 5
-    assert f"dct train --resume {only_run()}\n" in result.stdout
+    assert f"dct train --resume {only_run()} " in result.stdout
     assert [path.name for path in RunDirectory(only_run()).checkpoints] == [
         "checkpoint-5.npz",
         "checkpoint-0.npz",
