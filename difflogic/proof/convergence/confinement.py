@@ -36,7 +36,7 @@ from difflogic.proof.convergence.planes import Board, Planes, pack, unpack
 from difflogic.proof.convergence.sets import UNKNOWN, Sets
 from difflogic.proof.question import Wound
 from difflogic.proof.verdict import Verdict
-from difflogic.system.array_types import Bits, Int64s, Words
+from difflogic.system.array_types import Bits, Flags, Int64s, Words
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import OutOfTimeError
 from difflogic.system.work import ignore
@@ -338,7 +338,8 @@ def _witness(
                 masks = np.array([board.unpack(fire) for fire in fired], np.uint8)
                 masks = masks.reshape(-1, height, width)
                 hurt = unpack(board, wounded)
-                return _repeated(asked, Witness(start, found[0], hurt, row, column, masks, cell))
+                witness = Witness(start, found[0], hurt, row, column, masks, cell)
+                return _repeated(asked, witness, distances > 0)
             after = network.step(board, state)
             fire = board.full
             if not asked.synchronous:
@@ -354,17 +355,20 @@ def _differ(state: Planes, other: Planes) -> int:
     return reduce(or_, (a ^ b for a, b in zip(state, other, strict=True)))
 
 
-def _repeated(question: Convergence, witness: Witness) -> Witness:
-    """Return a witness. Raises RuntimeError if the plain interpreter disagrees."""
+def _repeated(question: Convergence, witness: Witness, outside: Flags) -> Witness:
+    """Return a witness. Raises RuntimeError if the plain interpreter disagrees.
+
+    Cells `outside` the square are not wounded.
+    """
     state = witness.start
     shown = list(question.visible_places)
     for _ in range(witness.settled):
         state = plain_step(question, state)
     calm = state[shown]
-    same = state == witness.wounded
+    others = (state != witness.wounded)[:, outside]
     state = witness.wounded
     for mask in witness.fired:
         state = np.where(mask, plain_step(question, state), state)
-    if same.all() or (state[shown] == calm)[:, *witness.cell].all():
+    if others.any() or (state[shown] == calm)[:, *witness.cell].all():
         raise RuntimeError("the plain interpreter disagrees with a wound")
     return witness

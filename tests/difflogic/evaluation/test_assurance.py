@@ -193,6 +193,11 @@ def test_damage_that_grows_back(op: int, within: str) -> None:
     )
 
 
+def test_what_heals_from_every_state_is_proved_at_once() -> None:
+    found = assured([(Op.TRUE, 0, 0)], [9, 18], *WIDE, *TWO, "task.heal=[2]", steps=8)
+    assert (found.verdict, found.method) == (Verdict.proved, "sets of values")
+
+
 @pytest.mark.parametrize("steps", [2, 3])
 def test_every_state_of_a_cycle_is_damaged(steps: int) -> None:
     """Channel 1 blinks. A cell is mended where it blinks in time with its western neighbour.

@@ -164,7 +164,20 @@ def test_a_picture_has_the_proof_of_its_own_start() -> None:
     assert "from its own start, center" in found.text
     assert "from every start without part 2 (grows)" in found.text
     assert not certify(made, Claims(all_sizes=True)).proved
+    assert not certify(made, Claims(sizes=[(3, 3)])).proved
     assert not certify(replace(made, fire_rate=0.5), time_limit=2).proved
+
+
+def test_a_proof_of_a_smaller_part_is_no_certificate(tmp_path: Path) -> None:
+    """Sets of values do not show that a hidden bit becomes one, and the smaller circuit does."""
+    ones = automaton(circuit_of([(Op.TRUE, 0, 0)], [9]), boundary="zero", palette=COLOURS[:2])
+    made = join([tile("rows"), ones]).automaton
+    gates = [*zip(made.circuit.op, made.circuit.a, made.circuit.b, strict=True)]
+    gates += [(Op.AND, 14, 17), (Op.A_AND_NOT_B, 17, 14), (Op.NAND, 29, 30)]
+    found = certify(made.with_circuit(circuit_of(gates, [12, 27, 31])))
+    assert found.proved
+    with pytest.raises(CircuitError, match="simplify the joined one"):
+        found.save(tmp_path / "proof.json")
 
 
 def test_a_part_that_reads_what_is_painted_is_none() -> None:

@@ -21,6 +21,7 @@ from difflogic.search.corrector import Corrector
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
 from tests.examples import any_seed, examples
+from tests.paths import GALLERY
 
 NAMES = ("NW", "N", "NE", "W", "C", "E", "SW", "S", "SE")
 
@@ -132,6 +133,8 @@ def test_damage_to_tough_pictures_is_proved_to_stay_and_that_to_others_is_shown_
         certify(grown(16, 20), Claims(damage=4, margin=7))
     with pytest.raises(ConfigError, match="grids of other sizes cannot be certified"):
         certify(grown(16, 20), Claims(damage=4, sizes=[(3, 3)]))
+    with pytest.raises(ConfigError, match="grids of other sizes cannot be certified"):
+        certify(GALLERY / "game-of-life.json", Claims(sizes=[(3, 3)]), task="game-of-life")
 
 
 @pytest.mark.parametrize(

@@ -114,10 +114,16 @@ def test_a_removed_lock_is_reported_and_removes_nothing(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("save", "given"), [("save_metrics", ()), ("save_model", (None,)), ("save_summary", ({},))]
+    ("save", "given"),
+    [
+        ("save_metrics", ()),
+        ("save_model", (None,)),
+        ("save_summary", ({},)),
+        ("save_checkpoint", (1, {}, {}, "")),
+    ],
 )
 def test_nothing_is_written_once_the_lock_is_lost(tmp_path, save, given):
     with RunLock(tmp_path) as lock:
         (tmp_path / LOCK).unlink()
         with pytest.raises(LockLostError):
-            getattr(OpenedRun, save)(SimpleNamespace(_lock=lock), *given)
+            getattr(OpenedRun, save)(SimpleNamespace(_lock=lock, save_metrics=lambda: None), *given)

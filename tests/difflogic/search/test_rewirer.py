@@ -2,6 +2,7 @@
 
 import itertools
 from dataclasses import replace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -149,6 +150,9 @@ def test_a_tough_circuit_is_finished_by_a_smaller_one() -> None:
     again = search_for(replace(context, workers=2)).complete(start)
     noise = np.random.default_rng(1).random(start.logits.T.shape)
     left = rewirer.finish(noise, np.random.default_rng(0))
+    ordered = Mock(confinement=Mock(in_any_order=False))
+    refused = replace(context, certify=lambda circuit: ordered)
+    assert not search_for(refused).finish(start.logits.T, Mock()).exact
     assert found.exact
     assert found.wrong_fresh == 0
     assert polished is not None

@@ -92,6 +92,17 @@ def test_a_hidden_bit_that_is_not_known_may_be_one() -> None:
         assert (found.verdict is Verdict.proved) == (bit == 0)
 
 
+@pytest.mark.parametrize("plain", [lambda asked, state: 0 * state, lambda asked, state: 1 - state])
+def test_a_wrong_witness_is_repeated_plainly(monkeypatch: pytest.MonkeyPatch, plain) -> None:
+    """Ones move on; for the plain one they do not, or are where there is no wound."""
+    question = Convergence(circuit_of([], [3]), (0,), 6, 6, "zero", zeros(6, 6))
+    wound = Wound(1, zeros=False)
+    assert confine(question, wound, Ground(zeros(6, 6))).verdict is Verdict.refuted
+    monkeypatch.setattr(confinement, "plain_step", plain)
+    with pytest.raises(RuntimeError, match="the plain interpreter disagrees"):
+        confine(question, wound, Ground(zeros(6, 6)))
+
+
 @pytest.mark.thorough
 def test_limits_leave_it_open(monkeypatch: pytest.MonkeyPatch) -> None:
     question = checkerboard_question(tough_checkerboard(), 9, 9)

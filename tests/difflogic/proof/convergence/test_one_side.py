@@ -154,6 +154,25 @@ def hexagons() -> Plane:
     return Plane(made, target, 6)
 
 
+@pytest.mark.parametrize("most", [30, 60])
+def test_all_is_proved_only_if_all_was_compared(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    monkeypatch.setattr(one_side, "MOST_CELLS", most)  # of 36 to compare
+    answer = one_side.ONE_SIDE.decide(hexagons(), Budget(Deadline.after(20)), None)
+    assert isinstance(answer, Answer) == (most > 36)
+
+
+def test_a_cell_that_is_unknown_and_right_hides_none_that_is_wrong() -> None:
+    gates = [(Op.AND, 3, 7), (Op.A_AND_NOT_B, 3, 7), (Op.AND, 18, 19)]  # never one
+    made = automaton(circuit_of(gates, [20, 9]), visible=(0,), boundary="zero")
+
+    def target(height: int, width: int) -> np.ndarray:
+        y, x = np.indices((height, width)) % 3
+        return ((y == 2) & (x == 0))[None].astype(np.uint8)
+
+    answer = one_side.ONE_SIDE.decide(Plane(made, target, 3), Budget(Deadline.after(20)), None)
+    assert answer.verdict is Verdict.refuted
+
+
 def test_damage_leaves_no_size_open_that_is_proved_without() -> None:
     for seed in range(40):
         verdict = prove(drawn(seed)).verdict
