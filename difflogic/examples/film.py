@@ -304,7 +304,8 @@ def from_examples(path: Path, states: int | None = None) -> Recording:
     if len(examples.train) > MOST_PAIRS:
         raise ConfigError(f"{path}: has {len(examples.train)} pairs: give at most {MOST_PAIRS}")
     names = examples.symbols
-    if names == tuple(map(str, range(len(names)))):
+    plain = names == tuple(map(str, range(len(names))))
+    if plain:
         names = tuple(map(str, range(MOST_SYMBOLS)))
     asked = [raw for raw in read_inputs(path) if raw.aside]
     query = numbered(asked[0].before, names).astype(np.int64) if asked else None
@@ -318,7 +319,7 @@ def from_examples(path: Path, states: int | None = None) -> Recording:
     if states is not None and most >= states:
         raise ConfigError(f"{path}: has the state {most}, but there are {states} states")
     count = states or max(2, most + 1)
-    named = () if names[0] == "0" else names[:count]
+    named = () if plain else names[:count]
     return Recording(frames, count, str(path), sizes, query, named)
 
 
@@ -565,7 +566,7 @@ def _states(film: PixelFilm, how: Reading) -> tuple[FrameArray, int, tuple[str, 
     if side == 1 and how.threshold is not None:  # the greys of a cell may differ
         side = side_of((_light(film) >= how.threshold * FULL_LIGHT).astype(np.uint64), grid)
     cell = side if isinstance(how.cell, str) else how.cell
-    look = f"cells look {side} pixels wide: " if 1 < side != cell else ""
+    look = f"cells look {side} pixels wide: " if side > 1 else ""
     if height % cell or width % cell:
         raise ConfigError(
             f"{height}×{width} pixels cannot be divided into cells of {cell}×{cell}: {look}see "

@@ -137,7 +137,7 @@ def identify(inquiry: Inquiry) -> BlockRule:
     space = inquiry.space
     if inquiry.noise or inquiry.hidden or inquiry.gap > 1:
         raise ConfigError(f"{BLOCKS}: leave out --noise, --hidden and --gap: blocks have none")
-    if inquiry.boundary == "periodic" and (np.array(film.sizes or film.frames.shape[2:]) % 2).any():
+    if inquiry.boundary == "periodic" and (np.array(film.frames.shape[2:]) % 2).any():
         raise ConfigError(
             f"{film.subject}: has an odd side: blocks of 2×2 cells do not fit where edges meet: "
             "give --boundary zero, or unknown if it is cut out of a larger grid"

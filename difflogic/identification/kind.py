@@ -44,7 +44,7 @@ def choose(
     if radius not in (None, "auto"):
         neighbourhood = f"line-{radius}"
     line = radius is not None or neighbourhood.startswith("line")
-    if film.sizes and line and film.frames.shape[2] > 1:
+    if line and film.frames.shape[2] > 1:
         raise ConfigError(f"{film.source}: a line has one row, not {film.frames.shape[2]}")
     if len(set(film.sizes)) > 1 and wanted.boundary in ("periodic", "zero"):
         raise ConfigError(

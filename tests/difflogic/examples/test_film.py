@@ -312,6 +312,18 @@ def test_frames_as_text_have_blank_lines_between_them(tmp_path):
         read([tmp_path / "a.txt"])
 
 
+def test_grids_of_symbols_are_pairs_with_names(tmp_path):
+    (tmp_path / "a.csv").write_text("0,red\n\nred,0\n")
+    found = read([tmp_path / "a.csv"])
+    assert (found.sizes, found.names) == (((1, 2),), ("0", "red"))
+
+
+def test_greys_of_an_array_are_1_from_a_threshold_on(tmp_path):
+    np.save(tmp_path / "a.npy", [[[0.2, 0.5, 0.9]]])
+    found = read([tmp_path / "a.npy"], Reading(threshold=0.5))
+    assert found.frames.tolist() == [[[[0, 1, 1]]]]
+
+
 def noise(*shape):
     return np.random.default_rng(0).integers(0, 2, shape)
 
@@ -331,6 +343,7 @@ def noise(*shape):
         ([["a", "b"]], "has values of type <U1: give real numbers"),
         ([[1j]], "has values of type complex128: give real numbers"),
         (np.moveaxis(LIFE, 0, -1), "the last axis is time, 8 frames of 12×15 cells: save np.move"),
+        (np.stack([np.moveaxis(LIFE, 0, -1)] * 2), "^(?!.*the last axis is time)"),
     ],
 )
 def test_what_is_wrong_with_an_array(tmp_path, array, says):
