@@ -78,8 +78,8 @@ BLINKER[2, 1:4] = 1
 
 
 def alpha(cells):
-    """Black on nothing."""
-    return np.stack([0 * cells] * 3 + [255 * cells], axis=-1).astype(np.uint8)
+    """Black on transparent greys."""
+    return np.stack([90 - 90 * cells] * 3 + [255 * cells], axis=-1).astype(np.uint8)
 
 
 def turned(path, cells):

@@ -121,6 +121,8 @@ def test_names_are_numbered_as_they_occur(tmp_path):
     assert examples.background == 0
     assert str(examples.train[0]) == "010>001"
     assert [raw.before for raw in read_inputs(path)] == [[[".", "red", "."]], [[".", ".", "red"]]]
+    for text in ("a,a,.\n\n.,.,.\n", "a,b,b\n\n.,.,.\n"):  # a sign for nothing, or the commonest
+        assert read_examples([write_text(tmp_path, text, "a.csv")]).background == 1
 
 
 def test_a_share_is_kept_aside_at_random_but_reproducibly(tmp_path):
@@ -151,6 +153,7 @@ REFUSED = [
     ('{"train": []}', "no pair to learn from"),
     ('{"a": 1}', 'needs "train"'),
     ('{"train": [{"input": [[0]]}]}', "train pair 1: has no output"),
+    ('{"train": [5]}', 'train pair 1: needs an "input"'),
     (task([[]], [[]]), "train pair 1 input: row 0 has no cells"),
     ("[[0, 1]]", 'needs "train" with a list of pairs'),
     ("{", "is not JSON"),

@@ -3,6 +3,8 @@
 `python -m tests.results chance` tries many more films, for docs/chance.md.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.signal import correlate2d
@@ -232,7 +234,7 @@ def test_products_are_those_of_all_pairs():
 def test_gains_are_those_of_trying_each_cell(boundary):
     rng = np.random.default_rng(0)
     space = Space("von-neumann", "none", 3)
-    frames = rng.integers(0, 3, (1, 3, 3, 4))
+    frames = rng.integers(-2, 3, (1, 3, 3, 4)).clip(0)
     table = rng.integers(0, 3, space.patterns)
 
     def wrong(frames):
@@ -293,3 +295,22 @@ def test_pairs_are_of_lines_if_they_have_one_row(rows, shift, radius, tmp_path):
     assumed = difflogic.Assumptions(radius=radius, boundary="periodic")
     space = difflogic.identify_chance(path, assumed).space
     assert (-shift[0], -shift[1]) in space.offsets
+    if rows == 1:
+        assert difflogic.identify_chance(path, replace(assumed, radius=1)).space.cells == 3
+
+
+def test_wrong_cells_of_the_first_part_that_has_some_are_told(monkeypatch):
+    film = film_of(automata.life, soup(np.random.default_rng(0), (12, 12)), 9)
+    film[1, 6, 6] ^= 1
+    monkeypatch.setattr("difflogic.identification.chance.MOST_MENDED_CELLS", 3 * 144)
+    assert found(film, MOORE).wrong == 1
+
+
+def test_the_symmetry_asked_for_is_counted():
+    def step(cells):
+        (left, right) = (np.roll(cells, shift, 1) for shift in (2, -2))
+        return left & right ^ cells
+
+    film = from_array(film_of(step, soup(np.random.default_rng(0), (1, 90)), 9), how=Reading(True))
+    chances = find(film, Space("line-2", "rotations"), "periodic")
+    assert not chances.drawn.any()

@@ -1,6 +1,7 @@
 """Rules found from recordings, compared with automata in NumPy and with exhaustive search."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -34,6 +35,8 @@ def test_a_rule_whose_states_have_other_names_is_recognised(order):
     again = from_array(frames, how=Reading(states=names.split(",")))
     renamed = identify(Inquiry(again, space))
     assert (renamed.name, renamed.renamed) == ("B2/S/C3", None)
+    pairs = replace(found.recording, sizes=((48, 48),))
+    assert identify(Inquiry(pairs, space)).renamed is None
 
 
 def test_a_frame_with_one_unseen_cell_is_no_start():
@@ -63,6 +66,13 @@ def test_contradictions_name_the_place_and_a_remedy():
         assert "--neighbourhood moore --symmetry outer-totalistic --boundary periodic" in str(
             raised.value
         )
+    far = film(lambda cells: np.roll(cells, 2, 1) ^ np.roll(cells, -2, 1), frames[0], 4)
+    with pytest.raises(ConfigError) as raised:  # each row is a line, but the frames are none
+        identify(Inquiry(from_array(far), Space()))
+    assert "neighbourhood line-" not in str(raised.value)
+    still = from_array([[[1, 0, 0, 0, 0, 0]], [[1, 0, 0, 0, 1, 0]]])
+    with pytest.raises(ConfigError, match=r"column 4: 000 .* by 1, but by 0 at .* column 2;"):
+        identify(Inquiry(still, Space("line-1")))
 
 
 @pytest.mark.thorough
@@ -99,6 +109,7 @@ def test_two_cells_away():
     frames = film(step, soup(np.random.default_rng(0), (200,), 0.5), 4)
     found = difflogic.identify(frames, difflogic.Assumptions("line-2"), effort="low")
     assert found.equations in (["n0' = WW0 ⊕ E0"], ["n0' = E0 ⊕ WW0"])
+    assert replace(found.rule, hurried=True).automaton(found.circuit).circuit.gates
 
 
 @pytest.mark.once
@@ -125,6 +136,8 @@ def test_circuits_that_pass_states_on(radius, states, tmp_path):
 def test_invalid_recordings():
     with pytest.raises(ConfigError, match="mask"):
         from_array(np.zeros((2, 4, 4)), np.zeros((3, 3)))
+    with pytest.raises(ConfigError, match="need the shape"):
+        from_array(np.zeros((2, 1, 1, 1, 4)), how=Reading(line=True))
     with pytest.raises(ConfigError, match="neighbourhoods"):
         Space("moore", "none", 16)
     with pytest.raises(ConfigError, match="from 2 to 16"):

@@ -1,5 +1,6 @@
 """Cells recorded wrongly: how few can be, compared with all rules from all starts of a line."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ from difflogic.identification.flips import SURE_VOTES
 from difflogic.identification.inquiry import Inquiry
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import ConfigError, OutOfTimeError
+from difflogic.system.work import working
 from tests.difflogic.identification.automata import film as film_of
 from tests.difflogic.identification.test_small_films import films, rules_of_kind, stepped
 
@@ -58,6 +60,12 @@ def drawn(seed):
 def test_fewer_flips_of_other_cells_are_found():
     film = np.array([list(map(int, row)) for row in FOUND.split()])[:, None]
     assert compare(film, "periodic")
+    parts = []
+    stop = Deadline(math.inf, lambda: parts.count("cells encoded:") > 1)
+    inquiry = Inquiry(from_array(film), Space("line-1"), noise=True, deadline=stop)
+    with working(tell=lambda news: parts.append(news.what)):
+        found = identify(inquiry)
+    assert len(found.flipped) > found.least
 
 
 def test_a_film_that_no_few_flips_mend_is_refused():

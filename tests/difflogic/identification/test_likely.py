@@ -10,8 +10,8 @@ from difflogic.identification import Space
 from difflogic.identification.families import Edges, Linear, Seen, Tabular, Threshold, families
 from difflogic.identification.likely import weigh
 from difflogic.identification.several_steps import SeveralSteps
-from difflogic.system.deadline import NEVER
-from difflogic.system.errors import ConfigError
+from difflogic.system.deadline import NEVER, Deadline
+from difflogic.system.errors import ConfigError, OutOfTimeError
 
 DENSITIES = [0.05 * n for n in range(1, 20)]
 
@@ -253,6 +253,8 @@ def test_contradictions_and_left_out_families():
     row = np.array([[0, 1, 0, 1, 1]])
     with pytest.raises(ConfigError, match="no rule"):
         weigh([(row, row), (row, 1 - row)], spaces(2))
+    with pytest.raises(OutOfTimeError):
+        weigh([(row, row)], spaces(2), deadline=Deadline.after(0))
     names = {each.name for each in families("moore", 3)}
     assert {"isotropic", "rotations", "outer-sum", "linear"} <= names
     likely = weigh([(row, row)], [Space("line-1", "outer-totalistic")])

@@ -100,6 +100,8 @@ def test_names_of_isotropic_rules_that_people_use():
     assert space.name(half.astype(int)) == "B2ain/S"  # three letters of six, in order
     gravity = np.where(digits[1] == 1, 1, 0)
     assert space.name(gravity) is None
+    memory = Space("line-1", states=3, memory=True)
+    assert memory.name(-memory.digits[-1] % 3) is None
 
 
 @pytest.mark.parametrize("more", [0, 1])
