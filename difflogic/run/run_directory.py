@@ -106,17 +106,17 @@ class RunDirectory:
     def at(cls, path: Path) -> Self:
         """Return the directory `path`, made if it is missing. Raises RunDirectoryError."""
         path = Path(path)
-        found = kind_of(path)
+        found = kind_of(path, follow=False)
         try:
+            if found not in (0, stat.S_IFDIR):
+                raise FileExistsError
             if not found:
                 if str(path) == LAST:
                     raise RunDirectoryError(f"{path}: means the newest run: name another directory")
                 _make(path)
-            path.mkdir(exist_ok=True)
         except FileExistsError:
-            what = "a file" if found else "a link that leads nowhere"
             raise RunDirectoryError(
-                f"{path}: is {what}, not a directory: name a new or empty directory"
+                f"{path}: is a file or a link: name a new or empty directory itself"
             ) from None
         except OSError as error:
             raise refused(path, "used as run directory", error) from error
