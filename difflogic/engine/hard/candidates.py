@@ -15,10 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from difflogic.circuit.gates import Op
-from difflogic.circuit.grid import Grid
-from difflogic.circuit.hard_netlist import netlist_of, unchanging
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.hard.hard_simulator import HardSimulator, new_marks, prune, wires_of
+from difflogic.engine.hard.hard_simulator import HardSimulator, new_marks, prune, smallest, wires_of
 from difflogic.engine.kernels import candidates as k
 from difflogic.engine.kernels.candidate_base import (
     NOWHERE,
@@ -269,8 +267,7 @@ def _table(keys: Array, values: Array, size: int) -> tuple[Int32s, Int32s]:
 
 def load_kernels() -> None:
     """Compile or load the kernels that judge, which are the same for all circuits and grids."""
-    netlist, ops = netlist_of(unchanging(), 1)
-    simulator = HardSimulator(netlist, Grid(1, 1, "zero"), 1)
+    simulator, ops = smallest()
     nothing = np.zeros((1, 1, 1, 1), np.uint8)
     script = simulator.script(1, at=(1,), targets=nothing, channels=(0,))
     starts = simulator.pack_states(nothing)

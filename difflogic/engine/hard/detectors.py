@@ -16,8 +16,8 @@ import numpy as np
 
 from difflogic.circuit.evaluate import BitLogic
 from difflogic.circuit.gates import READS
-from difflogic.circuit.hard_netlist import netlist_of, unchanging
 from difflogic.circuit.netlist import Netlist
+from difflogic.engine.hard.hard_simulator import smallest
 from difflogic.engine.kernels import detectors as k
 from difflogic.engine.kernels.candidate_base import ABSENT
 from difflogic.system.array_types import Bits, Flags, Float32s, Int32s, Int64s, Words
@@ -183,7 +183,8 @@ CONJUNCTIONS = {
 
 def load_kernels() -> None:
     """Compile or load the kernels, which are the same for every size."""
-    netlist, ops = netlist_of(unchanging(), 1)
+    simulator, ops = smallest()
+    netlist = simulator.netlist
     values = np.zeros((1, 1), np.uint64)
     nothing = np.zeros(netlist.rows, np.bool_)
     rows = np.array([netlist.inputs], np.int32)

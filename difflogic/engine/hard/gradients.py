@@ -13,9 +13,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from difflogic.circuit.grid import Grid
-from difflogic.circuit.hard_netlist import netlist_of, unchanging
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.hard.hard_simulator import HardSimulator, mark_live, row_ops, steps_per_call
+from difflogic.engine.hard.hard_simulator import (
+    HardSimulator,
+    mark_live,
+    row_ops,
+    smallest,
+    steps_per_call,
+)
 from difflogic.engine.hard.slope_memory import CELLS, most_slopes
 from difflogic.engine.kernels.candidate_base import ABSENT
 from difflogic.engine.kernels.hard import read_values
@@ -186,9 +191,9 @@ class HardGradients:
 
 def load_kernels() -> None:
     """Compile or load the kernels, which are the same for every size."""
-    netlist, ops = netlist_of(unchanging(), 1)
-    hard = HardGradients(netlist, Grid(1, 1, "zero"), 1, 1)
-    read = np.array([netlist.inputs], np.int32)
+    simulator, ops = smallest()
+    hard = HardGradients(simulator.netlist, simulator.grid, 1, 1)
+    read = np.array([simulator.netlist.inputs], np.int32)
     hard.begin(ops, (0,), read)
     nothing = np.zeros((1, 1, 1, 1), np.uint8)
     hard.values(nothing, read)

@@ -298,10 +298,15 @@ def prune(
     return Pruned(code, found.origin[:kept], found.number[found.source])
 
 
+def smallest() -> tuple[HardSimulator, Bits]:
+    """Return the simulator of a cell that keeps its state, and ops to load, to compile kernels."""
+    netlist, ops = netlist_of(unchanging(), 1)
+    return HardSimulator(netlist, Grid(1, 1, "zero"), 1), ops
+
+
 def load_kernels() -> None:
     """Compile or load the kernels, which are the same for all circuits and grids."""
-    netlist, ops = netlist_of(unchanging(), 1)
-    simulator = HardSimulator(netlist, Grid(1, 1, "zero"), 1)
+    simulator, ops = smallest()
     simulator.load(ops)
     simulator.rollout(np.zeros((1, 1, 1, 1), np.uint8), 1)
-    live_parameters(netlist, ops, (0,))
+    live_parameters(simulator.netlist, ops, (0,))
