@@ -60,7 +60,7 @@ def train_examples(
     """
     began = began or clocks()
     called = time.monotonic()
-    requested = None if options.directory is None else Path(options.directory)
+    requested = options.directory
     if requested is not None:  # what is wrong with it is said before files are read
         with holding(found := RunDirectory.at(requested)):
             found.require_empty()
@@ -75,7 +75,7 @@ def train_examples(
     ways = ways_to_learn(examples, options)
     for line in (*left_out, *describe(examples, ways)):
         say(line)
-    run = RunDirectory.create(name=run_name(ways[0].config), requested=requested)
+    run = RunDirectory.create(run_name(ways[0].config), requested)
     with holding(run), deferring_interrupts():
         run.require_empty()
         limit = Deadline(called + options.time_limit, lambda: stopped() or should_stop())

@@ -167,10 +167,8 @@ def open_run(
     if resume is not None:
         return RunDirectory.named(resume)
     if directory is not None and not new:
-        return RunDirectory.at(Path(directory))
-    return RunDirectory.create(
-        name=run_name(config), requested=None if directory is None else Path(directory)
-    )
+        return RunDirectory.at(directory)
+    return RunDirectory.create(run_name(config), directory)
 
 
 def _finished(session: Session) -> str:

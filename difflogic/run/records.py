@@ -87,7 +87,7 @@ def runs(source: str | Path | Sequence[str | Path] = ROOT, *, inside: bool = Fal
     return Records(found, differing(found, across))
 
 
-def list_runs(root: str | Path = ROOT, inside: bool = False) -> list[RunRecord]:
+def list_runs(root: str | Path, inside: bool = False) -> list[RunRecord]:
     """Return the runs and sweeps under `root`, the last begun or extended at the end.
 
     With `inside`, the runs of a sweep stand in its place, as they do if `root` is a sweep. What is
@@ -165,7 +165,7 @@ def read_record(run: RunDirectory) -> RunRecord:
         state = state_of(run, found)
         if found and state == "finished":
             require_its_files(run, found)
-        last = run.checkpoints[:1]
+        epochs = max(map(epoch_of, run.checkpoints), default=0)
     except UnreadableError as error:
         return _unknown(run, error)
     except DctError as error:
@@ -173,7 +173,6 @@ def read_record(run: RunDirectory) -> RunRecord:
         columns = _columns(run.path, "damaged", begun, **known)
         return RunRecord(run.path, columns, settings, problem=str(error))
     if found is None:
-        epochs = epoch_of(last[0]) if last else 0
         known = {"experiment": settings.get("name"), "seed": settings[SEED], "epochs": epochs}
         return RunRecord(run.path, _columns(run.path, state, begun, **known), settings)
     checked = found.scores.checked

@@ -90,7 +90,7 @@ class RunDirectory:
     """The plan of a sweep: the directory then holds `runs`, and no run itself."""
 
     @classmethod
-    def create(cls, name: str = "run", requested: Path | None = None) -> Self:
+    def create(cls, name: str = "run", requested: str | Path | None = None) -> Self:
         """Make `requested`, or else a new directory ``runs/<date>-<time>-<name>[-2…]``.
 
         The time is local. Raises RunDirectoryError if `requested` is a file or a directory that is
@@ -103,7 +103,7 @@ class RunDirectory:
         return run
 
     @classmethod
-    def at(cls, path: Path) -> Self:
+    def at(cls, path: str | Path) -> Self:
         """Return the directory `path`, made if it is missing. Raises RunDirectoryError."""
         path = Path(path)
         found = kind_of(path, follow=False)

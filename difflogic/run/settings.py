@@ -10,7 +10,7 @@ from typing import Any
 from difflogic.config import Config, load_config
 from difflogic.config.sections import CHANGEABLE
 from difflogic.run.run_directory import RunDirectory
-from difflogic.system.errors import ConfigError, RunDirectoryError
+from difflogic.system.errors import ConfigError, RunDirectoryError, shorten
 from difflogic.system.files import kind_of
 from difflogic.system.toml import flat
 from difflogic.tasks.custom import code_of
@@ -40,10 +40,7 @@ def changed(before: Config, now: Config) -> dict[str, tuple[Any, Any]]:
 
 
 def _show(value: Any) -> str:
-    if value is None:
-        return "not set"
-    text = repr(value) if isinstance(value, str) else str(value)
-    return text if len(text) <= 60 else text[:59] + "…"
+    return "not set" if value is None else shorten(repr(value))
 
 
 def refuse_changes(path: Path, stored: Config, given: Config) -> None:

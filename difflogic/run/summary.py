@@ -138,8 +138,8 @@ def require_whole(run: RunDirectory, config: Config) -> None:
         if folder is not None:
             remedy = f"; {folder.name} is a directory, which dct did not make: move it away"
         elif run.is_run and run.settings:
-            remedy = "; to restore the run from a checkpoint: dct train --resume "
-            remedy += for_shell(run.path)
+            path = for_shell(run.path)
+            remedy = f"; to restore the run from a checkpoint: dct train --resume {path}"
         raise RunDirectoryError(
             f"{error}: to use {run.model.name} anyway, name that file{remedy}"
         ) from None
