@@ -263,17 +263,22 @@ def test_equal_pairs_count_once_and_only_on_one_side(tmp_path):
 
 def test_pairs_under_other_keys_are_said(tmp_path, said):
     pair = {"input": [[1, 0]], "output": [[0, 1]]}
-    task = {"train": [pair], "test": [], "arc-gen": [pair, pair], "name": "x", "more": [1]}
+    task = {"train": [pair], "test": [], "arc-gen": [pair, pair], "name": "x", "more": [1, {}]}
     assert len(read_examples([write_text(tmp_path, json.dumps(task))]).train) == 1
     assert [text.partition(": ")[2] for text in said] == [
         '2 pairs under "arc-gen" not read: move to "train" or "test" what is to be used'
     ]
+    with pytest.raises(ConfigError, match='needs "train"'):
+        read_examples([write_text(tmp_path, json.dumps({"pairs": [pair]}))])
+    assert '1 pair under "pairs" not read' in said[1]
 
 
 def test_rows_may_be_texts(tmp_path):
     pair = {"input": ["..a", "b.."], "output": ["..a", "bbb"]}
     (read_back,) = read_examples([write_text(tmp_path, json.dumps([pair]))]).train
     assert str(read_back) == "001/200>001/222"
+    many = {"input": ["abcdefghijklmnop"], "output": ["bacdefghijklmnop"]}
+    assert len(read_examples([write_text(tmp_path, json.dumps([many]))]).symbols) == 16
     line = {"input": [".", "red", "."], "output": ["red", ".", "."]}
     assert read_examples([write_text(tmp_path, json.dumps([line]))]).symbols == (".", "red")
 
