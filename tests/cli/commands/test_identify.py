@@ -278,7 +278,6 @@ def test_bad_pairs_are_refused_with_the_remedy(dct, tmp_path):
         ("--boundary periodic", "several sizes"),
         ("--radius 1 --neighbourhood line-2", "leave out --neighbourhood line-2"),
         ("--radius 4", "whole number from 1 to 3"),
-        ("--gap auto --hidden 1", "auto weighs"),
     ):
         assert words in refused(two, options), options
 

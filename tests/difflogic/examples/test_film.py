@@ -19,6 +19,7 @@ from difflogic.library.rendering import render
 from difflogic.library.simulating import simulate
 from difflogic.library.synthesizing import synthesize
 from difflogic.pictures.images import quantise
+from difflogic.pictures.pixel_cells import apart
 from difflogic.pictures.pixels import read_frames
 from difflogic.simulation.state_picture import INK, PAPER
 from difflogic.system.errors import ConfigError, DctError
@@ -258,6 +259,8 @@ def test_a_side_that_does_not_fit_lines_is_named(tmp_path):
     assert read([path], Reading(cell=7)).told.startswith("1 frame of 12×12 cells, cells of")
     with pytest.raises(ConfigError, match="choose another --cell than 4"):
         read([path], Reading(cell=4))
+    bars = scaled(np.uint8([[0, 1] * 5]), 2.5)[:1].repeat(7, axis=0)
+    assert apart(bars[None], "auto")[1] == ""
 
 
 @pytest.mark.parametrize("suffix", [".ppm", ".pbm", ".jpg"])

@@ -10,6 +10,7 @@ import difflogic
 from difflogic.examples.film import Reading, from_array
 from difflogic.identification import Space, identify
 from difflogic.identification.inquiry import Inquiry
+from difflogic.identification.solver import solve
 from difflogic.library.simplifying import SIMPLIFYING
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import ConfigError, OutOfTimeError
@@ -87,6 +88,14 @@ def test_stopping_keeps_the_rule_found_so_far():
     assert found.unique is None
     with pytest.raises(OutOfTimeError):
         identify(Inquiry(from_array(films), Space(), gap=2, deadline=Deadline.after(0)))
+
+
+@pytest.mark.parametrize("asked", [[True] * 2, [False, *[True] * 9]])
+def test_a_stop_ends_the_search_for_a_rule(asked):
+    frames = film(life, soup(np.random.default_rng(0), (8, 8)), 2, 2)
+    stop = Deadline(math.inf, iter(asked).__next__)
+    with pytest.raises(OutOfTimeError):
+        solve(Inquiry(from_array(frames), Space(), gap=2, deadline=stop), np.full(512, -1))
 
 
 def test_a_stop_cuts_the_simplification_short():

@@ -7,6 +7,7 @@ import pytest
 
 import difflogic
 from difflogic.examples.film import Reading, read
+from difflogic.system.errors import ConfigError
 from tests.difflogic.identification.test_small_films import explain, rules_of_kind, stepped
 
 RULES = rules_of_kind("line-1", "none")
@@ -68,6 +69,8 @@ def test_a_kind_that_odds_chose_proves_nothing_of_others(tmp_path):
     plain = identify(pairs, tmp_path, {"radius": 1})
     assert plain.rule.unique is False
     assert plain.weighed is not None
+    with pytest.raises(ConfigError, match="auto weighs"):
+        identify(pairs, tmp_path, {"gap": "auto", "hidden": 1})
     film = read([tmp_path / "pairs.json"], Reading(states=3))
     assert (film.states, film.query) == (3, None)  # none of its inputs is asked for
 

@@ -105,13 +105,13 @@ def test_linear_rules_agree_with_all_of_them():
 
 
 def test_threshold_rules_agree_with_all_of_them():
-    space = Space("line-1", "none", 2)
-    seen = SEEN // 2
+    space = Space("line-2", "none", 2)
+    seen = np.pad(SEEN // 2, ((0, 0), (1, 1)))
     after = np.array([0, 0, 1])
     choices = {
         own: [
             (share * (0.5 * ((few, many) == (0, own)) + 0.125), limit, few, many)
-            for limit, share in ((1, 0.8), (2, 0.2))  # the middle half counts fourfold
+            for limit, share in ((1, 0.1), (2, 0.4), (3, 0.4), (4, 0.1))  # the middle half
             for few, many in product(range(2), repeat=2)
         ]
         for own in range(2)
@@ -120,12 +120,12 @@ def test_threshold_rules_agree_with_all_of_them():
     for zero, one in product(choices[0], choices[1]):
 
         def rule(around, zero=zero, one=one):
-            _, limit, few, many = one if around[1] else zero
-            return many if around[0] + around[2] >= limit else few
+            _, limit, few, many = one if around[2] else zero
+            return many if sum(around) - around[2] >= limit else few
 
         rules.append((zero[0] * one[0], rule))
-    asked = list(product(range(2), repeat=3))
-    cut = (-1, 1, 0)
+    asked = list(product(range(2), repeat=5))
+    cut = (0, -1, 1, 0, 1)
     fitted = Threshold(space, Seen(seen.T, after, edges_of([cut], [1], 2)))
     agree(fitted, rules, seen, after, [cut], [1], asked, 2)
 

@@ -9,7 +9,7 @@ import pytest
 import difflogic
 from difflogic.identification import Space, votes
 from difflogic.identification.rules import COARSER, COUNTED
-from difflogic.identification.table_circuit import filled
+from difflogic.identification.table_circuit import build, filled
 from difflogic.pictures.patterns import parse_pattern
 from tests.difflogic.formats.test_write_golly import crop, write_rle
 from tests.difflogic.identification import automata
@@ -36,9 +36,11 @@ def test_neighbourhoods_that_a_symmetry_treats_alike(symmetry):
     assert len(set(zip(wanted, space.entry_of, strict=True))) == space.entries == wanted.max() + 1
 
 
-def test_where_no_circuit_holds_a_rule_unseen_entries_are_0():
+def test_where_no_circuit_holds_a_rule_unseen_entries_are_0(monkeypatch):
     table = np.array([1, -1, 0, 1, -1, 1, 0, 0])
-    assert filled(Space("line-1"), table, None).tolist() == [1, 0, 0, 1, 0, 1, 0, 0]
+    monkeypatch.setattr("difflogic.identification.table_circuit.MOST_CELL_BITS", 2)
+    circuit = build(Space("line-1"), table)
+    assert filled(Space("line-1"), table, circuit).tolist() == [1, 0, 0, 1, 0, 1, 0, 0]
 
 
 @pytest.mark.parametrize("hood", ["moore", "hexagonal", "line-2"])
@@ -53,6 +55,7 @@ def test_rules_of_a_coarser_symmetry_have_the_finer_one(hood, symmetry):
 def test_sums_and_counts():
     line = Space("line-1", "totalistic", 4)
     assert (line.keys(line.digits) == line.digits.sum(axis=0)).all()
+    assert line.shown(1) == 1
     sizes = [Space("line-3", symmetry, 3).entries for symmetry in COUNTED]
     assert sizes == [15, 3 * 13, 3 * 28]  # of six neighbours, 28 choices of three counts
     for hood, symmetry, entries in (

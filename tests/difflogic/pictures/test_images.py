@@ -244,6 +244,11 @@ def test_thin_lines_stay_whole(scale):
     assert blue.sum() <= 2 * side
 
 
+def test_the_largest_pixel_art_has_256_cells():
+    tiles = painted(np.indices((8, 256)).sum(axis=0) % 2, BLACK, WHITE)
+    assert quantised(tiles.repeat(2, axis=0).repeat(2, axis=1)).side == 2
+
+
 def test_given_colours_are_the_only_ones():
     pixels = np.random.default_rng(3).integers(0, 256, (24, 24, 3))
     given = np.array([(0, 0, 0), (255, 0, 0), (0, 255, 0), (255, 255, 0), (255, 255, 255)])

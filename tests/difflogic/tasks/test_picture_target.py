@@ -167,6 +167,7 @@ def test_a_missing_file(here):
     message = error("task.target=mushroon.png")
     assert message.endswith("mushroon.png: no such picture: did you mean mushroom.png?")
     assert error("task.target=none.png").endswith("none.png: no such picture")
+    assert "a/none: no such picture" in error("task.target=a/none")
 
 
 def test_a_run_makes_its_task_once_and_parses_its_picture_once(tmp_path, monkeypatch):
