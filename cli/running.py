@@ -78,8 +78,10 @@ def _train(experiment: Experiment, options: RunOptions, shared: Shared, group: R
             from difflogic.system.files import for_shell
 
             shown.close()  # first, or the display would be drawn again below
-            command = f"dct train --resume {for_shell(shown.path)}"
-            _tell(f"interrupted before the final tests; resume: {command}")
+            _tell(
+                "interrupted before the final tests; resume: "
+                f"dct train --resume {for_shell(shown.path)}"
+            )
             raise typer.Exit(shown.interruption.exit_code) from None
         shown.hear(group)
     summary = found.summary

@@ -76,10 +76,11 @@ def _report(found: Swept, code: int, as_json: bool) -> None:
             note(f"error: {row.variant}, seed {row.seed}: {row.error}")
     if missing:
         then = f"continue with: dct sweep --dir {for_shell(found.path)}"
-        note(
+        said = (
             f"{'interrupted' if interrupted else 'not finished'}: {len(rows) - missing} of "
             f"{len(rows)} runs ended; {then if found.is_kept else 'nothing is saved: begin again'}"
         )
+        note(output.fold(said, 2))
     elif interrupted:
         note(f"interrupted after all {len(rows)} runs had ended")
     if as_json:
@@ -97,9 +98,9 @@ def _show(found: Swept) -> None:
     plan = found.plan
     results = found.results
     headings = list(plan.axes) or ["experiment"]
-    lines = [sweep_results.to_cells(plan, result) for result in results]
-    names = [*headings, *sweep_results.HEADINGS]
-    output.show_table(" | ".join(names), lines, len(headings), SPARED_COLUMNS)
+    lines = (sweep_results.to_cells(plan, result) for result in results)
+    heads = " | ".join([*headings, *sweep_results.HEADINGS])
+    output.show_table(heads, lines, len(headings), SPARED_COLUMNS)
     if len(results) > 1:
         _show_comparison(found.comparison)
     proved = sum(each.proved for each in results)
@@ -119,8 +120,10 @@ def _show_comparison(found: Sequence[ComparedVariant]) -> None:
     lines = []
     for each in found:
         share = "{:.0f} to {:.0f} %".format(*(100 * bound for bound in each.share[1:]))
-        parts = [[cell(each.medians[name]), cell(each.changes[name], "+")] for name in each.medians]
-        lines.append([each.variant, f"{each.proved}/{each.seeds}", share, *parts[0], *parts[1]])
+        row: list[str | None] = [each.variant, f"{each.proved}/{each.seeds}", share]
+        for name, median in each.medians.items():
+            row += cell(median), cell(each.changes[name], "+")
+        lines.append(row)
     typer.echo(f"\nsame seeds, compared with {found[0].variant}; 95 % intervals in brackets:")
     output.show_table("setting | proved | 95 % | epochs | change | gates | change", lines)
 

@@ -68,12 +68,15 @@ def resolve(
     kept = list(overrides)
     if resume is not None:
         run = RunDirectory.named(resume)
-        path = run.config
         stored = read_config(run)  # through no link
         assert stored is not None
-        training = stored.training.model_dump(include={"seed", "epochs"})
-        whole = {"name": stored.name} | {f"training.{key}": training[key] for key in training}
-        source, kept = source or path, [*map(Override, whole, whole.values()), *kept]
+        source = source or run.config
+        kept = [
+            Override("name", stored.name),
+            Override("training.seed", stored.training.seed),
+            Override("training.epochs", stored.training.epochs),
+            *kept,
+        ]
     if source is None:
         known = ", ".join(shipped_configs())
         raise ConfigError(

@@ -223,8 +223,9 @@ def test_a_sweep_that_is_stopped_before_its_first_run_names_no_directory(dct, wo
     assert not Path("none").exists()
     asked = iter([False] * 9)
     monkeypatch.setattr("difflogic.sweeps.planned_run.Control.is_over", lambda _: next(asked, True))
+    monkeypatch.setattr("cli.terminal.output.fold", lambda line, _: line + "|")
     done = dct(words, "--seeds=0-1 --dir=kept --workers=1")
-    assert done.stderr.endswith("0 of 2 runs ended; continue with: dct sweep --dir kept\n")
+    assert done.stderr.endswith("0 of 2 runs ended; continue with: dct sweep --dir kept|\n")
     assert not done.stdout, "no table of nothing"
 
 
