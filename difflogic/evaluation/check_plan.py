@@ -85,10 +85,11 @@ class Plan:
     def searched(cls, task: Task, starts: int, seed: int) -> Plan:
         """Return a search's plan. Its streams are not those of the final tests."""
         streams = Streams(seed, Purpose.CHECK_START, Purpose.CHECK_MASK)
-        if task.whole is task and (task.damages or (task.holds and is_deterministic(task))):
-            return cls.holding(task, streams)
-        plan = cls.of(task, starts, streams)
-        return plan if task.whole is task else replace(plan, proved=plan.proved or task.whole)
+        if task.damages or (task.holds and is_deterministic(task)):
+            plan = cls.holding(task, streams)
+        else:
+            plan = cls.of(task, starts, streams)
+        return plan if task.whole is task else replace(plan, proved=task.whole)
 
     @classmethod
     def holding(cls, task: Task, streams: Streams) -> Plan:

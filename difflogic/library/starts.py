@@ -235,7 +235,7 @@ def _require_fit(
     """Raise ConfigError unless a state fits the simulator."""
     geometry = simulator.grid.geometry
     (height, width) = size
-    if min(size) < 1 or not 0 <= step <= LAST_STEP:
+    if not 0 <= step <= LAST_STEP:
         raise ConfigError(f"{height}×{width} cells after step {step}: dct never saves such a state")
     if size != (geometry.height, geometry.width):
         raise ConfigError(

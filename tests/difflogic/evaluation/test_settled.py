@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from difflogic.circuit.specification import Cases
 from difflogic.evaluation import settled
-from difflogic.evaluation.settled import MOST_TIMES, SLOWEST, lasts, right_pairs, settle
+from difflogic.evaluation.circuit_test import Subject, exactness
+from difflogic.evaluation.settled import MOST_TIMES, SLOWEST, lasts, settle
 from difflogic.examples.pairs import Examples, Pair
 from difflogic.experiment.example_ways import ways_to_learn
-from difflogic.tasks import make_task
 from tests.difflogic.circuit.circuits import automaton, circuit_of, circuits, step
 from tests.examples import any_boundary
 
@@ -48,13 +48,14 @@ def test_right_pairs_are_counted_by_part():
     """Cells are told this, another, inside; the fourth channel becomes what the rule says."""
     rows = ["0010>0100", "020>200", "00030>00300", "01000>10000"]
     pairs = tuple(map(Pair.parse, rows))
-    task = make_task(ways_to_learn(Examples(tuple("0123"), pairs[:3], pairs[3:]))[1].config)
+    config = ways_to_learn(Examples(tuple("0123"), pairs[:3], pairs[3:]))[1].config
     held = [16, 17, 18]
     visible = (3,)
     nothing = {"training": (0, 3), "held out": (0, 1)}
     shift = automaton(circuit_of([], [*held, 20]), visible=visible)
-    assert right_pairs(shift, task) == {"training": (3, 3), "held out": (1, 1)}
-    assert right_pairs(automaton(circuit_of([], [*held, 16]), visible=visible), task) == nothing
+    still = automaton(circuit_of([], [*held, 16]), visible=visible)
+    for made, right in ((shift, {"training": (3, 3), "held out": (1, 1)}), (still, nothing)):
+        assert exactness(Subject(made, config, 0))["right_pairs"] == right
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from tests.examples import examples
 
 GOOD = json.loads(write_circuit(automaton(random_circuit(2, 5, np.random.default_rng(3), (4, 1)))))
 
-ENCODING = {"symbols": ["0", "1"], "background": 0, "features": [], "outputs": ["=1"]}
+ENCODING = {"symbols": ["0", "1"], "background": 0, "features": [], "outputs": ["=0", "=1"]}
 
 
 def decoded(text: str):
@@ -82,6 +82,7 @@ def test_foreign_json(data):
         *(({"before": wrong}, '"before"') for wrong in ([4], [1, 1], [1, 2], 1)),
         ({"blocks": "x"}, '"blocks" must be a list of 4 numbers, not "x"'),
         ({"encoding": {"x": 1}}, '"encoding"[symbols] is missing: optional'),
+        ({"encoding": ENCODING}, '"visible" must be the channels of the outputs'),
         ({"encoding": ENCODING | {"background": 2}}, "names a symbol that is not among symbols"),
         ({"encoding": ENCODING | {"x": 1}}, '"encoding"[x] is no key: leave it out'),
         ({"encoding": ENCODING | {"features": ["in"]}}, '"encoding"[features][0] must be = and a'),

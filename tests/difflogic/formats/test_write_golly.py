@@ -13,7 +13,7 @@ from difflogic.formats.read_golly import RINGS, read_golly
 from difflogic.formats.write_golly import write_golly
 from difflogic.pictures.patterns import parse_pattern
 from difflogic.system.errors import CircuitError
-from tests.difflogic.circuit.circuits import all_cases, automaton, step
+from tests.difflogic.circuit.circuits import all_cases, automaton, circuit_of, step
 from tests.difflogic.circuit.rules import life_like
 from tests.difflogic.formats.made import random_circuit
 from tests.marks import each_boundary, needs
@@ -38,6 +38,8 @@ def test_a_rule_has_the_name_of_its_file_and_the_colours_of_its_states():
     made = automaton(life_like("3", "23"), name="made", palette=((1, 2, 3), (4, 5, 6)))
     assert write_golly(made).startswith("@RULE Made\n")
     assert write_golly(made).endswith("@COLORS\n\n0 1 2 3\n1 4 5 6\n")
+    hidden = automaton(circuit_of([], [9, 8]), visible=(0,), palette=made.palette)
+    assert "@COLORS" not in write_golly(hidden)
     text = write_golly(made, file="x-Y_2.rule")
     assert text.startswith("@RULE x-Y_2\n")
     assert "called x-Y_2.rule" in text

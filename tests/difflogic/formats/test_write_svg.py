@@ -129,6 +129,7 @@ def test_the_picture_shows_the_circuit(circuit: Circuit) -> None:
         (drawn.nodes[wire.source].about, drawn.nodes[wire.target].about, wire.inverted)
         for wire in drawn.wires
     )
+    assert drawn.inverts == bool(picture.circles)
     pairs = list(zip(picture.boxes, drawn.nodes, strict=True))
     for box, node in pairs:
         out = (box.right + 3.6, (box.top + box.bottom) / 2)

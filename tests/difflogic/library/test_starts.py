@@ -51,7 +51,7 @@ def test_named_starts():
 
 
 def test_pictures_go_to_the_middle_of_the_visible_channels(tmp_path):
-    (tmp_path / "glider.rle").write_text(GLIDER)
+    (tmp_path / "glider.rle").write_text("#CXRLE Pos=0,0\n" + GLIDER.replace("S23", "S23:T9"))
     (tmp_path / "plus.txt").write_text(".#.\n###\n.#.\n")
     for name, cells in (
         ("glider.rle", GLIDER_CELLS),
@@ -164,6 +164,9 @@ def test_other_states_are_refused(saved):
             archive.writestr(f"{name}.npy", b"\x93NUMPY nonsense")
     with pytest.raises(ModelFileError, match="not a NumPy array"):
         prepared(saved)
+    np.savez(saved, frames=0)
+    with pytest.raises(ModelFileError, match="--frame"):
+        prepared(saved)
 
 
 def rewritten(path, **arrays):
@@ -227,6 +230,7 @@ def test_arrays_and_files_of_arrays_are_starts(tmp_path):
         (np.full((20, 70), 0.5), "give bits, 0 and 1"),
         (np.zeros((3, 20, 70)), r"shape \(3, 20, 70\): give \(rows, columns\), \(1, rows"),
         (np.zeros((21, 70)), "use a larger --size"),
+        (np.zeros((10, 5, 6)), "10 or more, 20, 70"),
         (np.array(["a"]), "give bits"),
     ],
 )

@@ -91,6 +91,7 @@ def test_one_wrong_case_of_a_million(limits: int) -> None:
     proof = decide_equality(before, after, (0,), exhaustive=limits)
     assert all(proof.counterexample.inputs.values())
     assert len(proof.counterexample.inputs) == 20
+    assert proof.count("sat") == (limits == SAT)
     assert proof.outputs[0].cases == proof.cases == (2**20 if limits is ALL_CASES else 0)
 
 

@@ -50,11 +50,23 @@ def test_settings_that_differ(root):
         difflogic.runs([root / "absent"])
 
 
+def test_settings_chosen_to_fit_examples_do_not_differ():
+    run, other = (
+        records.RunRecord(None, {"experiment": ""}, {"task.pairs": n, "training.batch": n})
+        for n in SEEDS[:2]
+    )
+    assert records.differing([run, other]) == ["task.pairs"]
+
+
 def test_a_run_is_described_beside_the_shipped_settings(root):
     found = records.describe(root / "run3")
     assert found.changed["training.batch"][1] == 3
     assert found.changed["task.height"] == (16, 6)
+    assert "automaton.boundary" not in found.changed
     assert "training.seed" not in found.changed
+    settings = (root / "run3" / "config.toml").read_text()
+    (root / "run3" / "config.toml").write_text(settings.replace("checkerboard-small", "mine"))
+    assert not records.describe(root / "run3").changed
     assert found.summary.as_dict() == json.loads((root / "run3" / "summary.json").read_text())
     assert {"config.toml", "metrics.csv", "model.npz", "summary.json"} < found.files.keys()
 

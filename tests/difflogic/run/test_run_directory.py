@@ -189,6 +189,7 @@ def test_a_sweep_is_known_and_says_which_runs_it_holds(tmp_path):
         make(run)
     (sweep.path / "batch=2" / "link").symlink_to(tmp_path / "a")
     (sweep.path / "link").symlink_to(tmp_path)
+    (sweep.path / "batch=2" / "odd").mkdir()
     sweep.sweep.write_text("")
     assert [run.path for run in sweep.runs] == runs
     assert RunDirectory.named("last", sweeps=True).path == sweep.path

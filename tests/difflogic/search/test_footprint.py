@@ -39,7 +39,7 @@ def bytes_of(thing, seen=None):
 @pytest.mark.parametrize(
     ("config", "starts"),
     [
-        (tiny("finishing.every=1"), 64),
+        (tiny("finishing.every=1", "finishing.rectify=9"), 64),
         (tiny("finishing.every=1", "automaton.fire_rate=0.6", "automaton.boundary=periodic"), 64),
         (growing("task.hold=true", "task.heal=[2,3]"), 51),
         (growing("task.hold=true"), 1),

@@ -55,6 +55,7 @@ def test_a_polished_game_of_life_is_right_on_all_boards() -> None:
     assert found.after == CircuitCost(len(active_gates(netlist, small, (0,))), None)
     assert found.after < found.before
     assert not found.after < found.after
+    assert not CircuitCost(3, 5) <= CircuitCost(4, 4)
     assert wrong_boards(netlist, small) == 0
 
 
@@ -95,6 +96,9 @@ def test_a_late_certificate_is_hastened(monkeypatch: pytest.MonkeyPatch) -> None
     assert left.polished.after.from_step == 13
     assert left.polished.candidates < 300 + polishing.CERTIFICATE_COST
     assert (left.late, left.exact) == (True, False)
+    with monkeypatch.context() as patch:
+        patch.setattr(Finisher, "can_prove", False)
+        assert finisher.polish(exact, None) is exact
     monkeypatch.setattr(Judge, "latest_step", None)
     assert polished(config, netlist, ops, 300)[1].after.from_step == 13
 
