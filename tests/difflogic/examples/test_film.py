@@ -168,10 +168,10 @@ def test_a_living_cell_is_state_1(tmp_path, text, frame):
     ("suffix", "given", "expected", "told"),
     [
         ("P10,12", {}, (12, 10, "zero", 6, 4), "universe P10,12"),
-        ("T10", {}, (10, 10, "periodic", 5, 4), "universe T10"),
+        ("T10", {"boundary": "zero"}, (10, 10, "zero", 5, 4), "universe T10"),
         ("P9,12", {"size": (7, 8)}, (7, 8, "zero", 3, 3), "universe P9,12"),
         ("K10,12", {"size": (7, 8), "boundary": "zero"}, (7, 8, "zero", 3, 3), "replace"),
-        ("P10,12 Pos=2,-6", {}, (12, 10, "zero", 0, 7), "universe P10,12"),
+        ("T10,12 Pos=2,-6", {}, (12, 10, "periodic", 0, 7), "universe T10,12"),
     ],
 )
 def test_a_start_lies_in_the_universe_that_its_file_names(

@@ -108,6 +108,7 @@ def test_lines_and_crosses():
     [
         ("", "is no rule of Golly"),
         ("@RULE x\n@COLORS\n", "it needs @RULE, and"),
+        ("@TREE\nnum_states=2\n", "it needs @RULE, and"),
         ("@RULE x\n@TREE\nnum_states=9999999999999\n", "must be from 2 to 256"),
         ("@RULE x\n@TREE\nnum_states=2\nnum_neighbors=6\n1 0 0\n", "8 or 4 neighbours"),
         ("@RULE x\n@TREE\nnum_states=2\nnum_neighbors=4\n1 0 2\n", '"1 0 2" is no node'),

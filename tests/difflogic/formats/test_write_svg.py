@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
@@ -16,7 +16,7 @@ from difflogic.formats.diagram import graph
 from difflogic.formats.diagram.graph import NodeKind, diagram
 from difflogic.formats.write_svg import write_svg
 from difflogic.system.errors import CircuitError
-from tests.difflogic.circuit.circuits import automaton
+from tests.difflogic.circuit.circuits import automaton, circuit_of
 from tests.difflogic.circuit.rules import circuits, random_circuit
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -118,6 +118,7 @@ def wires(picture: Picture) -> Counter[tuple[str, str, bool]]:
     return found
 
 
+@example(circuit_of([(Op.A_AND_NOT_B, 0, 1)], [9]))
 @given(circuits(gates=24))
 @settings(max_examples=20)
 def test_the_picture_shows_the_circuit(circuit: Circuit) -> None:

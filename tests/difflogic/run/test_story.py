@@ -3,7 +3,7 @@
 import pytest
 
 from difflogic.run.measures import PHASES
-from difflogic.run.story import answer, story, time_by_part
+from difflogic.run.story import answer, in_training, story, time_by_part
 from tests.difflogic.run.summaries import summary
 
 GAIN = {"gates": (7, 6), "from_step": (18, 16)}
@@ -94,5 +94,6 @@ def test_all_time_is_in_one_part():
     found = summary(seconds={**around, "phases": phases}).seconds
     parts = {"training": 5.0, "search": 4.0, "start-up": 9.0, "tests": 16.0}
     assert time_by_part(found) == parts
+    assert in_training(phases) == "backward 60 %, forward 40 %"
     found.others = 32.0
     assert time_by_part(found) == parts | {"other ways": 32.0}

@@ -48,7 +48,7 @@ def test_seeds_are_added_to_the_same_plan(place):
         ("version = 3", "version = 1", "another version of dct"),
         ('"dct-sweep"', '"x"', "another format"),
         ("batch = 2", "batch = 0", r"\[training\] batch"),
-        ("variants.checkerboard-small", 'variants."../x"', "variant's name"),
+        ("variants.checkerboard-small", 'variants."x/../../x"', "variant's name"),
         ('seeds = "0-1"', 'seeds = "x"', "must be numbers"),
         (None, "", "no key 'format'"),
         (None, "format = ", "cannot be used"),
