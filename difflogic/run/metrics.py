@@ -84,7 +84,7 @@ class MetricsRow:
     @property
     def searched(self) -> bool:
         """Whether a search followed this epoch, even if its result is not recorded."""
-        return self.search is not None or self.phase_seconds.get("finish", 0.0) > 0
+        return self.phase_seconds.get("finish", 0.0) > 0
 
 
 def restarts(rows: Iterable[MetricsRow]) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
@@ -175,7 +176,7 @@ def _plan(data: Mapping[str, Any], source: str) -> SweepPlan:
     axes = tuple(typed["axes"])
     variants = []
     for name, table in data["variants"].items():
-        if "/" in name or "\\" in name or name.startswith("."):
+        if re.search(r"^\.|[/\\]", name):
             raise ValueError(f'"{name}" cannot be a variant\'s name')
         config = config_from_dict(table, source)
         variants.append(Variant(name, {key: lookup(config, key) for key in axes}, config))

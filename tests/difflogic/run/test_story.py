@@ -3,7 +3,7 @@
 import pytest
 
 from difflogic.run.measures import PHASES
-from difflogic.run.story import answer, in_training, story, time_by_part
+from difflogic.run.story import advise, answer, in_training, story, time_by_part
 from tests.difflogic.run.summaries import summary
 
 GAIN = {"gates": (7, 6), "from_step": (18, 16)}
@@ -86,6 +86,12 @@ def test_each_figure_is_of_one_circuit(changes, part, said):
 def test_the_answer(changes, said):
     assert answer(run(**changes)) == said
     assert story(run(**changes), "of a part")["proof"] == "of a part"
+
+
+@pytest.mark.parametrize(("verdict", "reason"), [("proved", "Too late"), ("refuted", "Not exact")])
+def test_only_what_is_proved_comes_too_late(verdict, reason):
+    known = {"verdict": verdict, "from_step": 500}
+    assert advise(run(scores=WRONG | {"assurance": known}), "r").reason.startswith(reason)
 
 
 def test_all_time_is_in_one_part():

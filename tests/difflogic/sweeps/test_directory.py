@@ -42,13 +42,19 @@ def test_seeds_are_added_to_the_same_plan(place):
     assert place.join(small_plan(seeds=(1, 5))).seeds == (0, 1, 5)
 
 
+NAMES = ("x/../../x", "..", "x\\y")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
         ("version = 3", "version = 1", "another version of dct"),
         ('"dct-sweep"', '"x"', "another format"),
         ("batch = 2", "batch = 0", r"\[training\] batch"),
-        ("variants.checkerboard-small", 'variants."x/../../x"', "variant's name"),
+        *(
+            ("variants.checkerboard-small", f"variants.'{name}'", "variant's name")
+            for name in NAMES
+        ),
         ('seeds = "0-1"', 'seeds = "x"', "must be numbers"),
         (None, "", "no key 'format'"),
         (None, "format = ", "cannot be used"),
