@@ -104,9 +104,9 @@ def _renamed(space: Space, table: RuleTable) -> RuleTable:
 def _pins(inquiry: Inquiry, table: RuleTable) -> Iterator[int]:
     """Yield entries that can keep their states, since renaming hidden states covers the others.
 
-    There is one for each pair of states that look alike. Its neighbourhood was seen, and so was the
-    look of its next state, so in every rule that explains the recording, the next state is one of
-    the two. The boundary is periodic.
+    There is one for each look of several states. Its neighbourhood was seen, and so was the look of
+    its next state, so in every rule that explains the recording, the next state is one of these;
+    renaming makes it any of them. The boundary is periodic.
     """
     recording = inquiry.recording
     space = inquiry.space
@@ -114,14 +114,14 @@ def _pins(inquiry: Inquiry, table: RuleTable) -> Iterator[int]:
     alone = np.array([space.looks_like.count(look) == 1 for look in range(recording.states)])
     frames = recording.frames[:, :-1]
     following = recording.frames[:, 1:]
-    clear = (frames != UNSEEN) & alone[frames]
+    clear = alone[frames]  # of cells that are seen; the patterns of others are UNSEEN
     around = frames if space.private else np.where(clear, frames, UNSEEN)
     patterns = spread_states(around, space, "periodic")
     seen = space.entry_of[patterns[clear & (patterns != UNSEEN) & (following != UNSEEN)]]
     pinned = set()
     for entry in np.unique(seen if inquiry.gap == 1 else []).astype(int).tolist():
         look = space.looks_like[table[entry]]
-        if (looks == look).sum() == 2 and look not in pinned:
+        if (looks == look).sum() > 1 and look not in pinned:
             pinned.add(look)
             yield entry
 

@@ -88,7 +88,7 @@ def compare(frames, symmetry, hidden=1, boundary="periodic", gap=1):
     every = {
         kind: list(rules(steps, kind[1], key_of(*kind), edge)) for kind in kinds(symmetry, hidden)
     }
-    film = from_array(frames, how=Reading(line=True))
+    film = from_array(frames, how=Reading(True, 2))
     inquiry = Inquiry(film, Space("line-1", symmetry), boundary, gap, hidden=hidden)
     if not any(every.values()):
         with pytest.raises(ConfigError, match="proved"):
@@ -117,6 +117,7 @@ def compare(frames, symmetry, hidden=1, boundary="periodic", gap=1):
         forms = [renamed(rule, names, looks, key) for names in orders]
         assert any(each is not None and each.items() >= known.items() for each in forms)
     for entry in np.flatnonzero(found.open).tolist():
+        assert not found.never_seen[entry]
         assert any(rule.get(keys[entry]) != complete[keys[entry]] for rule in fitting)
     if found.open.any():
         assert found.unique is False
@@ -146,16 +147,25 @@ def drawn(seed):
         ("010 111 000", "totalistic", {}),
         ("010 101 111", "reflections", {"boundary": "zero"}),
         ("00 10 11", "outer-totalistic", {"gap": 2}),
+        ("101 110 010 011", "none", {}),
+        ("000 100 ?10", "none", {}),
     ],
 )
 def test_exchanging_states_does_not_keep_sums_edges_and_unseen_steps(rows, symmetry, how):
-    compare(np.array([list(map(int, row)) for row in rows.split()]), symmetry, **how)
+    compare(np.array([list(map("01".find, row)) for row in rows.split()]), symmetry, **how)
 
 
 def test_names_of_hidden_states_leave_nothing_open():
     assert compare(np.array([[0, 1], [1, 0], [0, 0], [0, 0], [1, 1]]), "outer-totalistic") == (
         "determined"
     )
+
+
+def test_an_entry_names_one_of_three_states_that_look_alike():
+    frames = np.array([[1, 0], [0, 0], [1, 0], [0, 0], [1, 0], [0, 1]])
+    compare(frames, "none", hidden=2)
+    found = identify(Inquiry(from_array(frames, how=Reading(True)), Space("line-1"), hidden=2))
+    assert found.determined.sum() == 2
 
 
 @pytest.mark.once
