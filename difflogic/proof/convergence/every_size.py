@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Protocol
 
 import numpy as np
@@ -35,8 +36,11 @@ from difflogic.system.errors import CircuitError, OutOfTimeError
 PERIODS = (1, 2, 3, 4, 6, 8)
 """Rows or columns after which arrivals may repeat."""
 
-BESIDE = 5
+BESIDE = (5, 9, 15)
 """Rows beside a period in the smallest grid that repeats."""
+
+SLOWER = tuple(sorted(product(range(3), repeat=2), key=sum))
+"""Periods' steps to add to the delays of rows and of columns that a board shows by itself."""
 
 HELD_ROUNDS = 4
 """Rounds in which arrivals must settle while they are held back."""
@@ -81,7 +85,7 @@ class Grids:
     @classmethod
     def smallest(cls, period: int) -> Grids:
         """Return the first to try."""
-        return cls(BESIDE + period, period)
+        return cls(BESIDE[0] + period, period)
 
     @property
     def sides(self) -> range:
@@ -224,8 +228,8 @@ def every_size(plane: Plane, budget: Budget) -> EverySize:
     repeats = plane.repeats
     compared = plane.compared
     periods = [period for period in PERIODS if repeats is not None and period % repeats == 0]
-    for period in periods if budget.clocked else periods[:1]:
-        grids = Grids.smallest(period)
+    boards = [Grids(beside + period, period) for beside in BESIDE for period in periods]
+    for grids in boards if budget.clocked else boards[:1]:
         largest = grids.sides[-1]
         if compared:
             picture = plane.target(largest, largest)
@@ -237,12 +241,13 @@ def every_size(plane: Plane, budget: Budget) -> EverySize:
         wrong = _wrong(question, free, compared)
         if wrong.any():
             return refute(plane, _failing(grids, wrong), budget)
-        if budget.deadline.passed:
-            return EverySize(plane, reason=TIME_IS_UP)
-        delays = (_delay(free, grids), _delay(free.turned, grids))
-        found = _repeating(question, free, grids, delays)
-        if found is not None:
-            return EverySize(plane, Table(question, found, grids, delays))
+        for down, across in SLOWER:
+            if budget.deadline.passed:
+                return EverySize(plane, reason=TIME_IS_UP)
+            delays = (_delay(free, grids, down), _delay(free.turned, grids, across))
+            found = _repeating(question, free, grids, delays)
+            if found is not None:
+                return EverySize(plane, Table(question, found, grids, delays))
     return EverySize(plane, reason="rows and columns do not repeat")
 
 
@@ -336,13 +341,14 @@ def answer_about(found: EverySize, method: Method) -> Answer:
 SIZES = Method("sets of values, on every grid", 0.1, lambda each: isinstance(each, Plane), _decide)
 
 
-def _delay(free: Arrivals, grids: Grids) -> int:
+def _delay(free: Arrivals, grids: Grids, slower: int) -> int:
     """Return the steps by which rows repeat later; negative is earlier."""
     now, before = (free.steps[:, grids.repeating - back] for back in (0, grids.period))
     later = (now - before)[(now < NO_ARRIVAL) & (before < NO_ARRIVAL)]
     latest = int(later.max())
     earliest = int(later.min())
-    return latest if latest + earliest >= 0 else earliest
+    more = slower * grids.period
+    return latest + more if latest + earliest >= 0 else earliest - more
 
 
 def _repeating(

@@ -186,7 +186,7 @@ def spread(lines: list[list[int]], *size: int) -> np.ndarray:
 
 
 def automaton_in(proof: Proof) -> Automaton:
-    return parse(proof["circuit"] | {"name": "forged", "palette": []}, "")
+    return parse(proof["circuit"] | {"name": "forged", "palette": [], "held": []}, "")
 
 
 def circuit_in(proof: Proof) -> tuple[Circuit, list[int]]:

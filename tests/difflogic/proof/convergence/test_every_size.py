@@ -1,5 +1,6 @@
 """Grids of every size: tables against single runs, the theorem against much larger grids."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -45,6 +46,25 @@ def test_the_theorem_holds_for_much_larger_grids(rate: float) -> None:
     for height, width in ((1, 1), (2, 9), (1, 40), (37, 3), (21, 21), (16, 34), (31, 45)):
         single = by_sets(checkerboard_question(live_part(automaton), height, width)).from_step
         assert single <= found.table.from_step(height, width)
+
+
+@pytest.mark.parametrize(
+    ("gates", "outputs"),
+    [
+        # Nothing repeats on the smallest board,
+        ([(11, 9, 1), (8, 7, 1), (14, 0, 14), (9, 4, 0), (2, 1, 21)], [19, 21]),
+        # or by the delays that it shows by itself.
+        ([(6, 5, 4), (1, 0, 8), (14, 8, 19), (15, 7, 0)], [19, 18]),
+    ],
+)
+def test_what_repeats_late_is_found(gates: list[tuple[int, ...]], outputs: list[int]) -> None:
+    small = live_part(automaton(circuit_of(gates, outputs), visible=(1,), boundary="zero"))
+    table = every_size(small, checkerboard, 1, Deadline.after(60.0), compared=False).table
+    for height, width in ((1, 7), (9, 9), (23, 30)):
+        zeros = Convergence.of(small, np.zeros((1, height, width), np.uint8))
+        *_, last = sets.descend(zeros.network, zeros.board)
+        target = sets.as_array(zeros.board, last)[list(zeros.visible_places)]
+        assert by_sets(replace(zeros, target=target)).from_step <= table.from_step(height, width)
 
 
 @pytest.mark.parametrize("name", NAMES)
