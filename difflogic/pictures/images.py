@@ -291,7 +291,7 @@ def _thin(numbers: Int64s, count: int, width: int) -> Flags:
             ground = np.moveaxis(numbers == number, axis, 0)
             at = np.arange(len(ground))[:, None]
             end = len(ground)
-            wide = ground & (_next(~ground, at, end) - _last(~ground, at, -1) > width)
+            wide = _next(~ground, at, end) - _last(~ground, at, -1) > width
             behind = _last(wide, at, -2 * end)
             ahead = _next(wide, at, 2 * end)
             lines = np.moveaxis(found, axis, 0)

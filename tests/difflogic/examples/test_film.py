@@ -80,6 +80,13 @@ def test_frames_that_stay_longer_are_told(kind):
     assert read_frames(out.getvalue(), "")[1].startswith("the last frame stays 80 ms, others 40 ms")
 
 
+def test_films_of_too_many_pixels_are_refused(monkeypatch):
+    monkeypatch.setattr("difflogic.pictures.pixels.MAX_PIXELS", FRAMES.size - 1)
+    out = animated(io.BytesIO(), FRAMES.astype(np.uint8), "PNG")
+    with pytest.raises(ConfigError, match="pixels: cut it"):
+        read_frames(out.getvalue(), "")
+
+
 def test_a_poster_is_no_frame(tmp_path):
     frames = [np.full_like(FRAMES[0], 90), *255 * FRAMES]
     frames = np.array(frames, np.uint8)

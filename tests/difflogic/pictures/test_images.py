@@ -244,6 +244,12 @@ def test_thin_lines_stay_whole(scale):
     assert blue.sum() <= 2 * side
 
 
+def test_a_line_as_wide_as_a_cell_is_kept_in_both_that_it_crosses():
+    drawn = np.full((8, 16, 3), LIGHT)
+    drawn[:, 7:9] = RED
+    assert quantised(drawn, 4, (4, 8)).bits[0, 0].tolist() == [0, 0, 0, 1, 1, 0, 0, 0]
+
+
 def test_the_largest_pixel_art_has_256_cells():
     tiles = painted(np.indices((8, 256)).sum(axis=0) % 2, BLACK, WHITE)
     assert quantised(tiles.repeat(2, axis=0).repeat(2, axis=1)).side == 2
