@@ -185,8 +185,8 @@ def spread(lines: list[list[int]], *size: int) -> np.ndarray:
     return np.repeat([value for _, value in lines], [count for count, _ in lines]).reshape(size)
 
 
-def automaton_in(proof: Proof) -> Automaton:
-    return parse(proof["circuit"] | {"name": "forged", "palette": [], "held": []}, "")
+def automaton_in(proof: Proof, **known: Any) -> Automaton:
+    return parse(proof["circuit"] | {"name": "forged", "palette": [], **known}, "")
 
 
 def circuit_in(proof: Proof) -> tuple[Circuit, list[int]]:
@@ -261,7 +261,7 @@ def lines_are_true(proof: Proof, said: Said) -> bool:
 def rule_is_true(proof: Proof, said: Said) -> bool:
     assert said[1].startswith(proof["kind"])
     assert said[6] == "zero"
-    return not broken(automaton_in(proof), RULES[proof["kind"]])
+    return not broken(automaton_in(proof, held=[]), RULES[proof["kind"]])
 
 
 def damage_is_true(proof: Proof, said: Said) -> bool:
