@@ -99,13 +99,17 @@ class Grids:
         """Return the board's first row, or column, of the grids of this side."""
         return side * (side - 1) // 2
 
+    def base(self, side: int) -> int:
+        """Return the side of the small grid that a grid of any side repeats."""
+        return side if side in self.sides else self.first + (side - self.first) % self.period
+
     def cut(self, side: int) -> int:
         """Return the m for which rows m - 1 and m repeat."""
         return (side + self.period) // 2 + 1
 
     def lines(self, side: int) -> Array:
         """Return the board's rows, or columns, that a grid of any side consists of."""
-        base = side if side in self.sides else self.first + (side - self.first) % self.period
+        base = self.base(side)
         place = np.arange(side)
         cut = self.cut(base)
         extra = side - base
@@ -141,9 +145,7 @@ class Table:
     def _larger(self, side: int, delay: int) -> tuple[slice, Array]:
         """Return the board's rows for a grid's rows, and by how much each copy may be later."""
         grids = self.grids
-        base = side
-        if side not in grids.sides:
-            base = grids.first + (side - grids.first) % grids.period
+        base = grids.base(side)
         place = np.arange(base)
         cut = grids.cut(base)
         later = place >= cut - grids.period if delay >= 0 else place < cut
