@@ -423,7 +423,7 @@ def saved_model(path: Path) -> Path:
     run = newest() if str(path) == LAST and not kind_of(path) else RunDirectory(path)
     found = kind_of(run.path)
     if found != stat.S_IFDIR:
-        if not (found or path.suffix):
+        if not (found or path.suffix or str(path) == files.STANDARD):
             raise RunDirectoryError(f"{path}: no such run or file{suggestion(path)}")
         return path
     if not kind_of(run.model, follow=False):

@@ -154,7 +154,7 @@ def _settings(config: Config, workers: Sequence[int], ways: Sequence[str]) -> di
     for name in ways:
         known = ("sequential", *STRATEGIES)
         if name not in known:
-            raise ConfigError(f'no strategy "{name}": {did_you_mean(name, known)}')
+            raise ConfigError(f'no strategy "{name}": {did_you_mean(str(name), known)}')
     if any(not 1 <= count <= MOST_WORKERS for count in workers):
         raise ConfigError(f"worker counts must be from 1 to {MOST_WORKERS}")
     if len(set(workers)) < len(workers) or len(set(ways)) < len(ways):
