@@ -17,12 +17,12 @@ from tests.test_cap import code_tokens
 BUDGETS = {
     "difflogic.engine.hard": 43_000,
     "difflogic.engine.oracle": 8_900,
-    "difflogic.engine.soft": 36_600,
-    "difflogic.proof": 59_300,
+    "difflogic.engine.soft": 36_650,
+    "difflogic.proof": 59_400,
     "difflogic.search": 79_600,
     "difflogic.training": 73_600,
     "difflogic.training.reference": 28_000,
-    "difflogic.training.trainer": 71_500,
+    "difflogic.training.trainer": 71_550,
 }
 """Most tokens of a module or package and all it imports, however late; raise one for a reason.
 
