@@ -130,8 +130,8 @@ def _of_sweep(sweep: RunDirectory) -> Iterator[RunRecord]:
             yield record
     for path, error in failed.items():
         seed = path.name.removeprefix("seed")
-        known = {"seed": int(seed) if seed.isdecimal() else None}
-        columns = _columns(path, "failed", changed_at(sweep.path), **known)
+        number = int(seed) if seed.isdecimal() else None
+        columns = _columns(path, "failed", changed_at(sweep.path), seed=number)
         yield RunRecord(path, columns, {}, problem=f"{path}: failed: {error}")
 
 
@@ -169,12 +169,20 @@ def read_record(run: RunDirectory) -> RunRecord:
     except UnreadableError as error:
         return _unknown(run, error)
     except DctError as error:
-        known = {"experiment": settings.get("name"), "seed": settings.get(SEED)}
-        columns = _columns(run.path, "damaged", begun, **known)
+        columns = _columns(
+            run.path, "damaged", begun, experiment=settings.get("name"), seed=settings.get(SEED)
+        )
         return RunRecord(run.path, columns, settings, problem=str(error))
     if found is None:
-        known = {"experiment": settings.get("name"), "seed": settings[SEED], "epochs": epochs}
-        return RunRecord(run.path, _columns(run.path, state, begun, **known), settings)
+        columns = _columns(
+            run.path,
+            state,
+            begun,
+            experiment=settings.get("name"),
+            seed=settings[SEED],
+            epochs=epochs,
+        )
+        return RunRecord(run.path, columns, settings)
     checked = found.scores.checked
     columns = _columns(
         run.path,
@@ -273,7 +281,7 @@ def describe(run: str | Path) -> Described:
         name = found.columns["experiment"]
         is_shipped = name in shipped_configs()
         shipped = flat(load_config(name).to_dict()) if is_shipped else found.settings
-        for key in dict.fromkeys([*shipped, *found.settings]):
+        for key in {**shipped, **found.settings}:
             pair = shipped.get(key), found.settings.get(key)
             if (pair[0] or None) != (pair[1] or None) and not UNIMPORTANT.match(key):
                 differences[key] = pair

@@ -35,7 +35,7 @@ def changed(before: Config, now: Config) -> dict[str, tuple[Any, Any]]:
     """Return both values of each setting that differs and affects results, by "section.key"."""
     old = flat(before.effective())
     new = flat(now.effective())
-    pairs = {key: (old.get(key), new.get(key)) for key in {**old, **new}}
+    pairs = {key: (old.get(key), new.get(key)) for key in old | new}
     return {key: (x, y) for key, (x, y) in pairs.items() if x != y}
 
 
@@ -82,7 +82,7 @@ def write_config(run: RunDirectory, config: Config, plan: str = "") -> Path:
 
     `plan` is a one-line comment with the meaning of "auto" on this machine.
     """
-    now = datetime.now(UTC).isoformat(timespec="microseconds").removesuffix("+00:00")
+    now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%f}"
     resolved = f"# auto is here: {plan}\n" if plan else ""
     path = run.write(run.config, f"# written {now}Z by dct\n{resolved}{config.to_toml()}")
     code = code_of(config.task)
