@@ -426,11 +426,12 @@ def saved_model(path: Path) -> Path:
         if not (found or path.suffix or str(path) == files.STANDARD):
             raise RunDirectoryError(f"{path}: no such run or file{suggestion(path)}")
         return path
-    if not kind_of(run.model, follow=False):
+    kind = kind_of(run.model, follow=False)
+    if not kind:
         raise run.refusal(
             f"holds no {run.model.name}: name the directory of a run that has saved, or a file"
         )
-    if run.model.is_symlink():
+    if kind == stat.S_IFLNK:
         raise RunDirectoryError(
             f"{run.model}: is a link, and links in runs are not followed: name the file"
         )

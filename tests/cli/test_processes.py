@@ -66,7 +66,6 @@ def test_a_port_that_is_open_to_all_is_seen():
         (f"mpiexec {TRAIN}", 3, 3),
         (f"{SWEEP} --workers=2", 3, 3 + HELPERS),
         (SIMULATE, 1, 1),
-        exhaustive(f"{SWEEP} --backend=dask --workers=2", 3, 3 + HELPERS),
         exhaustive(f"bench --repeat=1 {SMALL} --workers=1,2", 1, 1),
         exhaustive(f"mpiexec verify equivalence {SMALL}", 3, 3),
     ],
