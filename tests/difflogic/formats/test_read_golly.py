@@ -103,6 +103,9 @@ def test_lines_and_crosses():
     assert_array_equal(next_states(circuit, cells), np.where(w ^ e, 1, c))
 
 
+TREE = "@RULE x\n@TREE\nnum_states=2\nnum_neighbors=4\n1 0 1"
+
+
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
@@ -112,12 +115,14 @@ def test_lines_and_crosses():
         ("@RULE x\n@TREE\nnum_states=9999999999999\n", "must be from 2 to 256"),
         ("@RULE x\n@TREE\nnum_states=2\nnum_neighbors=6\n1 0 0\n", "8 or 4 neighbours"),
         ("@RULE x\n@TREE\nnum_states=2\nnum_neighbors=4\n1 0 2\n", '"1 0 2" is no node'),
-        ("@RULE x\n@TREE\nnum_states=2\nnum_neighbors=4\n1 0 1\n2 0 -1\n", '"2 0 -1" is no node'),
-        ("@RULE x\n@TREE\nnum_states=2\nnum_neighbors=4\n1 0 1\n3 0 0\n", '"3 0 0" is no node'),
-        ("@RULE x\n@TREE\nnum_states=2\nnum_neighbors=4\n1 0 1\n", "has no root"),
+        (f"{TREE}\n2 0 -1\n", '"2 0 -1" is no node'),
+        (f"{TREE}\n3 0 0\n", '"3 0 0" is no node'),
+        (f"{TREE}\n2 0 0\n3 1 1\n4 2 2\n5 3 3\n6 4 4", '"6 4 4" is no node'),
+        (TREE, "has no root"),
         ("@RULE x\n@TABLE\nn_states:2\nneighborhood:Margolus\n", "neighborhood Margolus"),
         (WIREWORLD.replace("permute", "rotate3"), "symmetries:rotate3 of 8"),
         (WIREWORLD.replace("1,a,b", "1,z,b"), '"z" is neither'),
+        (WIREWORLD.replace("1,a,b", "4,a,b"), '"4" is neither'),
         (WIREWORLD.replace("g,h,2", "g,2"), "has 9 states, not 10"),
         (WIREWORLD.replace("g,h,2", "g,h,i"), "is not one state"),
         (WIREWORLD.replace("1,a,b", "1,0,1,2,3,a,i,1,2,2\n" * 9 + "1,a,b"), "more than 65536"),

@@ -125,7 +125,10 @@ def test_rules_are_of_the_kind_asked_for(hood, symmetry, boundary, shape, gap, u
             assert not found.determined[entry] or values == {int(found.table[entry])}
             assert not (found.open[entry] or found.never_seen[entry]) or values == {0, 1}
         frame = found.next_frame()
-        if frame is not None and boundary != "unknown":
+        if boundary == "unknown":
+            continue
+        assert frame is not None or not found.open.any() or found.never_seen.any()
+        if frame is not None:
             second = np.where(found.second < 0, found.table, found.second)[space.entry_of]
             assert is_of_kind(second, hood, symmetry)
             assert explain(second, film, hood, boundary, gap)

@@ -54,6 +54,8 @@ def test_verdicts_agree_with_all_starts(question: Convergence) -> None:
         assert found.from_step >= expected
         # SAT needs all cells to fire at once: it proves nothing about other schedules.
         assert found.any_schedule == (found.method == SETS.name)
+    else:
+        assert found.any_schedule == (found.counterexample.period == 1)
     found = decide(replace(question, fire_rate=0.5), 20)
     if found.verdict is not Verdict.open:
         assert found.any_schedule
