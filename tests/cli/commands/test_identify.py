@@ -157,6 +157,7 @@ def test_patterns_lie_where_golly_cut_them(tmp_path, rule, first, size):
         (one.replace(rule, "B3/S23:K9,9"), "several universes", paths[:1]),
         (re.sub("Pos=-?", "Pos=99999999", one), "too many|outside", paths[:1]),
         (re.sub("Pos=", "Pos=x", one), "no place", paths[1:2]),
+        (re.sub("Pos=", "Pos ", one), "names no place", paths[1:2]),
         (one.replace("#CXRLE", "#C").replace(rule, "B3/S23"), "cut out", paths),
     ):
         for path in where:

@@ -8,7 +8,7 @@ import pytest
 
 import difflogic
 from difflogic.identification import Space, votes
-from difflogic.identification.rules import COARSER, COUNTED
+from difflogic.identification.rules import COARSER, COUNTED, describe_hidden
 from difflogic.identification.table_circuit import build, filled
 from difflogic.pictures.patterns import parse_pattern
 from tests.difflogic.formats.test_write_golly import crop, write_rle
@@ -34,6 +34,13 @@ def test_neighbourhoods_that_a_symmetry_treats_alike(symmetry):
     lowest = [min(each.tobytes() for each in alike(symmetry, cells)) for cells in patterns]
     _, wanted = np.unique(lowest, return_inverse=True)
     assert len(set(zip(wanted, space.entry_of, strict=True))) == space.entries == wanted.max() + 1
+
+
+def test_states_that_look_alike_are_described():
+    told = describe_hidden(Space("moore", "outer-totalistic", 3, (0, 1, 0), private=True))
+    assert (
+        told == "state 2 looks like 0; only the cell itself can tell; the rule is outer-totalistic"
+    )
 
 
 def test_where_no_circuit_holds_a_rule_unseen_entries_are_0(monkeypatch):
