@@ -87,7 +87,7 @@ class Examples:
             first, second = clash
             return (
                 f"{first.place} and {second.place} have the same input and different outputs: no "
-                "rule can do both: correct or remove one"
+                "rule can do both on a whole grid: correct or remove one"
             )
         if all(np.array_equal(pair.before, pair.after) for pair in self.train):
             return "every output equals its input: there is nothing to learn"

@@ -20,7 +20,7 @@ from difflogic.identification.chance import find
 from difflogic.identification.families import Density
 from difflogic.identification.flips import fewest_flips
 from difflogic.identification.inquiry import Inquiry
-from difflogic.identification.likely import Likely, weigh
+from difflogic.identification.likely import NEEDS_THREE, Likely, weigh
 from difflogic.identification.rules import (
     BLOCKS,
     COUNTED,
@@ -409,10 +409,7 @@ def _check(inquiry: Inquiry) -> None:
     if noise and hidden:
         raise ConfigError("noise and hidden states cannot be told apart: give one of them")
     if inquiry.space.memory and (noise or hidden or recording.frames.shape[1] < 3):
-        raise ConfigError(
-            "a rule with memory needs three frames that follow each other, and neither --noise nor "
-            "--hidden"
-        )
+        raise ConfigError(NEEDS_THREE)
     if noise and (inquiry.gap > 1 or inquiry.boundary == "unknown" or not recording.complete):
         raise ConfigError(
             "noise needs a recording of frames one step apart, without unseen cells, and a known "

@@ -44,6 +44,9 @@ MOST_EDGES = 200
 BLOCK = 2**11
 """Neighbourhoods whose odds are asked for at once, at least."""
 EVERY = slice(None)
+NEEDS_THREE = (
+    "a rule with memory needs three frames that follow each other, and neither --noise nor --hidden"
+)
 SOLVING = 2.0
 """Seconds for hidden steps."""
 DEEP_FAMILIES = ("none", "outer-sum", "outer-totalistic", "totalistic")
@@ -173,6 +176,8 @@ def weigh(
     `boundary` is periodic, zero, unknown, or auto for periodic and unknown. Raises ConfigError if
     no hypothesis explains the pairs, and OutOfTimeError if the deadline passes.
     """
+    if not pairs:
+        raise ConfigError(NEEDS_THREE)
     solving = Deadline.after(SOLVING)
     states = spaces[0].states
     sizes = np.cumsum([before.size for before, _ in pairs])

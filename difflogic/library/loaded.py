@@ -17,7 +17,7 @@ from difflogic.run.run_directory import RunDirectory, saved_model
 from difflogic.run.summary import require_whole
 from difflogic.system.archive import is_archive
 from difflogic.system.declaration import checked
-from difflogic.system.errors import CircuitError, ConfigError, shorten
+from difflogic.system.errors import CircuitError, ConfigError, described, shorten
 from difflogic.system.quantities import counted, format_ranges
 from difflogic.tasks import make_task
 from difflogic.tasks.code import allow_code as run_code
@@ -103,7 +103,10 @@ def load(source: Source, by_chance: Parse | None = None) -> Loaded:
             return Loaded(source.config.name, model=source)
         case Automaton():
             return Loaded(source.name, circuit=source)
-    path = Path(source)
+        case str() | Path():
+            path = Path(source)
+        case _:  # an array
+            raise CircuitError(f"source: is {described(source)}: give a path, a model or a circuit")
     file = saved_model(path)
     if is_archive(file):
         model = Model.load(file)

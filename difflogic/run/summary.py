@@ -137,7 +137,7 @@ def require_whole(run: RunDirectory, config: Config) -> None:
         remedy = ""
         if folder is not None:
             remedy = f"; {folder.name} is a directory, which dct did not make: move it away"
-        elif run.is_run and run.settings:
+        elif run.is_run and run.settings and not str(error).startswith(str(run.config)):
             path = for_shell(run.path)
             remedy = f"; to restore the run from a checkpoint: dct train --resume {path}"
         raise RunDirectoryError(

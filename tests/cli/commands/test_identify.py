@@ -49,7 +49,8 @@ def test_a_recording_becomes_a_circuit(dct, tmp_path, frames):
     assert dct(f"simulate {out} --steps 3 --size 8x8").good
     assert dct(f"export {out} -o rule.v").good
     save_film(tmp_path / "short.gif", frames[5:7])
-    assert "rule: perhaps B3/S23" in dct(f"identify short.gif {settings}").stdout
+    for more in ("", "--noise", "--symmetry auto"):
+        assert "rule: perhaps B3/S23" in dct(f"identify short.gif {settings} {more}").stdout
 
 
 def test_a_rule_by_blocks(dct, tmp_path):
@@ -279,6 +280,7 @@ def test_bad_pairs_are_refused_with_the_remedy(dct, tmp_path):
         ("--boundary periodic", "several sizes"),
         ("--radius 1 --neighbourhood line-2", "leave out --neighbourhood line-2"),
         ("--radius 4", "whole number from 1 to 3"),
+        ("--neighbourhood line-1 --memory 1", "needs three frames"),
     ):
         assert words in refused(two, options), options
 

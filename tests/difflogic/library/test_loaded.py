@@ -84,6 +84,8 @@ def test_wrong_objects_are_refused_with_what_to_give():
         difflogic.check(MADE)
     with pytest.raises(DctError, match="source: is of type int: give "):
         difflogic.Trainer(7)
+    with pytest.raises(DctError, match="source: is an array of shape"):
+        difflogic.load(np.zeros(2))
     with difflogic.Trainer("checkerboard-small") as trainer:
         assert trainer.config.name == "checkerboard-small"
         assert difflogic.check(trainer.result).step == 20

@@ -135,9 +135,10 @@ def test_no_resume_is_advised_that_a_directory_would_stop(tmp_path, name):
         with pytest.raises(RunDirectoryError, match="is missing: to use") as missing:
             require_whole(run, tiny())
         assert ("dct train --resume" in str(missing.value)) == (name == "metrics.csv")
-        run.config.write_text("damaged")
-        with pytest.raises(RunDirectoryError, match=r"name that file$"):
-            require_whole(run, tiny())
+        for other in ("damaged", "seed = 2"):
+            run.config.write_text(other)
+            with pytest.raises(RunDirectoryError, match=r"name that file$"):
+                require_whole(run, tiny())
         run.config.unlink()
     (tmp_path / name).mkdir()
     with pytest.raises(RunDirectoryError, match=f"; {name} is a directory, .*: move it away$"):
