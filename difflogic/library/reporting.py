@@ -15,7 +15,7 @@ from difflogic.library.simplifying import small_form
 from difflogic.run.run_directory import saved_model
 from difflogic.system.declaration import TimeLimit, checked
 from difflogic.system.errors import ConfigError
-from difflogic.system.files import require_output, write_output
+from difflogic.system.files import is_file, require_output, write_output
 from difflogic.tasks import task_class
 from difflogic.view import reports
 
@@ -89,7 +89,7 @@ def framed(page: str) -> str:
 def _source(loaded: Loaded) -> reports.ReportSource:
     """Return what is shown of something: of a run its training, too."""
     found = reports.ReportSource(loaded.automaton, loaded.model)
-    if loaded.folder is None or Path(loaded.name).is_file():
+    if loaded.folder is None or is_file(Path(loaded.name)):
         return found
     rows, summary = reports.read_training(saved_model(Path(loaded.name)).parent)
     exact = summary.exact_epoch if summary else None

@@ -25,7 +25,7 @@ from difflogic.run.story import in_training, story, time_by_part
 from difflogic.run.summary import Summary, read_summary
 from difflogic.system.array_types import Bits
 from difflogic.system.errors import ConfigError
-from difflogic.system.files import START
+from difflogic.system.files import START, kind_of
 from difflogic.system.quantities import counted
 from difflogic.system.work import say
 from difflogic.tasks.base import Task
@@ -66,7 +66,7 @@ def read_training(directory: Path) -> tuple[tuple[MetricsRow, ...], Summary | No
     """
     run = RunDirectory(directory)
     history, problem = read_metrics(run)
-    if problem is not None and run.metrics.exists():
+    if problem is not None and kind_of(run.metrics):
         say(f"warning: {problem}: what follows is not shown")
     return tuple(history), read_summary(run)
 
