@@ -53,7 +53,7 @@ def _train(experiment: Experiment, options: RunOptions, shared: Shared, group: R
     settings = resolved(experiment, options, shared)
     for line in experiment.about(settings):
         if not shared.quiet or line.startswith("warning: "):
-            _tell(line)
+            output.note_folded(line)
 
     def begin(session: Session) -> None:
         session.began = cli.began or session.began
@@ -78,7 +78,7 @@ def _train(experiment: Experiment, options: RunOptions, shared: Shared, group: R
             from difflogic.system.files import for_shell
 
             shown.close()  # first, or the display would be drawn again below
-            _tell(
+            output.note_folded(
                 "interrupted before the final tests; resume: "
                 f"dct train --resume {for_shell(shown.path)}"
             )
@@ -87,7 +87,7 @@ def _train(experiment: Experiment, options: RunOptions, shared: Shared, group: R
     summary = found.summary
     path = str(found.path)
     if summary.interrupted:
-        _tell(
+        output.note_folded(
             f"interrupted after epoch {summary.epochs} of {summary.epochs_requested}; "
             f"saved in {path}"
         )
@@ -101,11 +101,6 @@ def _train(experiment: Experiment, options: RunOptions, shared: Shared, group: R
         if shown.interruption.exit_code:
             discard_unprinted()
             raise typer.Exit(shown.interruption.exit_code)
-
-
-def _tell(line: str) -> None:
-    """Write a line to stderr, with links, paths and commands whole, to be copied."""
-    note(output.fold(line, 2))
 
 
 def resolved(experiment: Experiment, options: RunOptions, shared: Shared) -> Config:
@@ -158,7 +153,7 @@ class Shown(ExitStack):
             from difflogic.view.watching.serving import serve_training
 
             server, self._publish = self.enter_context(serve_training(session))
-            _tell(f"watch the run at {server.link}")
+            output.note_folded(f"watch the run at {server.link}")
         # Other ranks may never come: what they have not sent by then is not waited for.
         patience = ranks.SAVING_SECONDS if trainer.ranks.size > 1 else None
         self.interruption = self.enter_context(Interruption("this step", patience))

@@ -76,11 +76,10 @@ def _report(found: Swept, code: int, as_json: bool) -> None:
             note(f"error: {row.variant}, seed {row.seed}: {row.error}")
     if missing:
         then = f"continue with: dct sweep --dir {for_shell(found.path)}"
-        said = (
+        output.note_folded(
             f"{'interrupted' if interrupted else 'not finished'}: {len(rows) - missing} of "
             f"{len(rows)} runs ended; {then if found.is_kept else 'nothing is saved: begin again'}"
         )
-        note(output.fold(said, 2))
     elif interrupted:
         note(f"interrupted after all {len(rows)} runs had ended")
     if as_json:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from cli.failures import note
 from difflogic.system.quantities import counted, format_ranges
 from difflogic.system.templates import rendered
 
@@ -85,6 +86,11 @@ def fold(line: str, indent: int) -> str:
         break_on_hyphens=False,
     )
     return "\n".join([*parts, *([" " * indent + "dct " + rest] if command else [])])
+
+
+def note_folded(line: str) -> None:
+    """Write a line to stderr, folded as `say` does: links, paths and commands stay whole."""
+    note(fold(line, 2))
 
 
 def say(line: str = "") -> None:
