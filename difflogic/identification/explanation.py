@@ -90,6 +90,12 @@ class Explanation(Solved):
         return ~(self.determined | self.open | self.never_seen)
 
     @property
+    def settled(self) -> bool:
+        """Whether every entry is determined; in a recording with noise, whether each was seen."""
+        known = self.determined if self.flipped is None else ~self.never_seen
+        return bool(known.all())
+
+    @property
     def unique(self) -> bool | None:
         """Whether all rules that explain the recording agree on the entries that it depends on.
 
