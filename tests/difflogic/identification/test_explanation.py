@@ -68,7 +68,7 @@ def test_contradictions_name_the_place_and_a_remedy():
             raised.value
         )
     far = film(lambda cells: np.roll(cells, 2, 1) ^ np.roll(cells, -2, 1), frames[0], 4)
-    with pytest.raises(ConfigError) as raised:  # each row is a line, but the frames are none
+    with pytest.raises(ConfigError) as raised:  # frames of many rows are no lines
         identify(Inquiry(from_array(far), Space()))
     assert "neighbourhood line-" not in str(raised.value)
     still = from_array([[[1, 0, 0, 0, 0, 0]], [[1, 0, 0, 0, 1, 0]]])

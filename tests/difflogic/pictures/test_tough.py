@@ -60,7 +60,9 @@ def vote(cells, bits, way):
     if not knows:
         word &= 2**bits - 2
     either = number[beside[0]] | number[beside[1]]
-    own = number["C"] if told["C"] else number["C"] | word | (0 if knows else either)
+    own = number["C"]
+    if not told["C"]:
+        own = own | word | (0 if knows else either)
     voters = [word if knows else word | own] * 2 + [own]
     voters += [number[name] if told[name] else number[name] | own for name in beside]
     known = told["C"] + knows + sum(told[name] or at_edge[name] for name in beside) >= 2
