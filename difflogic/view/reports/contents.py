@@ -57,6 +57,12 @@ class ReportSource:
     exact_epoch: int | None = None
     """The epoch after which a circuit was verified exact."""
 
+    @property
+    def exact(self) -> bool:
+        """Whether the training found an exact circuit."""
+        summed = self.summary is not None and self.summary.scores.checked.exact
+        return bool(summed) or self.exact_epoch is not None
+
 
 def read_training(directory: Path) -> tuple[tuple[MetricsRow, ...], Summary | None]:
     """Return the rows of a run's metrics, and its summary, if they are there.
